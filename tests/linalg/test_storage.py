@@ -174,10 +174,9 @@ def test_threads_change_no_bit_of_a_sum(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_helpers_and_hubs_change_no_sum(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With enough work for helpers, with hubs, and with columns so much longer than rows that entries are sought."""
+def test_helpers_change_no_sum(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With enough work for helpers, and with columns so much longer than rows that entries are sought."""
     monkeypatch.setattr(policy, "ENTRIES_PER_THREAD", 64)
-    monkeypatch.setattr(policy, "PULLS_BEFORE_HUBS", 0)
     G = hw.generate.kronecker(10)
     A = la.Matrix.from_graph(G)
     x, half = entries(G.n, G.n // 2), la.Vector.from_entries(np.arange(0, G.n, 2), True, G.n)

@@ -53,7 +53,6 @@ PARTS_PER_THREAD = 2  # of the rows in a matrix push: more parts are more even, 
 SEARCHES_BEFORE_HUBS = 1  # finding the hubs costs about one pass over the arcs
 SOURCES_BEFORE_ARRANGING = 256  # of one call that searches from many sources together
 SOURCES_BEFORE_RENUMBERING = 32  # of one betweenness call; numbering by degree costs as much as about ten sources
-PULLS_BEFORE_HUBS = 3  # of one matrix
 IRREGULAR = 8.0  # greatest degree over mean degree from which pulls gain by arranged rows
 CACHED_VERTICES = 1 << 15  # of a graph whose searches stay in a core's own cache, at most
 SCATTERED = 64  # neighbours whose median distance in numbers is over n / 64 rarely share a cache line
@@ -292,8 +291,7 @@ BUCKET_WIDTH, BUCKET_POWER = 40.0, 2.4  # Δ = WIDTH · median length / mean deg
 def bucket_width(typical, degree, irregular=True):
     """Δ for arcs of that typical length: wide where vertices have few arcs, since few distances are then corrected.
 
-    Without hubs, buckets of many arcs hold few vertices: uniform 20 took 47 ms on 16 threads, and 38 with four times
-    the width.
+    Without hubs, buckets of many arcs hold few vertices, and are wider.
 
     >>> round(bucket_width(10.0, 16.0), 2), round(bucket_width(10.0, 2.0), 2), round(bucket_width(10.0, 16.0, False), 2)
     (0.52, 75.79, 0.91)
@@ -305,9 +303,6 @@ def bucket_width(typical, degree, irregular=True):
 def shared_width(width, workers):
     """Δ for that many threads: so that each finds work in a bucket, though distances are corrected more often.
 
-    Of one, two, four and eight times the width, 16 threads were fastest with twice or four times as much on kron 20,
-    uniform 20, Delaunay 18, a grid and a small world; 4 threads with any up to four times.
-
     >>> shared_width(1.0, 16), shared_width(1.0, 1)
     (3.0, 1.125)
     """
@@ -316,9 +311,6 @@ def shared_width(width, workers):
 
 def path_threads(arcs):
     """How many threads a search for shortest paths is worth.
-
-    A small world of 1.3 million arcs took 2.7 ms on ten threads and 2.0 on sixteen, a Delaunay mesh of 1.6 million 6.4
-    on twelve and 5.5 on sixteen. With 200,000 arcs, one core is faster than two on kron 13 and a grid.
 
     >>> path_threads(200_000), path_threads(1 << 18), path_threads(1 << 20)
     (1, 4, 16)
@@ -330,9 +322,7 @@ def path_threads(arcs):
 def round_workers(threads, arcs, k, weighted, mean_degree, greatest_degree):
     """How many workers find the k nearest in rounds (nearest_of.py); 0 if one search on one core is faster.
 
-    They settle a vertex about three times as often; from a vertex of many arcs, a round may reach all others. On roads
-    of 240 thousand and 860 thousand arcs, 16 workers took 1.0 to 0.5 and 0.8 to 0.2 of one core's time along lengths
-    (k from 2 to 5), and 3 to 1.4 and 1.2 to 0.7 of it by hops, which one core finds in levels.
+    They settle a vertex about three times as often; from a vertex of many arcs, a round may reach all others.
 
     >>> round_workers(16, 10**6, 5, True, 2.1, 9), round_workers(2, 10**6, 5, True, 2.1, 9)
     (16, 0)
@@ -343,11 +333,7 @@ def round_workers(threads, arcs, k, weighted, mean_degree, greatest_degree):
 
 
 def one_core_is_faster(mean_degree, workers):
-    """Whether one core that follows no arc twice finds shortest paths sooner than that many workers.
-
-    Beside two workers it took a third of their time on roads (mean degree 2), and takes 0.4 of that since it walks
-    chains and fetches rows ahead. Two and four x86 cores are faster elsewhere: 49 and 35 ms beside 58 on a grid (4), 17
-    and 12 beside 24 on a Delaunay mesh (6), 10 and 6 beside 20 on a small world (10).
+    """Whether one core that follows no arc twice finds shortest paths sooner than that many workers, as on roads.
 
     >>> one_core_is_faster(2.1, 4), one_core_is_faster(2.1, 8), one_core_is_faster(4.0, 2), one_core_is_faster(60.0, 1)
     (True, False, False, True)

@@ -9,6 +9,7 @@ with pages of 4 kB the processor must look up where each of them is: a quarter o
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import wraps
 
 import numpy as np
 
@@ -33,6 +34,16 @@ def unsigned(array):
 def unsigned_rows(part):
     """The offsets and indices of compressed rows."""
     return Rows(unsigned(part.indptr), unsigned(part.indices))
+
+
+def kept(make):
+    """A function of a matrix whose result is kept with the matrix, and another one with its transpose."""
+
+    @wraps(make)
+    def find(A):
+        return A.prepared.made((make, A.turned), lambda: make(A))
+
+    return find
 
 
 HUGE_PAGE = 1 << 21

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +17,9 @@ from hopwave.arrays import Array
 from hopwave.engines import found_in
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, share
-from hopwave.engines.cpu.graph import find_hubs
 from hopwave.engines.cpu.linalg import vector_kernels as kernels
 from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compiled
-from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
+from hopwave.engines.cpu.views import kept, read_only, unsigned, unsigned_rows
 from hopwave.engines.reference import linalg
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place
@@ -33,43 +31,23 @@ NO_BITS = read_only(np.empty(0, np.uint8))
 NO_ROWS = read_only(np.empty(0, np.uint32))
 
 
-@dataclass
-class Half:
-    """A matrix by rows, or by columns, as kernels read it; each field is made when first needed."""
-
-    rows: tuple[Array, Array] | None = None  # offsets and indices, unsigned
-    filled: tuple[Array, int] | None = None  # one byte per row, set where it has entries; how many rows have none
-    pulls: int = 0
-    hubs: Array | None = None  # each row's entry in the fullest column; empty where no column stands out
+@kept
+def rows_of(A: Matrix) -> tuple[Array, Array]:
+    """Offsets and indices of A's rows, unsigned, as kernels read them."""
+    return unsigned_rows(A.rows)
 
 
-@dataclass
-class CpuMatrix:
-    """What this engine keeps with a matrix."""
-
-    by_rows: Half = field(default_factory=Half)
-    by_columns: Half = field(default_factory=Half)
+@kept
+def columns_of(A: Matrix) -> tuple[Array, Array]:
+    """Offsets and indices of A's columns."""
+    return unsigned_rows(A.columns)
 
 
-def half_of(A: Matrix, columns: bool = False) -> Half:
-    """What is kept for A's rows, or for its columns."""
-    kept = A._prepared.record(CpuMatrix)
-    return kept.by_columns if A._turned != columns else kept.by_rows
-
-
-def rows_of(A: Matrix, half: Half, columns: bool = False) -> tuple[Array, Array]:
-    """A's rows, or its columns, as kernels read them."""
-    if half.rows is None:
-        half.rows = unsigned_rows(A.columns if columns else A.rows)
-    return half.rows
-
-
-def filled_rows(half: Half, part: Rows) -> tuple[Array, int]:
+@kept
+def filled_rows(A: Matrix) -> tuple[Array, int]:
     """Which rows have entries, as bytes, and how many have none."""
-    if half.filled is None:
-        filled = np.diff(part.indptr) != 0
-        half.filled = unsigned(filled), len(filled) - int(np.count_nonzero(filled))
-    return half.filled
+    filled = np.diff(A.rows.indptr) != 0
+    return unsigned(filled), len(filled) - int(np.count_nonzero(filled))
 
 
 def listed(present: Array, count: int) -> npt.NDArray[np.int32]:
@@ -121,16 +99,14 @@ class Algebra(linalg.Algebra):
         carries = not (product.term == "one" and product.add.any_term)
         out = np.empty(size if carries else 0, dtype)
         identity = dtype.type(product.add.identity(dtype))
-        half = half_of(A)
-        filled, empty = filled_rows(half, part)
+        filled, empty = filled_rows(A)
         work = len(part.indices)
         if allowed is not None and allowed.count is not None:
             # A mask of rows that were not reached yet also lets rows without entries through.
             work = work * max(allowed.count - empty * allowed.complement, 0) // max(n, 1)
-        hub = NO_ROWS if len(rows) else self._hubs(A, half, part, product)
-        matrix, vector, mask = (*rows_of(A, half), a), (b, unsigned(present)), (rows, bits, complement)
+        matrix, vector, mask = (*rows_of(A), a), (b, unsigned(present)), (rows, bits, complement)
         how = (int(product.early_exit), int(self._blends(product, a, x)))
-        arguments = (matrix, filled, hub, vector, mask, how, (out, found, identity))
+        arguments = (matrix, filled, vector, mask, how, (out, found, identity))
         board = share(kernel, arguments, size, work, threads)
         count, touched = int(board[FOUND]), jobs.Touched(int(board[CHECKED]))
         if allowed is not None and allowed.rows is not None:
@@ -157,23 +133,8 @@ class Algebra(linalg.Algebra):
         out, found = np.empty(n, dtype), np.empty(n, np.bool_)
         identity = dtype.type(product.add.identity(dtype))
         work = len(part.indices)
-        board = share(kernel, ((*rows_of(A, half_of(A)), a), b, (out, found, identity)), n, work, threads)
+        board = share(kernel, ((*rows_of(A), a), b, (out, found, identity)), n, work, threads)
         return Vector.dense(out, found, int(board[FOUND])), jobs.Touched(work)
-
-    def _hubs(self, A: Matrix, half: Half, part: Rows, product: jobs.Product) -> Array:
-        """Each row's entry in the fullest column; none before some pulls, or where one term is not enough."""
-        if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a"):
-            return NO_ROWS
-        half.pulls += 1
-        if half.pulls <= policy.PULLS_BEFORE_HUBS:
-            return NO_ROWS
-        if half.hubs is None:
-            counts = np.bincount(part.indices, minlength=A.shape[1])
-            hub = np.zeros(A.shape[0] if counts.max() > policy.IRREGULAR * counts.mean() else 0, np.uint32)
-            if len(hub):
-                find_hubs(*rows_of(A, half), counts, hub)
-            half.hubs = read_only(hub)
-        return half.hubs
 
     def push(
         self, A: Matrix, x: Vector, product: jobs.Product, allowed: jobs.Allowed | None, threads: int | None
@@ -192,7 +153,7 @@ class Algebra(linalg.Algebra):
             )
         mark, queue = self._borrow(n)
         total = np.empty(n if carries else 0, dtype)
-        (indptr, indices), places = rows_of(A, half_of(A, columns=True), columns=True), unsigned(places)
+        (indptr, indices), places = columns_of(A), unsigned(places)
         work = kernels.entries_of(indptr, places, len(indices))
         crewed = crew_size(work, threads)
         parts = 1 if crewed == 1 else policy.PARTS_PER_THREAD * crewed
@@ -213,7 +174,7 @@ class Algebra(linalg.Algebra):
         return Vector.sparse(n, found, sums, ascending=False), jobs.Touched(int(work))
 
     def count_entries(self, A: Matrix, x: Vector, enough: int) -> int:
-        indptr, _ = rows_of(A, half_of(A, columns=True), columns=True)
+        indptr, _ = columns_of(A)
         if x.format == "dense":
             return kernels.entries_where(indptr, unsigned(x.arrays()[1]))
         return kernels.entries_of(indptr, unsigned(x.listed()[0]), enough)

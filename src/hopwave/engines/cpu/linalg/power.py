@@ -216,13 +216,10 @@ def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helper
 
 
 @dataclass
-class PreparedRounds:
-    """Kept with a matrix: the arcs as kernels read them, by whether it is turned and whether totals count; arrays
-    between two runs."""
+class SpareRanks:
+    """Kept with a matrix: the array w between two runs."""
 
-    arcs: dict[tuple[bool, bool], Arcs] = field(default_factory=dict)
-    sums: dict[tuple[bool, bool], tuple[int, float]] = field(default_factory=dict)  # dead ends, and Σ total
-    spare: list[Any] = field(default_factory=list)
+    w: list[Any] = field(default_factory=list)
 
 
 def power_iteration(A, job):
@@ -231,37 +228,31 @@ def power_iteration(A, job):
         return normed_iteration(A, job)
     if job.totals is None and abs(job.factor) < SMALLEST:
         return None
-    kept, n = A._prepared.record(PreparedRounds), A.shape[0]
-    key = A._turned, job.totals is not None
-    if key not in kept.arcs:
-        total = np.ones(n) if job.totals is None else np.asarray(job.totals(), np.float64)
-        kept.sums[key] = n - int(np.count_nonzero(total)), float(total.sum())
-        kept.arcs[key] = _prepared(A, total, job.totals is not None)
-    arcs = kept.arcs[key]
+    spare, n, sums = A.prepared.record(SpareRanks).w, A.shape[0], job.totals is not None
+    arcs, dead, total = A.prepared.made((_prepared, A.turned, sums), lambda: _prepared(A, job.totals))
     scale = job.factor
     if abs(scale) < SMALLEST:  # no arc carries anything: as if there were none
         ones, scale = read_only(np.ones(n)), 1.0
         arcs = arcs._replace(indptr=read_only(np.zeros_like(arcs.indptr)), totals=ones)
     try:
-        w = kept.spare.pop()
+        w = spare.pop()
     except IndexError:  # the first run, or another thread has it
         w = new_array(2 * n, np.float64).reshape(2, n)
     now = np.zeros(NOW_CELLS)
     now[SCALE], now[MOMENTUM] = scale, 1.0
-    undirected, start = job.totals is not None and A.rows.indices is A.columns.indices, job.start
+    undirected, start = sums and A.rows.indices is A.columns.indices, job.start
     if undirected and len(arcs.indices) >= policy.ARCS_TO_ACCELERATE:
         now[BOUND] = min(job.factor, LARGEST)
         even = isinstance(start, float) and isinstance(job.base, float) and isinstance(job.dead, float)
         if even and job.enough < policy.PRECISE and job.factor < 1:
-            start, now[SLOPE] = nearer(n, job.factor, *kept.sums[key])
-    sums = np.zeros((len(arcs.bounds) - 1, 2))
+            start, now[SLOPE] = nearer(n, job.factor, dead, total)
     given = (read_only(np.atleast_1d(np.asarray(array, np.float64))) for array in (start, job.base, job.dead))
-    W = Ranks(w, *given, sums, new_array(n, np.float64), now)
+    W = Ranks(w, *given, np.zeros((len(arcs.bounds) - 1, 2)), new_array(n, np.float64), now)
     threads = team.size_for(len(arcs.indices))
     rounds = float(job.factor), float(job.enough), int(min(job.max_iter, 2**63 - 1)), threads
     with compiling(take_rounds):
         team.lead(threads - 1, take_rounds, (arcs, W, crew.new_board(), *rounds), arcs.indptr.itemsize)
-    kept.spare[:] = [w]  # one is enough, however many threads ask at once
+    spare[:] = [w]  # one is enough, however many threads ask at once
     return PowerEnd(W.x, int(now[ROUNDS]), float(now[CHANGE]))
 
 
@@ -275,9 +266,11 @@ def nearer(n, alpha, dead, total):
     return least, (1 - n * least) / total if total > 0 else 0.0
 
 
-def _prepared(A, total, sums):
-    """What does not change from one run to the next."""
+def _prepared(A, totals):
+    """What does not change from one run to the next: the arcs, the number of dead ends, and Σ total."""
     part, n = A.columns, A.shape[0]
+    total = np.ones(n) if totals is None else np.asarray(totals(), np.float64)
+    dead, whole = n - int(np.count_nonzero(total)), float(total.sum())
     undirected, order = A.rows.indices is part.indices, np.empty(0, np.uint32)
     degrees = np.diff(A.rows.indptr)
     irregular = int(degrees.max(initial=0)) * n > policy.IRREGULAR * len(part.indices)
@@ -285,14 +278,14 @@ def _prepared(A, total, sums):
         order, part = _by_degree(part, degrees)
         total = total[order]
     values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
-    if sums and part.values is None and undirected:
+    if totals is not None and part.values is None and undirected:
         total = np.empty(0)
     work = part.indptr + np.arange(n + 1)
     blocks = policy.blocks_of_rows(int(work[-1]), n)
     bounds = np.searchsorted(work, np.arange(1, blocks) * (int(work[-1]) // blocks))
     bounds = np.concatenate(([0], bounds, [n])).astype(np.int64)
     arrays = (read_only(array) for array in (values, total, bounds, order))
-    return Arcs(*unsigned_rows(part), *arrays)
+    return Arcs(*unsigned_rows(part), *arrays), dead, whole
 
 
 def _by_degree(part, degrees):

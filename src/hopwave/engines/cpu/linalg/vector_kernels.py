@@ -60,25 +60,6 @@ def copy_rows(rows, begin, stop, chosen):
     return stop - begin
 
 
-def look_at_hubs(hub, a, x, result, chosen, many):
-    """Finish the rows whose entry in the fullest column is present. Returns how many are left, moved to the front.
-
-    There are no branches, which could not be predicted.
-    """
-    values, present = x
-    out, found, _ = result
-    missed = U0
-    for c in range(U0, many):
-        i = chosen[c]
-        k = hub[i]
-        if carries():
-            out[i] = out.dtype.type(term(a[U0], values[k], i, k, 0))
-        found[i] = present[k]
-        chosen[missed] = i
-        missed += U1 - np.uint64(present[k])
-    return missed
-
-
 def pull_chosen(A, x, how, result, chosen, many, begin, listed, weight):
     """Sums of the first `many` chosen rows. Returns how many have any term, the entries looked at, and the weight."""
     indptr, indices, a = A
@@ -133,13 +114,11 @@ def pull_chosen(A, x, how, result, chosen, many, begin, listed, weight):
     return count, touched, weight
 
 
-def pull(A, filled, hub, x, mask, how, result, end, size, board):
+def pull(A, filled, x, mask, how, result, end, size, board):
     """y(i) = ⊕ₖ A(i,k) ⊗ x(k) for the rows of a list, those whose bit differs from `complement`, or all.
 
     A        offsets, indices and values of rows
     filled   one byte per row: whether it has entries
-    hub      each row's entry in the fullest column, or none: looked at first where one term may be enough; not with a
-             list of rows, which may name some without entries
     x        values and bits
     mask     (rows, bits, complement): a list, or one bit per row; both empty without a mask
     how      (exits, blends): whether a row may stop early; whether absent entries are added as the identity, which
@@ -162,11 +141,6 @@ def pull(A, filled, hub, x, mask, how, result, end, size, board):
             many = copy_rows(rows, begin, stop, chosen)
         else:
             many = open_rows(filled, bits, complement, begin, stop, chosen)
-        if hub.size:
-            missed = look_at_hubs(hub, A[2], x, result, chosen, many)
-            touched += many
-            count += many - missed
-            many = missed
         more, looked, weight = pull_chosen(A, x, how, result, chosen, many, begin, listed, weight)
         count += more
         touched += looked

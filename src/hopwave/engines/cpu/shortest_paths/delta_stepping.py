@@ -7,7 +7,6 @@ twice: that is Dijkstra's algorithm (`search`; many/settling.py with the heap). 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from hopwave.engines.cpu.policy import CHAIN_DEGREE
 from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.shortest_paths import bins, loop
 from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
-from hopwave.engines.cpu.views import allocate, new_array, read_only, unsigned_rows
+from hopwave.engines.cpu.views import allocate, kept, new_array, read_only, unsigned_rows
 from hopwave.system.numba_cache import njit
 
 TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths at once, which stay in a cache
@@ -35,25 +34,11 @@ BEYOND = {np.dtype(np.float64): np.inf, np.dtype(np.uint32): 2**32 - 1}  # all d
 
 
 @dataclass
-class PreparedPaths:
-    """Kept with a matrix: what functions found for it and for its transpose; arrays between two runs."""
+class SparePaths:
+    """Kept with a matrix: arrays between two runs."""
 
-    found: dict[tuple[str, bool], Any] = field(default_factory=dict)
     pools: list[Any] = field(default_factory=list)
     states: list[weighted.WorkerState] = field(default_factory=list)
-
-
-def kept(make):
-    """A function of a matrix whose result is kept with the matrix."""
-
-    @wraps(make)
-    def find(A):
-        found, key = A.prepared.record(PreparedPaths).found, (make.__name__, A.turned)
-        if key not in found:
-            found[key] = make(A)
-        return found[key]
-
-    return find
 
 
 @kept
@@ -125,10 +110,10 @@ def delta_stepping(A, job, delta, threads, trace):
     free = given is None and not trace and len(sources) == 1 and A.rows.values is not None and m > 0
     if free and policy.one_core_is_faster(m / n, workers):
         return on_one_core(A, job), delta, [], True
-    arcs, prepared = bucket_arcs(A), A.prepared.record(PreparedPaths)
+    arcs, spare = bucket_arcs(A), A.prepared.record(SparePaths)
     blocks = policy.first_blocks(n, len(sources), workers)
     try:
-        pool = prepared.pools.pop()
+        pool = spare.pools.pop()
     except IndexError:  # the first run, or another thread has it
         pool = None
     if pool is None or len(pool.link) < blocks:
@@ -138,18 +123,18 @@ def delta_stepping(A, job, delta, threads, trace):
     with compiling(loop.take_part):
         while run.here[loop.PHASE] != loop.OVER:
             run.go_on(arcs, start)
-    prepared.pools[:] = [run.pool]  # one is enough, however many threads search this graph at once
+    spare.pools[:] = [run.pool]  # one is enough, however many threads search this graph at once
     return run.answer if len(run.answer) else run.d, delta, run.trace, False
 
 
 def on_one_core(A, job):
     """Distances from one source, the nearest vertices first."""
-    prepared, arcs = A.prepared.record(PreparedPaths), arcs_for_one(A)
+    spare, arcs = A.prepared.record(SparePaths), arcs_for_one(A)
     n, m, (source,), targets = A.shape[0], len(arcs.indices), job.sources, np.array(job.targets, np.uint32)
     if job.targets and not arcs.in_any_order:
         return dijkstra(arcs_of(A), job.sources, job.limit, job.targets, None)[1]
     try:
-        state = prepared.states.pop()
+        state = spare.states.pop()
     except IndexError:  # the first run, or another thread has it
         state = weighted.WorkerState(waiting=weighted.new_waiting(m), **allocate(weighted.vertex_arrays(n, True)))
     d = np.full(n, np.inf)
@@ -159,7 +144,7 @@ def on_one_core(A, job):
     else:
         with compiling(settling.search):
             settling.search(arcs, d, state, np.uint32(source), float(job.limit))
-    prepared.states[:] = [state]  # one is enough, however many threads search this graph at once
+    spare.states[:] = [state]  # one is enough, however many threads search this graph at once
     return d
 
 
