@@ -9,14 +9,13 @@ import numpy as np
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share
 from hopwave.engines.cpu.integers import ONE, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add, compare_and_swap, ordered_add
+from hopwave.engines.cpu.intrinsics import atomic_add, compare_and_swap, ordered_add, outer
 from hopwave.engines.cpu.views import read_only, unsigned_rows
-from hopwave.system.numba_cache import njit
 
 SHARE_OF_LOOK = 16  # a look for a triangle goes through this part of all arcs at most
 
 
-@njit(**COMPILED)
+@outer
 def look_at_arcs(indptr, indices, levels, tree, limit, found, end, size, board):
     """found[v] = 1 if an arc leads to v from its predecessor, or without a tree from the level above it.
 
@@ -39,7 +38,7 @@ def look_at_arcs(indptr, indices, levels, tree, limit, found, end, size, board):
     ordered_add(board, FOUND, wrong)
 
 
-@njit(**COMPILED)
+@outer
 def judge_vertices(levels, tree, is_source, limit, found):
     """How many vertices have a level or a predecessor that they cannot have; found[v] = 1 if v needs no arc.
 
@@ -73,7 +72,7 @@ def obeys(graph, levels, tree, sources, limit):
     return board[FOUND] == 0 and bool(found.all())
 
 
-@njit(**COMPILED)
+@outer
 def look_within(indptr, indices, distances, first, end, size, board):
     """first[0] = the lowest vertex with an arc whose ends are at distances of the same parity; both were reached."""
     while True:
@@ -93,7 +92,7 @@ def look_within(indptr, indices, distances, first, end, size, board):
                     return
 
 
-@njit(**COMPILED)
+@outer
 def is_in_triangle(indptr, indices, hub, marks, most):
     """Whether two neighbours of a vertex are neighbours, as far as `most` looks tell. marks: one 0 per vertex."""
     first, last = np.uint64(indptr[hub]), np.uint64(indptr[hub + ONE])
@@ -131,7 +130,7 @@ def arc_within(graph, distances):
     return u, int(row[np.argmax(same)])
 
 
-@njit(**COMPILED)
+@outer
 def count_within(indptr, indices, label, end, size, board):
     """How many arcs join two vertices of the same label."""
     found = 0

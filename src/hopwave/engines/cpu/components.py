@@ -25,9 +25,8 @@ import numpy as np
 from hopwave.engines.cpu import crew, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, compare_and_swap, noinline, prefetch
+from hopwave.engines.cpu.intrinsics import compare_and_swap, inner, noinline, outer, prefetch
 from hopwave.engines.cpu.views import new_array, unsigned_rows
-from hopwave.system.numba_cache import njit
 
 # NumPy's integers, not Python's: of those Numba compiles one version of a function for every value.
 HOOK, LINK, FINISH, COUNT, NUMBER, LABEL = (np.int64(kind) for kind in range(6))
@@ -46,7 +45,7 @@ class Forest(NamedTuple):
     roots: Any  # per block of vertices: the number of roots in it, later the number of its first root
 
 
-@njit(**INNER)
+@inner
 def root_of(parent, v):
     """The root of a vertex; those on the way come nearer to it. Only roots are written by others."""
     while True:
@@ -60,7 +59,7 @@ def root_of(parent, v):
         v = higher
 
 
-@njit(**INNER)
+@inner
 def link(parent, u, v):
     """Join the trees of two vertices."""
     a, b = root_of(parent, u), root_of(parent, v)
@@ -72,7 +71,7 @@ def link(parent, u, v):
         a, b = root_of(parent, a), root_of(parent, b)
 
 
-@njit(**INNER)
+@inner
 def hook_block(indptr, indices, parent, begin, end):
     noinline()
     for v in range(begin, end):
@@ -84,7 +83,7 @@ def hook_block(indptr, indices, parent, begin, end):
         parent[v] = lowest
 
 
-@njit(**INNER)
+@inner
 def link_block(indptr, indices, parent, begin, end):
     noinline()
     for v in range(begin, end):
@@ -95,7 +94,7 @@ def link_block(indptr, indices, parent, begin, end):
             link(parent, np.uint32(v), indices[second])
 
 
-@njit(**INNER)
+@inner
 def finish_block(indptr, indices, parent, largest, begin, end):
     """Link vertices [begin, end) by all their arcs, except those of the largest tree (-1: none is known)."""
     noinline()
@@ -108,7 +107,7 @@ def finish_block(indptr, indices, parent, largest, begin, end):
             j += U1
 
 
-@njit(**INNER)
+@inner
 def work(A, W, board, me):
     """One thread's part in a job."""
     noinline()
@@ -149,13 +148,13 @@ def work(A, W, board, me):
 by_regions = team.regions(work)
 
 
-@njit(**INNER)
+@inner
 def together(A, W, board, kind, which, threads):
     """A job over all blocks."""
     by_regions(A, W, board, kind, W.roots.size, ONE_EACH, ZERO, ZERO, which, threads)
 
 
-@njit(**INNER)
+@inner
 def largest_tree(parent):
     """The root that most vertices of a sample have, which is spread evenly."""
     n, some = parent.size, min(SAMPLE, parent.size)
@@ -172,7 +171,7 @@ def largest_tree(parent):
     return np.int64(found)
 
 
-@njit(**INNER)
+@inner
 def lead(A, W, board, undirected, threads):
     """The leader's part."""
     together(A, W, board, HOOK, ZERO, threads)
@@ -189,7 +188,7 @@ def lead(A, W, board, undirected, threads):
 part_of = team.led(lead, work)
 
 
-@njit(**COMPILED)
+@outer
 def hook(A, W, board, undirected, threads, team_cells, helpers, me):
     """One thread's part: number 0 leads, others help."""
     part_of(A, W, board, (undirected, threads), team_cells, helpers, me)
@@ -223,7 +222,7 @@ def components(graph, strong):
     return label, label.copy()
 
 
-@njit(**COMPILED)
+@outer
 def close_components(indptr, indices, label):
     """Tarjan (1972): a component is what stands on the stack above the first of its vertices that was met.
 
@@ -289,7 +288,7 @@ def close_components(indptr, indices, label):
     return found
 
 
-@njit(**COMPILED)
+@outer
 def tarjan(indptr, indices, label):
     """Strong components, numbered by their lowest vertex."""
     found = close_components(indptr, indices, label)

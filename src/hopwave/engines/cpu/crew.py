@@ -28,20 +28,19 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
     atomic_add,
+    inner,
     nap,
     ordered_add,
     ordered_load,
     ordered_store,
+    outer,
     pause,
     relax,
 )
 from hopwave.errors import EngineError
 from hopwave.system import threads as system_threads
 from hopwave.system.devices import host_cores
-from hopwave.system.numba_cache import njit
 
 # ------------------------------------------------------------------ how many
 
@@ -100,7 +99,7 @@ def new_board():
     return np.zeros(BOARD_CELLS, np.int64)
 
 
-@njit(**INNER)
+@inner
 def describe_job(board, kind, begin, end, size, depth, flags, which):
     """Write down a job over [begin, end) in chunks of that size; nobody joins before it is opened."""
     board[JOB_KIND] = kind
@@ -115,14 +114,14 @@ def describe_job(board, kind, begin, end, size, depth, flags, which):
         board[cell] = 0
 
 
-@njit(**INNER)
+@inner
 def open_job(board, kind, begin, end, size, depth, flags, which):
     """Post a job over [begin, end) in chunks of that size."""
     describe_job(board, kind, begin, end, size, depth, flags, which)
     ordered_store(board, EPOCH, board[EPOCH] + 1)
 
 
-@njit(**INNER)
+@inner
 def next_chunk(board):
     """The next chunk [begin, stop) of a job without regions; begin is at or past its end if none is left."""
     end, size = board[JOB_END], board[JOB_CHUNK]
@@ -130,7 +129,7 @@ def next_chunk(board):
     return begin, min(begin + size, end)
 
 
-@njit(**INNER)
+@inner
 def open_regions(board, kind, end, size, depth, flags, which, regions):
     """Post a job over [0, end) in as many regions as there are threads, each begun by a thread of its own.
 
@@ -142,7 +141,7 @@ def open_regions(board, kind, end, size, depth, flags, which, regions):
     open_job(board, kind, np.int64(0), end, size, depth, flags, which)
 
 
-@njit(**INNER)
+@inner
 def next_of_regions(board, region):
     """A chunk [begin, stop) and its region, the first from `region` on that has a chunk; region -1 if none has."""
     regions, end, size = board[JOB_REGIONS], board[JOB_END], board[JOB_CHUNK]
@@ -156,7 +155,7 @@ def next_of_regions(board, region):
     return np.int64(0), np.int64(0), np.int64(-1)
 
 
-@njit(**INNER)
+@inner
 def close_job(board):
     """Let no other helper in, and wait for those inside."""
     ordered_store(board, EPOCH, board[EPOCH] + 1)
@@ -168,7 +167,7 @@ def close_job(board):
             pause()
 
 
-@njit(**INNER)
+@inner
 def join_job(board, last, me):
     """Wait for a job other than `last` and join it. Returns its epoch, or -1 when no job will follow.
 
@@ -194,12 +193,12 @@ def join_job(board, last, me):
     return -1
 
 
-@njit(**COMPILED)
+@outer
 def leave_job(board):
     ordered_add(board, ACTIVE, -1)
 
 
-@njit(**COMPILED)
+@outer
 def dismiss(board):
     """No job will follow: helpers leave."""
     ordered_store(board, OVER, 1)
@@ -246,13 +245,13 @@ def _assist(kernel, arguments, size, chunk, board, number):
             leave_job(board)
 
 
-@njit(**COMPILED)
+@outer
 def _join_only_job(board, me):
     """Whether a helper came in time."""
     return join_job(board, np.int64(0), me) > 0
 
 
-@njit(**COMPILED)
+@outer
 def _finish(board):
     close_job(board)
     board[OVER] = 1

@@ -10,11 +10,10 @@ import numpy as np
 
 from hopwave.engines.cpu import policy, views
 from hopwave.engines.cpu.integers import ONE
-from hopwave.engines.cpu.intrinsics import COMPILED
+from hopwave.engines.cpu.intrinsics import outer
 from hopwave.engines.cpu.search.state import Adjacency, Workspace, workspace_arrays
 from hopwave.engines.cpu.short_arcs import short_arcs
 from hopwave.engines.cpu.views import read_only, unsigned
-from hopwave.system.numba_cache import njit
 
 
 def is_scattered(indptr, indices):
@@ -184,7 +183,7 @@ def _count_references(kept):
 UNSHARED = _count_references([np.empty(0)])
 
 
-@njit(**COMPILED)
+@outer
 def find_hubs(in_indptr, in_indices, degrees, hub):
     """hub[v] = v's in-neighbour of highest degree; the first of them where there are several."""
     for v in range(hub.size):

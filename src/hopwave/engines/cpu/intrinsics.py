@@ -82,6 +82,7 @@ COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck":
 INNER = COMPILED | {
     "cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler,
 }  # fmt: skip
+outer, inner = njit(**COMPILED), njit(**INNER)  # decorators: for functions that Python calls, and for the others
 
 MACHINE = platform.machine().lower()
 
@@ -299,12 +300,12 @@ if sys.platform == "win32":
     CLOCK, WHICH = "QueryPerformanceCounter", ()
     TICKS = 100, 0  # nanoseconds of what it writes: its counter ticks at 10 MHz
 
-    @njit(**INNER)
+    @inner
     def pause():
         """Yield the core to any thread that is ready."""
         _switch_to_thread()
 
-    @njit(**INNER)
+    @inner
     def nap():
         """Sleep for the shortest time that frees the core."""
         _sleep(np.uint32(1))
@@ -315,12 +316,12 @@ else:
     CLOCK, WHICH = "clock_gettime", (6 if sys.platform == "darwin" else 1,)  # the monotonic one
     TICKS = 1_000_000_000, 1  # nanoseconds of what it writes: seconds and nanoseconds
 
-    @njit(**INNER)
+    @inner
     def pause():
         """Yield the core to any thread that is ready."""
         _sched_yield()
 
-    @njit(**INNER)
+    @inner
     def nap():
         """Sleep for the shortest time that frees the core."""
         _usleep(np.uint32(50))

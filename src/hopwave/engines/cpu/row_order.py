@@ -7,14 +7,13 @@ the order of another library gets that library's answer, ties included.
 import numpy as np
 
 from hopwave.engines.cpu.components import close_components
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.intrinsics import inner, outer
 
 BARRED, HEAD = 1, 2  # marks: no path may visit this vertex; no path may begin with the arc from the source to it
 strong_components = close_components  # counts components as they close, rows in the order given
 
 
-@njit(**COMPILED)
+@outer
 def search(indptr, indices, sources, limit, order, level, parent):
     """Fill order, level (−1 before) and parent; return how many vertices were found."""
     tail = 0
@@ -41,7 +40,7 @@ def search(indptr, indices, sources, limit, order, level, parent):
     return tail
 
 
-@njit(**COMPILED)
+@outer
 def close_blocks(indptr, indices, tails, heads, ends, points):
     """Hopcroft and Tarjan (1973): the edges of every biconnected component, as a depth-first search closes them.
 
@@ -113,7 +112,7 @@ def close_blocks(indptr, indices, tails, heads, ends, points):
     return count, cut
 
 
-@njit(**COMPILED)
+@outer
 def peel(indptr, indices, left, order):
     """Kahn (1962): list vertices all of whose predecessors are listed, first found first; return how many.
 
@@ -137,7 +136,7 @@ def peel(indptr, indices, left, order):
     return tail
 
 
-@njit(**INNER)
+@inner
 def is_closed(closed, source, u, v):
     """Whether no path may follow an arc between u and v, in either direction: v is barred, or it joins the source to a
     head. closed has BARRED or HEAD for some vertices; it is empty if all arcs are open."""

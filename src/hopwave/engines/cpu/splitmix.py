@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import INNER
+from hopwave.engines.cpu.intrinsics import inner
 from hopwave.generate import counter
-from hopwave.system.numba_cache import njit
 
 WEYL, FIRST, SECOND = np.uint64(counter.WEYL), np.uint64(counter.FIRST), np.uint64(counter.SECOND)
 U27, U30, U31 = np.uint64(27), np.uint64(30), np.uint64(31)
 
 
-@njit(**INNER)
+@inner
 def mix(z):
     """The finaliser."""
     z = (z ^ (z >> U30)) * FIRST

@@ -24,9 +24,9 @@ from numba.extending import intrinsic
 
 from hopwave.engines.cpu.crew import close_job, crew_size, dismiss, join_job, leave_job, open_regions
 from hopwave.engines.cpu.intrinsics import (
-    INNER,
     address_of,
     atomic_or,
+    inner,
     nanoseconds,
     noinline,
     ordered_add,
@@ -39,7 +39,6 @@ from hopwave.engines.cpu.intrinsics import (
 )
 from hopwave.engines.cpu.policy import LINGER, MAX_TEAM, SPINS
 from hopwave.system import threads
-from hopwave.system.numba_cache import njit
 
 # The cells of a team, int64; those that many threads write are some cache lines apart.
 OFFER = 0  # odd while a leader's arguments can be borrowed
@@ -96,7 +95,7 @@ def _address(context, builder, signature, values):
     return address_of(context, builder, signature.args[0], values[0], types.intp, cell)
 
 
-@njit(**INNER)
+@inner
 def open_offer(team, helpers):
     """Let that many helpers borrow the arguments that were lent."""
     if helpers:
@@ -106,7 +105,7 @@ def open_offer(team, helpers):
         ordered_store(team, EXPECTED, 0)
 
 
-@njit(**INNER)
+@inner
 def close_offer(team, helpers, board):
     """No job will follow on the board. End the offer, and wait for those who are copying the arguments."""
     dismiss(board)
@@ -116,7 +115,7 @@ def close_offer(team, helpers, board):
             pause()
 
 
-@njit(**INNER)
+@inner
 def await_offer(team, last):
     """Wait a moment for an offer other than `last`. Returns it, and the caller is then counted in READERS; or -1, and
     it is no longer counted in PRESENT. Nobody leaves between a leader's count and its offer: the count would be
@@ -144,7 +143,7 @@ def await_offer(team, last):
     return np.int64(-1)
 
 
-@njit(**INNER)
+@inner
 def claim(team, number):
     """A number for this helper: the one it had before if that is free, so that it finds its part of the arrays in its
     own cache; else another one; 0 if enough have come. 0 also ends its being counted in READERS."""
@@ -160,7 +159,7 @@ def claim(team, number):
 def assistance(work):
     """A compiled function for a helper's part, one offer after another: work(A, W, board, me) is its share of a job."""
 
-    @njit(**INNER)
+    @inner
     def work_for_leader(team, me, A, W, board):
         """Jobs until the leader sends all away. A, W and board tell only the types."""
         noinline()
@@ -174,7 +173,7 @@ def assistance(work):
             work(A, W, board, me)
             leave_job(board)
 
-    @njit(**INNER)
+    @inner
     def assist(team, A, W, board):
         ordered_add(team, PRESENT, 1)
         offer = number = np.int64(0)
@@ -197,7 +196,7 @@ def led(lead, work):
     """
     assist = assistance(work)
 
-    @njit(**INNER)
+    @inner
     def take_part(A, W, board, arguments, team, helpers, me):
         if me != 0:
             assist(team, A, W, board)
@@ -213,7 +212,7 @@ def led(lead, work):
 def regions(work):
     """A compiled function that posts a job over [0, end) in regions, works on it, and waits for the helpers."""
 
-    @njit(**INNER)
+    @inner
     def by_regions(A, W, board, kind, end, size, depth, flags, which, threads):
         noinline()
         open_regions(board, kind, end, size, depth, flags, which, threads)

@@ -5,7 +5,7 @@ from numba import typeof
 
 from hopwave.engines import host_memory
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import COMPILED, atomic_or, nap, ordered_add, ordered_load, ordered_store
+from hopwave.engines.cpu.intrinsics import COMPILED, atomic_or, nap, ordered_add, ordered_load, ordered_store, outer
 from hopwave.errors import EngineError, amount
 from hopwave.system import threads
 from hopwave.system.numba_cache import njit
@@ -113,7 +113,7 @@ def leave(control):
     return left
 
 
-@njit(**COMPILED)
+@outer
 def close(control):
     """Let nobody else in, and wait until those inside have finished their batches: what they wrote is then whole.
 

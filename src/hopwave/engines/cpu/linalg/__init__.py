@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algebra.matrix import Matrix
@@ -18,7 +16,7 @@ from hopwave.engines import found_in
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, share
 from hopwave.engines.cpu.linalg import vector_kernels as kernels
-from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compiled
+from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, operands
 from hopwave.engines.cpu.views import kept, read_only, unsigned, unsigned_rows
 from hopwave.engines.reference import linalg
 from hopwave.graph.csr import Rows
@@ -50,19 +48,6 @@ def filled_rows(A: Matrix) -> tuple[Array, int]:
     return unsigned(filled), len(filled) - int(np.count_nonzero(filled))
 
 
-def listed(present: Array, count: int) -> npt.NDArray[np.int32]:
-    """The places that are present; there are `count` of them."""
-    places = np.empty(count, np.int32)
-    kernels.places_of(unsigned(present), places.view(np.uint32))
-    return places
-
-
-@cache
-def nothing(dtype: np.dtype[Any]) -> Array:
-    """An empty array, for kernels that read no values."""
-    return read_only(np.empty(0, dtype))
-
-
 def is_exact(product: jobs.Product) -> bool:
     """Whether the order of terms changes no bit of a sum. Where it does, a list is pushed in ascending order."""
     add = product.add
@@ -85,7 +70,7 @@ class Algebra(linalg.Algebra):
         values, present = x.arrays()
         if allowed is None and not product.early_exit and x.nnz == x.n:
             return self._gather(A, values, product, threads)
-        kernel, a, b = self._operands(kernels.pull, product, part, values)
+        kernel, a, b = operands(kernels.pull, product, part, values)
         rows, bits, complement = NO_ROWS, NO_BITS, 0
         if allowed is not None:
             if allowed.rows is not None:
@@ -114,7 +99,7 @@ class Algebra(linalg.Algebra):
             sums = out[found] if carries else np.ones(count, dtype)
             return Vector.sparse(n, places, sums, ascending=allowed.ascending), touched
         if count * policy.SPARSE_FROM < n:
-            places = listed(found, count)
+            places = np.flatnonzero(found).astype(np.int32)
             return Vector.sparse(n, places, out[places] if carries else np.ones(count, dtype)), touched
         if not carries:
             return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
@@ -129,7 +114,7 @@ class Algebra(linalg.Algebra):
         self, A: Matrix, values: Array, product: jobs.Product, threads: int | None
     ) -> tuple[Vector, jobs.Touched]:
         part, n, dtype = A.rows, A.shape[0], product.dtype
-        kernel, a, b = self._operands(kernels.gather, product, part, values)
+        kernel, a, b = operands(kernels.gather, product, part, values)
         out, found = np.empty(n, dtype), np.empty(n, np.bool_)
         identity = dtype.type(product.add.identity(dtype))
         work = len(part.indices)
@@ -142,7 +127,7 @@ class Algebra(linalg.Algebra):
         part = A.columns
         n, dtype = A.shape[0], product.dtype
         places, values = x.listed() if is_exact(product) else x.entries()
-        kernel, a, b = self._operands(kernels.push, product, part, values)
+        kernel, a, b = operands(kernels.push, product, part, values)
         carries = not (product.term == "one" and product.add.any_term)
         bits, complement = NO_BITS, 0
         if allowed is not None:
@@ -178,18 +163,6 @@ class Algebra(linalg.Algebra):
         if x.format == "dense":
             return kernels.entries_where(indptr, unsigned(x.arrays()[1]))
         return kernels.entries_of(indptr, unsigned(x.listed()[0]), enough)
-
-    def _operands(self, kernel: Any, product: jobs.Product, part: Rows, values: Array) -> tuple[Any, Array, Array]:
-        """The kernel for this product, and the values that it reads: the matrix's and the vector's, or none."""
-        pattern = part.values is None and product.structure_only
-        ready = compiled(kernel, product, pattern)
-        weighs = not product.structure_only
-        a = b = nothing(product.dtype)
-        if not pattern and (product.term in ("a", "both") or weighs):
-            a = read_only(np.ones(len(part.indices), np.bool_) if part.values is None else part.values)
-        if product.term in ("x", "both") or weighs:
-            b = read_only(values)
-        return ready, a, b
 
     def _borrow(self, n: int) -> tuple[Array, Array]:
         while self._scratch:

@@ -13,14 +13,13 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, NEXT_CHUNK, NEXT_WORKER, share, thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, ordered_add
-from hopwave.engines.cpu.linalg.specialise import compiled
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, ordered_add, outer
+from hopwave.engines.cpu.linalg.specialise import operands
 from hopwave.engines.cpu.linalg.vector_kernels import locate
 from hopwave.engines.cpu.policy import MUCH_LONGER
 from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.graph.csr import Rows
 from hopwave.planning.jobs import Touched
-from hopwave.system.numba_cache import njit
 
 NO_ROWS = read_only(np.zeros(1, np.uint32)), read_only(np.zeros(0, np.uint32))  # of a mask that is not there
 SHORT = 24  # entries up to which insertion sort is faster
@@ -57,8 +56,7 @@ def pulled(A, B, product, mask, threads):
         board = share(count_pairs, arguments, rows, work, threads)
         found = out != 0
     else:
-        a, x = operands(product, left, right)
-        kernel = compiled(dots, product, left.values is None and product.structure_only)
+        kernel, a, x = operands(dots, product, left, right.values, len(right.indices))
         marks = np.zeros((threads, inner), np.int64)
         found = np.zeros(count, np.bool_)
         identity = product.dtype.type(product.add.identity(product.dtype))
@@ -86,24 +84,12 @@ def pushed(A, B, product, mask, complement, threads):
     indptr = np.cumsum(lengths)
     total = int(indptr[-1])
     out_columns, out = np.empty(total, np.uint32), np.empty(total, product.dtype)
-    a, x = operands(product, left, right)
-    kernel = compiled(scatter_rows, product, left.values is None and product.structure_only)
+    kernel, a, x = operands(scatter_rows, product, left, right.values, len(right.indices))
     sums = np.zeros((threads, columns), product.dtype)
     arguments = ((*A_rows, a), (*B_rows, x), which, stamps, sums, (indptr, out_columns, out))
     board = share(kernel, arguments, rows, work, threads)
     kind = np.int32 if total < 2**31 else np.int64
     return Rows(indptr.astype(kind), out_columns.view(np.int32), out), Touched(int(board[CHECKED]), notes=["push"])
-
-
-def operands(product, left, right):
-    """The values to read: of A and of B, or none."""
-    reads_a = product.term in ("a", "both") or not product.structure_only
-    reads_x = product.term in ("x", "both") or not product.structure_only
-    nothing = np.empty(0, product.dtype)
-    return tuple(
-        read_only((np.ones(len(part.indices), np.bool_) if part.values is None else part.values) if reads else nothing)
-        for part, reads in ((left, reads_a), (right, reads_x))
-    )
 
 
 # ------------------------------------------------------------------ kernels
@@ -169,7 +155,7 @@ def dots(A, B, mask, exits, result, marks, end, size, board):
     return weight
 
 
-@njit(**COMPILED)
+@outer
 def count_pairs(A, B, mask, out, marks, end, size, board):
     """`dots` for PLUS.PAIR, by which triangles are counted: marks are bits, and there is no branch per entry."""
     indptr, indices = A
@@ -212,13 +198,13 @@ def count_pairs(A, B, mask, out, marks, end, size, board):
     ordered_add(board, CHECKED, touched)
 
 
-@njit(**INNER)
+@inner
 def mark_mask(mask_ptr, mask_columns, i, marked, stamp):
     for c in range(np.int64(mask_ptr[i]), np.int64(mask_ptr[i + 1])):
         marked[mask_columns[c]] = stamp
 
 
-@njit(**COMPILED)
+@outer
 def row_lengths(A, B, mask, stamps, lengths, end, size, board):
     """How many entries each row of C = A B will have, which a push must know before it writes.
 
@@ -296,7 +282,7 @@ def scatter_rows(A, B, mask, stamps, sums, result, end, size, board):
     return weight
 
 
-@njit(**INNER)
+@inner
 def ascend(array, begin, end):
     """Sort array[begin:end]: by insertion where it is short, else as NumPy does."""
     if end - begin > SHORT:
@@ -312,7 +298,7 @@ def ascend(array, begin, end):
         array[j + 1] = value
 
 
-@njit(**COMPILED)
+@outer
 def terms_of(indices, lengths):
     """Σ lengths[k] over the entries: how many terms a product by rows looks at."""
     total = np.int64(0)
@@ -321,7 +307,7 @@ def terms_of(indices, lengths):
     return total
 
 
-@njit(**COMPILED)
+@outer
 def dot_terms(mask, indptr, column_ptr):
     """How many terms dot products look at: the length of a column per entry of the mask, or less if it is searched."""
     mask_ptr, mask_columns = mask
@@ -349,7 +335,7 @@ def triangle(part, lower, diagonal):
     return Rows(indptr, *copies)
 
 
-@njit(**COMPILED)
+@outer
 def split_rows(indptr, indices, diagonal, lower, begins, ends):
     """Where each row's part begins in its row, and the offsets of all parts written one after the other."""
     for i in range(begins.size):
@@ -360,7 +346,7 @@ def split_rows(indptr, indices, diagonal, lower, begins, ends):
         ends[i + 1] = ends[i] + np.int64(cut - first if lower else last - cut)
 
 
-@njit(**COMPILED)
+@outer
 def copy_parts(array, begins, ends, out):
     for i in range(begins.size):
         source = begins[i]

@@ -29,11 +29,10 @@ from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.graph import is_scattered
 from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U3, U4
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer
 from hopwave.engines.cpu.views import new_array, read_only, unsigned, unsigned_rows
 from hopwave.graph.csr import Rows
 from hopwave.planning.jobs import PowerEnd
-from hopwave.system.numba_cache import njit
 
 BEGIN, ROUND, END = (np.int64(kind) for kind in range(3))  # jobs; not literals, for each of which Numba would compile
 SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, SLOPE, NOW_CELLS = range(8)  # cells of Ranks.now
@@ -68,7 +67,7 @@ class Ranks(NamedTuple):
 # No function is called per row: passing arrays to one takes longer than a short row.
 
 
-@njit(**INNER)
+@inner
 def begin_block(A, W, block):
     """Ranks become what arcs carry."""
     noinline()
@@ -86,7 +85,7 @@ def begin_block(A, W, block):
     W.sums[block, 1] = lost
 
 
-@njit(**INNER)
+@inner
 def round_block(A, W, which, block):
     """The next ranks of a block's rows. Sums along rows are four partial sums: an addition takes longer than a load.
 
@@ -139,7 +138,7 @@ def round_block(A, W, which, block):
     W.sums[block, 0], W.sums[block, 1] = change, left
 
 
-@njit(**INNER)
+@inner
 def end_block(A, W, which, block):
     """What arcs carry becomes ranks again."""
     noinline()
@@ -150,7 +149,7 @@ def end_block(A, W, which, block):
         x[i if in_order else np.uint64(order[i])] = w[i] if total == 0.0 else w[i] * total * back
 
 
-@njit(**INNER)
+@inner
 def work(A, W, board, me):
     """One thread's part in a job: the blocks of its own region first."""
     kind, which, region = board[crew.JOB_KIND], board[crew.JOB_WHICH], me
@@ -167,7 +166,7 @@ def work(A, W, board, me):
                 end_block(A, W, which, block)
 
 
-@njit(**INNER)
+@inner
 def together(A, W, board, kind, which, threads):
     """Post a job over all blocks, work on it, and wait for the helpers. Returns the sums over all blocks."""
     noinline()
@@ -181,7 +180,7 @@ def together(A, W, board, kind, which, threads):
     return change, left
 
 
-@njit(**INNER)
+@inner
 def lead(A, W, board, factor, enough, rounds, threads):
     """All rounds, and the answer."""
     now, which, before = W.now, np.int64(0), 0.0
@@ -209,7 +208,7 @@ def lead(A, W, board, factor, enough, rounds, threads):
 part_of = team.led(lead, work)
 
 
-@njit(**COMPILED)
+@outer
 def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helpers, me):
     """One thread's part: number 0 leads, others help."""
     part_of(A, W, board, (factor, enough, rounds, threads), team_cells, helpers, me)
@@ -303,7 +302,7 @@ def _by_degree(part, degrees):
     return order, Rows(indptr, indices.view(np.int32), None if part.values is None else values)
 
 
-@njit(**COMPILED)
+@outer
 def renumber(rows, order, rank, made, end, size, board):
     """Copy rows into their new order, with the new numbers of their vertices."""
     indptr, indices, values = rows
@@ -326,7 +325,7 @@ def renumber(rows, order, rank, made, end, size, board):
 # ------------------------------------------------------------------ eigenvector centrality
 
 
-@njit(**COMPILED)
+@outer
 def spread(indptr, indices, values, x, y, squares, end, size, board):
     """y = x (A + I); Σ y² of every block of rows. Rows are the arcs into a vertex."""
     while True:
@@ -345,7 +344,7 @@ def spread(indptr, indices, values, x, y, squares, end, size, board):
         squares[block] = sum_of_squares
 
 
-@njit(**COMPILED)
+@outer
 def settle(x, y, divisor):
     """y /= divisor; returns Σ |y − x|."""
     change = 0.0

@@ -9,11 +9,10 @@ import numpy as np
 from hopwave.engines.cpu import crew, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U1, U63
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, compare_and_swap, noinline, ordered_add
+from hopwave.engines.cpu.intrinsics import atomic_add, compare_and_swap, inner, noinline, ordered_add, outer
 from hopwave.engines.cpu.splitmix import WEYL, mix
 from hopwave.engines.cpu.views import Rows, unsigned_rows
 from hopwave.generate import counter
-from hopwave.system.numba_cache import njit
 
 # ------------------------------------------------------------------ label propagation
 
@@ -38,7 +37,7 @@ class Labelling(NamedTuple):
     now: Any  # see ROUNDS
 
 
-@njit(**INNER)
+@inner
 def favourite(row, v, f, order, counts, seen):
     """The most frequent label among the neighbours: v's own if it is one, else the last in the order; -1 if no label.
 
@@ -66,7 +65,7 @@ def favourite(row, v, f, order, counts, seen):
     return best
 
 
-@njit(**INNER)
+@inner
 def look(A, W, begin, end, me):
     """The favourites of stale vertices. Returns how many of [begin, end) would move, and the arcs looked at."""
     noinline()
@@ -83,7 +82,7 @@ def look(A, W, begin, end, me):
     return moves, arcs
 
 
-@njit(**INNER)
+@inner
 def move(A, W, begin, end, first):
     """Vertices that would move do so if their coins, those of generate.counter.coins, show heads; neighbours are stale.
 
@@ -100,7 +99,7 @@ def move(A, W, begin, end, first):
                 W.stale[A.indices[j]] = 1
 
 
-@njit(**INNER)
+@inner
 def label(A, W, board, me):
     """One thread's part in a job: the vertices of its own region first."""
     kind, region, moves, arcs = board[crew.JOB_KIND], me, 0, 0
@@ -121,7 +120,7 @@ def label(A, W, board, me):
 label_regions = team.regions(label)
 
 
-@njit(**INNER)
+@inner
 def lead_labels(A, W, board, threads):
     """Rounds until the labels are settled, no coins are left, or Ctrl-C should be heard."""
     noinline()
@@ -142,7 +141,7 @@ def lead_labels(A, W, board, threads):
 part_of_labels = team.led(lead_labels, label)
 
 
-@njit(**COMPILED)
+@outer
 def take_rounds(A, W, board, threads, team_cells, helpers, me):
     """One thread's part: number 0 leads, others help."""
     part_of_labels(A, W, board, (threads,), team_cells, helpers, me)
@@ -201,7 +200,7 @@ class Peeling(NamedTuple):
     stacks: Any  # one per thread
 
 
-@njit(**INNER)
+@inner
 def neighbours(indptr, indices, v):
     """How many entries the row has beside its loop."""
     count = np.int32(0)
@@ -210,7 +209,7 @@ def neighbours(indptr, indices, v):
     return count
 
 
-@njit(**INNER)
+@inner
 def take_out(indptr, indices, v, k, left, core, stack, height):
     """Take v out of its neighbours' rows. Those that thereby fall to k go onto the stack; returns its new height."""
     for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
@@ -225,7 +224,7 @@ def take_out(indptr, indices, v, k, left, core, stack, height):
     return height
 
 
-@njit(**INNER)
+@inner
 def peel(A, W, board, me):
     """A thread's share of a job."""
     noinline()
@@ -257,7 +256,7 @@ def peel(A, W, board, me):
     ordered_add(board, crew.FOUND, peeled)
 
 
-@njit(**INNER)
+@inner
 def drop_peeled(left, core, rest, size):
     """Keep the vertices that are left. Returns how many, and the fewest neighbours that one of them has."""
     kept, least = 0, np.int64(rest.size)
@@ -270,7 +269,7 @@ def drop_peeled(left, core, rest, size):
     return kept, least
 
 
-@njit(**INNER)
+@inner
 def together(A, W, board, kind, size, k):
     """Post a job over the first `size` of the vertices, work on it, and wait for the helpers."""
     noinline()
@@ -279,7 +278,7 @@ def together(A, W, board, kind, size, k):
     crew.close_job(board)
 
 
-@njit(**INNER)
+@inner
 def lead_peeling(A, W, board):
     remain = np.int64(W.rest.size)
     together(A, W, board, COUNT, remain, ZERO)
@@ -297,7 +296,7 @@ def lead_peeling(A, W, board):
 part_of_peeling = team.led(lead_peeling, peel)
 
 
-@njit(**COMPILED)
+@outer
 def peel_cores(A, W, board, cells, helpers, me):
     """One thread's part: number 0 leads, others help."""
     part_of_peeling(A, W, board, (), cells, helpers, me)
@@ -323,7 +322,7 @@ STREAM = "independent set"  # as in linalg/algorithms/independent_set.py
 OPEN, WON, OUT = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
-@njit(**COMPILED)
+@outer
 def choose(indptr, indices, candidates, rank, state, end, size, board):
     """A candidate wins if no neighbour that is open has a higher rank; others have rank -1."""
     while True:
@@ -341,7 +340,7 @@ def choose(indptr, indices, candidates, rank, state, end, size, board):
                 state[v] = WON
 
 
-@njit(**COMPILED)
+@outer
 def leave(indptr, indices, candidates, rank, state, end, size, board):
     """Winners and their neighbours leave: their rank becomes -1."""
     while True:

@@ -19,10 +19,13 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import FunctionType
 
+import numpy as np
+
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
+from hopwave.engines.cpu.views import read_only
 from hopwave.planning.jobs import Product
 from hopwave.system.numba_cache import njit
 
@@ -75,6 +78,24 @@ def compiled(kernel, product: Product, pattern):
         reads and pattern,
         not product.structure_only and not reads,
     )
+
+
+def operands(kernel, product: Product, part, values, count=0):
+    """The kernel for this product, and what it reads: the values of the matrix `part`, and those of the vector or of
+    the other matrix, of `count` entries; or none."""
+    pattern, weighs = part.values is None and product.structure_only, not product.structure_only
+    a = b = nothing(product.dtype)
+    if not pattern and (product.term in ("a", "both") or weighs):
+        a = read_only(np.ones(len(part.indices), np.bool_) if part.values is None else part.values)
+    if product.term in ("x", "both") or weighs:
+        b = read_only(np.ones(count, np.bool_) if values is None else values)
+    return compiled(kernel, product, pattern), a, b
+
+
+@cache
+def nothing(dtype):
+    """An empty array, for kernels that read no values."""
+    return read_only(np.empty(0, dtype))
 
 
 def callable_from_compiled(function):

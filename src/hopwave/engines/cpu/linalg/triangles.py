@@ -19,19 +19,18 @@ from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
     atomic_add,
     count_ones,
+    inner,
     noinline,
     ordered_add,
+    outer,
     prefetch,
     trailing_zeros,
     uncounted,
 )
 from hopwave.engines.cpu.linalg.vector_kernels import locate
 from hopwave.engines.cpu.views import new_array, unsigned_rows
-from hopwave.system.numba_cache import njit
 
 WALK, MEASURE, TAKE, MARK = range(4)  # jobs
 LONGER = np.uint64(policy.MUCH_LONGER)
@@ -46,7 +45,7 @@ AHEAD = np.uint64(2)  # neighbours ahead whose rows are fetched, too
 LowerRows = namedtuple("LowerRows", "order rank begins lower core marks")
 
 
-@njit(**INNER)
+@inner
 def count_in_long_row(indices, p, stop, j, begin, end):
     """How many of the entries p to stop that lie before j are among the entries begin to end, each searched for."""
     count = U0
@@ -59,7 +58,7 @@ def count_in_long_row(indices, p, stop, j, begin, end):
     return count
 
 
-@njit(**INNER)
+@inner
 def is_scattered(indptr, indices, begin, end):
     """Whether the first neighbours of vertices are mostly far away."""
     far, step = U0, (end - begin) // FEW + U1
@@ -69,7 +68,7 @@ def is_scattered(indptr, indices, begin, end):
     return far * step * np.uint64(2) > end - begin
 
 
-@njit(**INNER)
+@inner
 def walk_rows(indptr, indices, begin, end):
     noinline()
     total, scattered = U0, is_scattered(indptr, indices, begin, end)
@@ -110,7 +109,7 @@ def walk_rows(indptr, indices, begin, end):
 # ------------------------------------------------------------------ rows of the neighbours before every vertex
 
 
-@njit(**INNER)
+@inner
 def measure_rows(indptr, indices, order, rank, begins, begin, end):
     """begins[i + 1] = how many neighbours come before i; returns how often their rows would be looked at."""
     noinline()
@@ -125,7 +124,7 @@ def measure_rows(indptr, indices, order, rank, begins, begin, end):
     return looks
 
 
-@njit(**INNER)
+@inner
 def take_rows(indptr, indices, order, rank, begins, lower, core, begin, end):
     """Write the neighbours before every vertex, by their new numbers, from begins[i] on, and the core's as bits."""
     noinline()
@@ -143,7 +142,7 @@ def take_rows(indptr, indices, order, rank, begins, lower, core, begin, end):
                 core[i, k >> U6] |= U1 << (k & U63)
 
 
-@njit(**INNER)
+@inner
 def mark(begins, lower, bits, first, last):
     """Mark the neighbours of a vertex, and fetch where their rows begin."""
     for place in range(first, last):
@@ -152,13 +151,13 @@ def mark(begins, lower, bits, first, last):
         prefetch(begins, k)
 
 
-@njit(**INNER)
+@inner
 def unmark(lower, bits, first, last):
     for place in range(first, last):
         bits[np.uint64(lower[place]) >> U6] = U0
 
 
-@njit(**INNER)
+@inner
 def fetch(begins, lower, core, place, last):
     """Fetch the row of a neighbour that comes soon."""
     if place + AHEAD < last:
@@ -169,14 +168,14 @@ def fetch(begins, lower, core, place, last):
             prefetch(lower, begins[j])
 
 
-@njit(**INNER)
+@inner
 def row_of(begins, core, j):
     """Where the row of a vertex begins and ends, and how many words of bits it has, 0 where its list is shorter."""
     first, last, words = np.uint64(begins[j]), np.uint64(begins[j + U1]), (j >> U6) + U1
     return first, last, words if j < np.uint64(core.shape[0]) and words < last - first else U0
 
 
-@njit(**INNER)
+@inner
 def marked_rows(begins, lower, core, bits, begin, end):
     """How many triangles are found at these vertices."""
     noinline()
@@ -206,7 +205,7 @@ def marked_rows(begins, lower, core, bits, begin, end):
 # ------------------------------------------------------------------ all triangles
 
 
-@njit(**INNER)
+@inner
 def work(A, W, board, me):
     """One thread's part in a job."""
     noinline()
@@ -228,7 +227,7 @@ def work(A, W, board, me):
     ordered_add(board, crew.FOUND, np.int64(total))
 
 
-@njit(**INNER)
+@inner
 def lead(A, W, board, kind, size):
     """One job over all rows."""
     crew.open_job(board, kind, 0, A.indptr.size - 1, size, 0, 0, 0)
@@ -239,7 +238,7 @@ def lead(A, W, board, kind, size):
 part_of = team.led(lead, work)
 
 
-@njit(**COMPILED)
+@outer
 def run(A, W, board, kind, size, cells, helpers, me):
     """One thread's part: number 0 leads, others help."""
     part_of(A, W, board, (kind, size), cells, helpers, me)
@@ -293,7 +292,7 @@ def count_triangles(part):
 # ------------------------------------------------------------------ the triangles of every vertex
 
 
-@njit(**COMPILED)
+@outer
 def count_corners(begins, lower, core, marks, common, counts, end, size, board):
     """For every vertex i and every neighbour j before it, count the neighbours before j that they have in common.
 
@@ -336,7 +335,7 @@ def count_corners(begins, lower, core, marks, common, counts, end, size, board):
             unmark(lower, bits, first, last)
 
 
-@njit(**COMPILED)
+@outer
 def add_up(counts, order, found, end, size, board):
     """found = the sums of all workers' counts, by the old numbers."""
     while True:

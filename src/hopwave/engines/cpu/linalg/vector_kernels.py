@@ -11,14 +11,13 @@ import numpy as np
 
 from hopwave.engines.cpu.crew import CHECKED, FOUND, NEXT_CHUNK
 from hopwave.engines.cpu.integers import ONE, U0, U1, U3, U6, U8, U16
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_add, prefetch, trailing_zeros
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, ordered_add, outer, prefetch, trailing_zeros
 
 EIGHT_ONES, U56 = np.uint64(0x0101010101010101), np.uint64(56)
 PACKING = np.uint64(0x0102040810204080)  # eight bytes, 0 or 1, times this: their bits in the top byte
 
 
-@njit(**INNER)
+@inner
 def open_rows(filled, bits, complement, begin, stop, chosen):
     """The rows of [begin, stop) that the mask lets through and that have entries; returns how many.
 
@@ -52,7 +51,7 @@ def open_rows(filled, bits, complement, begin, stop, chosen):
     return count
 
 
-@njit(**INNER)
+@inner
 def copy_rows(rows, begin, stop, chosen):
     """The rows of a list from place begin to stop."""
     for c in range(U0, stop - begin):
@@ -177,7 +176,7 @@ def gather(A, values, result, end, size, board):
     return weight
 
 
-@njit(**INNER)
+@inner
 def locate(array, begin, end, value):
     """The first place in array[begin:end], ascending, whose entry is not below value: strides double, then halve."""
     step = U1
@@ -249,7 +248,7 @@ def push(A, x, mask, result, parts, end, size, board):
     return weight
 
 
-@njit(**COMPILED)
+@outer
 def entries_of(indptr, rows, enough):
     """How many entries these rows have; counting stops once there are more than enough."""
     total = np.int64(0)
@@ -260,7 +259,7 @@ def entries_of(indptr, rows, enough):
     return total
 
 
-@njit(**COMPILED)
+@outer
 def entries_where(indptr, bits):
     """How many entries the rows have whose bit is set."""
     total = np.int64(0)
@@ -269,29 +268,7 @@ def entries_where(indptr, bits):
     return total
 
 
-@njit(**COMPILED)
-def places_of(bits, places):
-    """The places whose bit is set, ascending. Fast where they are few, so that most groups of 64 have none."""
-    whole = np.uint64(bits.size & ~63)
-    words = bits[:whole].view(np.uint64)
-    count = U0
-    for group in range(U0, whole >> U6):
-        first = group << U3
-        together = U0
-        for w in range(first, first + U8):
-            together |= words[w]
-        if together != U0:
-            for i in range(group << U6, (group + U1) << U6):
-                if bits[i]:
-                    places[count] = np.uint32(i)
-                    count += U1
-    for i in range(whole, np.uint64(bits.size)):
-        if bits[i]:
-            places[count] = np.uint32(i)
-            count += U1
-
-
-@njit(**COMPILED)
+@outer
 def collect(mark, queue, bounds, counts, found):
     """List the rows that a push marked, one part after the other, and clear the marks."""
     tail = U0
@@ -304,7 +281,7 @@ def collect(mark, queue, bounds, counts, found):
             tail += U1
 
 
-@njit(**COMPILED)
+@outer
 def fill(values, present, bits, complement, value):
     """Write one value where a bit differs from `complement`; returns how many are present afterwards.
 
@@ -321,7 +298,7 @@ def fill(values, present, bits, complement, value):
     return count
 
 
-@njit(**COMPILED)
+@outer
 def fill_rows(values, present, rows, value):
     """Write one value in each of these rows."""
     for i in range(U0, np.uint64(rows.size)):

@@ -17,20 +17,19 @@ import numpy as np
 
 from hopwave.engines.cpu import crew
 from hopwave.engines.cpu.integers import U1, U6, U63
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, call_address, nanoseconds, noinline
+from hopwave.engines.cpu.intrinsics import call_address, inner, nanoseconds, noinline, outer
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
 from hopwave.engines.cpu.search import state, steps
 from hopwave.engines.cpu.team import led, regions
-from hopwave.system.numba_cache import njit
 
 ZERO = np.int64(0)  # not Python's 0, of which Numba would compile a version of its own
 
-push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk = (njit(**INNER)(function) for function in CHUNK_SIZES)
+push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk = (inner(function) for function in CHUNK_SIZES)
 by_regions = regions(steps.work)  # a job over words of 64 vertices
 
 
-@njit(**INNER)
+@inner
 def together(A, W, board, kind, begin, end, size, depth, flags, which):
     """Post a job over [begin, end), work on it, and wait for the helpers."""
     noinline()
@@ -39,7 +38,7 @@ def together(A, W, board, kind, begin, end, size, depth, flags, which):
     crew.close_job(board)
 
 
-@njit(**INNER)
+@inner
 def visit_sources(A, W, sources):
     """Put the sources into the queue. Returns the arcs that leave them, and how many of them have no in-arcs."""
     parent, sigma, arcs, without_in_arcs = W.parent, W.sigma, ZERO, ZERO
@@ -55,14 +54,14 @@ def visit_sources(A, W, sources):
     return arcs, without_in_arcs
 
 
-@njit(**INNER)
+@inner
 def add_segment(segments, count, begin, depth):
     """A level of that depth begins in the queue, with path counts scaled as before. Returns the number of segments."""
     segments[count, 0], segments[count, 1], segments[count, 2] = begin, depth, segments[count - 1, 2]
     return count + 1
 
 
-@njit(**INNER)
+@inner
 def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, threads):
     """Make the bitmaps that a pull reads. Returns whether the frontier's distances, `depth` each, were written too.
 
@@ -82,7 +81,7 @@ def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, 
     return False
 
 
-@njit(**INNER)
+@inner
 def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, threads):
     """Level `depth` from bitmaps[which] into the row beside it, where what was found early is added."""
     noinline()
@@ -99,7 +98,7 @@ def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, thread
     )
 
 
-@njit(**INNER)
+@inner
 def lead(A, W, board, here, sources, plan, rule, limits, trace):
     """The leader's part. nf, mf, mu, nf0, mf0 and last are what a rule looks at (planning/rules.py).
 
@@ -192,7 +191,7 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace):
 part_of = led(lead, steps.work)
 
 
-@njit(**COMPILED)
+@outer
 def take_part(A, W, board, here, sources, plan, rule, limits, trace, team, helpers, me):
     """One thread's part: number 0 leads a search, others help in one after another. One function, so compiled once."""
     part_of(A, W, board, (here, sources, plan, rule, limits, trace), team, helpers, me)

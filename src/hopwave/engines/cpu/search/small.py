@@ -13,9 +13,8 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling, is_compiled
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.integers import ONE, U1
-from hopwave.engines.cpu.intrinsics import COMPILED
+from hopwave.engines.cpu.intrinsics import outer
 from hopwave.engines.cpu.views import unsigned, unsigned_rows
-from hopwave.system.numba_cache import njit
 from hopwave.system.threads import beside
 
 NO_LIMIT = np.iinfo(np.int32).max
@@ -105,7 +104,7 @@ def first_searches(graph, question, threads, loop, search):
     return FirstSearches(graph, question, threads, loop, search)
 
 
-@njit(**COMPILED)
+@outer
 def push_all(indptr, indices, queue, first, count, limit, parent, distance):
     """Search from the first source and those in queue[1:count]. Returns how many were reached, and how far they are."""
     queue[0] = np.uint32(first)
@@ -134,7 +133,7 @@ def push_all(indptr, indices, queue, first, count, limit, parent, distance):
     return np.int64(end), np.int64(distance[queue[end - U1]])
 
 
-@njit(**COMPILED)
+@outer
 def count_all(in_indptr, in_indices, queue, count, reached, distance, sigma):
     """Paths to queue[:reached], summed in the order of rows as `steps.count_paths` does. Returns whether all fit."""
     for v in range(np.uint64(sigma.size)):

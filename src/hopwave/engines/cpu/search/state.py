@@ -8,10 +8,9 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import INNER, noinline, trailing_zeros
+from hopwave.engines.cpu.intrinsics import inner, noinline, trailing_zeros
 from hopwave.engines.ledger import declare
 from hopwave.planning import rules
-from hopwave.system.numba_cache import njit
 
 # A graph, prepared (engines/cpu/graph.py). hub[v] is v's in-neighbour of highest degree, or hub is empty. The set bits
 # of `closed` are vertices without in-arcs and what pads the last word, those of `padding` the latter alone.
@@ -61,10 +60,10 @@ TRACE_COLUMNS = 9  # depth, choice, nf, mf, mu, found, checked, ahead, nanosecon
 
 # ------------------------------------------------------------------ rules and frontiers
 
-_always, _beamer, _one_way, _ratio, _xbfs, _growing, _fewer = (njit(**INNER)(function) for function in rules.FUNCTIONS)
+_always, _beamer, _one_way, _ratio, _xbfs, _growing, _fewer = (inner(function) for function in rules.FUNCTIONS)
 
 
-@njit(**INNER)
+@inner
 def choose(code, a, b, n, m, nf, mf, mu, nf0, mf0, last):
     """hopwave.planning.rules, compiled: which step computes the next level."""
     if code == 1:
@@ -82,13 +81,13 @@ def choose(code, a, b, n, m, nf, mf, mu, nf0, mf0, last):
     return _always(a, b, n, m, nf, mf, mu, nf0, mf0, last)
 
 
-@njit(**INNER)
+@inner
 def copy_words(words, pattern):
     for w in range(words.size):
         words[w] = pattern[w]
 
 
-@njit(**INNER)
+@inner
 def set_bits(words, queue, begin, end):
     noinline()
     for i in range(np.uint64(begin), np.uint64(end)):
@@ -96,7 +95,7 @@ def set_bits(words, queue, begin, end):
         words[v >> U6] |= U1 << (v & U63)
 
 
-@njit(**INNER)
+@inner
 def append_bits(words, queue, tail):
     """The vertices of a bitmap, ascending, at the end of the queue. Returns the new end."""
     noinline()
@@ -111,13 +110,13 @@ def append_bits(words, queue, tail):
     return np.int64(place)
 
 
-@njit(**INNER)
+@inner
 def merge_words(words, more):
     for w in range(np.uint64(words.size)):
         words[w] |= more[w]
 
 
-@njit(**INNER)
+@inner
 def mark_frontier(visited, front, queue, marked, begin, end):
     """Bitmaps of what is visited and of the frontier queue[begin:end]; queue[:marked] is in the former already."""
     noinline()

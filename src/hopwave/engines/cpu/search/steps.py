@@ -21,10 +21,10 @@ import numpy as np
 from hopwave.engines.cpu import crew
 from hopwave.engines.cpu.integers import ONE, U0, U1, U4, U6, U8, U16, U63
 from hopwave.engines.cpu.intrinsics import (
-    INNER,
     atomic_add,
     compare_and_swap,
     count_ones,
+    inner,
     noinline,
     ordered_add,
     prefetch,
@@ -33,7 +33,6 @@ from hopwave.engines.cpu.intrinsics import (
 )
 from hopwave.engines.cpu.policy import NOTING_DEGREE
 from hopwave.engines.cpu.search.state import BUFFER, CANDIDATES
-from hopwave.system.numba_cache import njit
 
 # Kinds of jobs. NumPy's integers, not Python's: of those Numba compiles one version of a function for every value.
 INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED, MARK_UP = (np.int64(kind) for kind in range(8))
@@ -46,7 +45,7 @@ NEIGHBOURS_AHEAD = 6  # of a vertex that is pushed soon, prefetched; flat from 4
 # ------------------------------------------------------------------ one level, pushed
 
 
-@njit(**INNER)
+@inner
 def push_alone(indptr, indices, parent, queue, begin, end, tail):
     """The whole level on one thread. Returns the new end of the queue and the arcs that leave the found vertices.
 
@@ -77,7 +76,7 @@ def push_alone(indptr, indices, parent, queue, begin, end, tail):
     return np.int64(tail), edges
 
 
-@njit(**INNER)
+@inner
 def flush(buffer, kept, queue, board):
     """Move a worker's found vertices into the queue, all at once."""
     place = np.uint64(atomic_add(board, crew.TAIL, kept))
@@ -85,7 +84,7 @@ def flush(buffer, kept, queue, board):
         queue[place + i] = buffer[i]
 
 
-@njit(**INNER)
+@inner
 def claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board):
     """Swap the parents of the vertices noted. Returns how many the buffer keeps, and the arcs of those claimed."""
     noinline()
@@ -107,7 +106,7 @@ def claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board):
     return kept, edges
 
 
-@njit(**INNER)
+@inner
 def push_chunk(A, W, board, me, begin, stop, kept, level):
     """Push queue[begin:stop]; a vertex belongs to the worker that swaps its parent first, for the vertex it was seen
     from, or for a level that is at least 0. Returns how many the buffer keeps, and the arcs that leave what was found.
@@ -158,7 +157,7 @@ def push_chunk(A, W, board, me, begin, stop, kept, level):
     return kept, edges + more
 
 
-@njit(**INNER)
+@inner
 def push_shared(A, W, board, me):
     """Chunks of the frontier until none is left."""
     noinline()
@@ -176,7 +175,7 @@ def push_shared(A, W, board, me):
 # ------------------------------------------------------------------ one level, pulled
 
 
-@njit(**INNER)
+@inner
 def pull_words(A, parent, distance, visited, operand, new, first, last, depth, flags):
     """Unvisited vertices of words [first, last) look for a parent in the operand. Returns found, edges, checked.
 
@@ -246,7 +245,7 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
     return found, edges, checked
 
 
-@njit(**INNER)
+@inner
 def pull_words_ahead(A, parent, distance, visited, new, early, first, last, depth):
     """XBFS, Algorithm 3: a pull that also takes a vertex at depth + 1 at once, if it has no parent at depth - 1 but a
     neighbour already at depth. Distances are read while others write them; either value leads to a right answer."""
@@ -297,7 +296,7 @@ def pull_words_ahead(A, parent, distance, visited, new, early, first, last, dept
 # ------------------------------------------------------------------ other jobs
 
 
-@njit(**INNER)
+@inner
 def count_paths(A, W, begin, end, depth):
     """σ[v] = Σ σ[u] over the in-neighbours one level up, in the order of v's row: threads change no bit of it."""
     noinline()
@@ -316,7 +315,7 @@ def count_paths(A, W, begin, end, depth):
         sigma[v] = total
 
 
-@njit(**INNER)
+@inner
 def fill_distances(places, queue, distance, segments, begin, end):
     """Write the distances of queue[begin:end], from the first `places` segments (begin, depth)."""
     noinline()
@@ -337,7 +336,7 @@ def fill_distances(places, queue, distance, segments, begin, end):
         low += 1
 
 
-@njit(**INNER)
+@inner
 def forget(parent, distance, unvisited, begin, end, distances_too):
     """Mark all as unvisited. Distances are reset only if a step reads them; else they are filled in at the end."""
     noinline()
@@ -348,7 +347,7 @@ def forget(parent, distance, unvisited, begin, end, distances_too):
             distance[v] = -1
 
 
-@njit(**INNER)
+@inner
 def mark_unreached(parent, distance, begin, end):
     """Write distance and parent -1 for what was not visited. Without branches, so that LLVM can vectorise the loop."""
     noinline()
@@ -357,7 +356,7 @@ def mark_unreached(parent, distance, begin, end):
         parent[v] = max(parent[v], np.int32(-1))
 
 
-@njit(**INNER)
+@inner
 def fill(distance, begin, end, depth):
     """Write one distance everywhere: that of the frontier, which has most vertices. Others are written afterwards."""
     noinline()
@@ -365,7 +364,7 @@ def fill(distance, begin, end, depth):
         distance[v] = depth
 
 
-@njit(**INNER)
+@inner
 def mark_up(parent, visited, front, closed, first, last):
     """Words of both bitmaps from the parents: what was visited at all, also as the frontier.
 
@@ -381,7 +380,7 @@ def mark_up(parent, visited, front, closed, first, last):
         visited[w] = found | closed[w]
 
 
-@njit(**INNER)
+@inner
 def pull_chunks(A, W, board, me):
     """One worker's share of a pull: chunks of words until none is left."""
     ahead_too, region = board[crew.JOB_KIND] == PULL_AHEAD, me
@@ -417,7 +416,7 @@ def pull_chunks(A, W, board, me):
         ordered_add(board, crew.EDGES_AHEAD, edges_ahead)
 
 
-@njit(**INNER)
+@inner
 def work(A, W, board, me):
     """One worker's share of the open job."""
     noinline()

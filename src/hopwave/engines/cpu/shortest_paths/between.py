@@ -24,11 +24,10 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline
+from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.row_order import is_closed
 from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
-from hopwave.system.numba_cache import njit
 
 OPEN = np.empty(0, np.uint8)  # no arc is closed
 # Arrays of two rows, one per end. touched: the vertices whose distances must be infinite again before the next search.
@@ -72,7 +71,7 @@ def path_over(middle, before, after, source, target):
     return path
 
 
-@njit(**INNER)
+@inner
 def expand(indptr, indices, mine, theirs, queue, begin, end, source, closed):
     """One level from one side. Returns the new end of its queue, the arcs that leave what it found, and where the sides
     meet, or -1."""
@@ -94,7 +93,7 @@ def expand(indptr, indices, mine, theirs, queue, begin, end, source, closed):
     return tail, arcs, np.int64(-1)
 
 
-@njit(**COMPILED)
+@outer
 def meet(indptr, indices, in_indptr, in_indices, before, after, source, target, closed, by_vertices):
     """A vertex in the middle of a shortest path, or -1; before and after lead from it to both ends.
 
@@ -128,7 +127,7 @@ def meet(indptr, indices, in_indptr, in_indices, before, after, source, target, 
 # ------------------------------------------------------------------ along lengths, NetworkX's path
 
 
-@njit(**COMPILED)
+@outer
 def meet_along_lengths(out, back, source, target, closed, seen, before, settled, keys, times, vertices):
     """From both ends in turn, as NetworkX does: the vertex where a shortest path's halves meet, the vertices before it
     on both halves, and the length; −1 if they do not meet.
@@ -216,7 +215,7 @@ def side(loaded, arcs, pairs, threads):
     return Side(rows, short, delta / 2)
 
 
-@njit(**INNER)
+@inner
 def offer(S, end, count, size, time, u, v, length):
     """A shorter way to v over u; returns how many vertices the search has touched."""
     if S.d[end, v] == np.inf:
@@ -227,7 +226,7 @@ def offer(S, end, count, size, time, u, v, length):
     return count
 
 
-@njit(**COMPILED)
+@outer
 def search(out, back, source, target, S, path):
     """Fill path with a shortest path, the target first; returns how many vertices it has, 0 if there is none."""
     n = S.d.shape[1]

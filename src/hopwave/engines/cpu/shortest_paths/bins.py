@@ -22,10 +22,9 @@ import numpy as np
 
 from hopwave.engines.cpu.crew import POOL_NEXT
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import INNER, atomic_add, noinline, trailing_zeros
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, trailing_zeros
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.ledger import declare
-from hopwave.system.numba_cache import njit
 
 BLOCK = np.uint64(64)  # entries per block
 LEVELS = 10
@@ -79,7 +78,7 @@ def new_pool(blocks, distances, old=None):
     return made
 
 
-@njit(**INNER)
+@inner
 def reserve(pool, row, board, count):
     """Whether the worker now has that many free blocks."""
     while row[FREE_COUNT] < count:
@@ -92,7 +91,7 @@ def reserve(pool, row, board, count):
     return True
 
 
-@njit(**INNER)
+@inner
 def release(pool, row, b):
     """The block is free."""
     pool.link[b] = np.uint32(row[FREE])
@@ -100,13 +99,13 @@ def release(pool, row, b):
     row[FREE_COUNT] += U1
 
 
-@njit(**INNER)
+@inner
 def bucket_of(d, per_length):
     """The number of the bucket that a distance belongs to."""
     return np.uint64(np.int64(min(d * per_length, FARTHEST)))
 
 
-@njit(**INNER)
+@inner
 def take_block(pool, row, entries):
     """One of the worker's free blocks, for that many entries."""
     b = row[FREE]
@@ -118,7 +117,7 @@ def take_block(pool, row, entries):
     return b
 
 
-@njit(**INNER)
+@inner
 def open_block(pool, row, bin, at):
     """Where the next entry of a bin goes that has no block yet, or a full one."""
     noinline()
@@ -131,7 +130,7 @@ def open_block(pool, row, bin, at):
     return b << U6
 
 
-@njit(**INNER)
+@inner
 def push(pool, row, now, per_length, v, d):
     """Put a vertex into the bin of its distance. A free block must be there."""
     k = bucket_of(d, per_length)
@@ -150,7 +149,7 @@ def push(pool, row, now, per_length, v, d):
     row[bin] = at + U1
 
 
-@njit(**INNER)
+@inner
 def take_bin(pool, row, level, digit):
     """Empty a bin; returns its first block, 0 if it is empty."""
     if (row[MASKS + level] >> digit) & U1 == U0:
@@ -163,7 +162,7 @@ def take_bin(pool, row, level, digit):
     return row[HEADS + bin]
 
 
-@njit(**INNER)
+@inner
 def first_bin(rows, workers):
     """The level and digit of the first bin that is not empty for some worker; level LEVELS if there is none."""
     for level in range(np.uint64(LEVELS)):
@@ -175,7 +174,7 @@ def first_bin(rows, workers):
     return np.uint64(LEVELS), U0
 
 
-@njit(**INNER)
+@inner
 def moved_to(now, level, digit):
     """The first bucket of that bin."""
     place = U6 * level

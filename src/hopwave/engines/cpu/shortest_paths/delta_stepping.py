@@ -16,7 +16,7 @@ from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1, U2
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, prefetch
+from hopwave.engines.cpu.intrinsics import inner, outer, prefetch
 from hopwave.engines.cpu.many import settling, weighted
 from hopwave.engines.cpu.many.settling import forget
 from hopwave.engines.cpu.many.waiting import LAST, NONE, put, take_bucket
@@ -25,7 +25,6 @@ from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.shortest_paths import bins, loop
 from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
 from hopwave.engines.cpu.views import allocate, kept, new_array, read_only, unsigned_rows
-from hopwave.system.numba_cache import njit
 
 TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths at once, which stay in a cache
 NARROWEST, WIDEST = 1e-300, 1e300  # buckets; so that neither Δ nor 1/Δ is infinite
@@ -193,7 +192,7 @@ class _Run:
 #             that distances are those of Dijkstra's algorithm to the last bit.
 
 
-@njit(**INNER)
+@inner
 def walk(A, d, bucket, limit, before, v, offer):
     """From v, which was just reached from `before`, along a chain: its end, and how far away that is.
 
@@ -221,7 +220,7 @@ def walk(A, d, bucket, limit, before, v, offer):
         d[v] = offer
 
 
-@njit(**COMPILED)
+@outer
 def search(A, d, waiting, source, limit, targets):
     """Fill d, infinite before, with the distances up to the limit. A is many.settling.Arcs, in any order.
 

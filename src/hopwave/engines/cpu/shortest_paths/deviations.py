@@ -14,15 +14,14 @@ import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
-from hopwave.engines.cpu.intrinsics import COMPILED
+from hopwave.engines.cpu.intrinsics import outer
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
 from hopwave.engines.cpu.shortest_paths.nearest_of import are_whole
-from hopwave.system.numba_cache import njit
 
 PIECE = 4096  # searches in one compiled call: Ctrl-C waits for its end
 
 
-@njit(**COMPILED)
+@outer
 def search(A, start, length, target, place, at, first, rest, most, slack, work):
     """From `start`, whose distance is `length`, to the target; returns the distance there, infinite if there is none.
 
@@ -95,7 +94,7 @@ class Spurs(NamedTuple):
     before: Any
 
 
-@njit(**COMPILED)
+@outer
 def mark(paths, path, place, off):
     """Set the places of a path's vertices; or n again."""
     begin = paths.begins[path]
@@ -103,7 +102,7 @@ def mark(paths, path, place, off):
         place[paths.vertices[j]] = np.int32(place.size if off else j - begin)
 
 
-@njit(**COMPILED)
+@outer
 def search_spur(A, paths, known, spur, target, rest, most, slack, place, heads, work):
     """The length of a spur (path, at, before), as `search`. Its path is marked; spurs before it have their paths."""
     path, at, before = spur
@@ -123,7 +122,7 @@ def search_spur(A, paths, known, spur, target, rest, most, slack, place, heads, 
     )
 
 
-@njit(**COMPILED)
+@outer
 def find_lengths(A, paths, known, spurs, target, rest, most, slack, place, heads, work, found):
     """Find the lengths of spurs. Returns of how many: fewer if the heap is too small."""
     marked, done = np.int64(-1), found.size
@@ -143,7 +142,7 @@ def find_lengths(A, paths, known, spurs, target, rest, most, slack, place, heads
     return done
 
 
-@njit(**COMPILED)
+@outer
 def find_paths(A, paths, count, known, lengths, some, target, rest, slack, place, heads, work):
     """Write the paths of some known spurs behind the first `count`; returns how many, fewer if there is too little
     room."""
@@ -257,7 +256,7 @@ def _twice(arrays):
     return tuple(np.concatenate([array, np.empty_like(array)]) for array in arrays)
 
 
-@njit(**COMPILED)
+@outer
 def next_on_trees(A, d, end):
     """For every vertex the next one on a shortest path to where the search of the distances d began; −1 if only arcs of
     length 0 lead on."""
@@ -272,7 +271,7 @@ def next_on_trees(A, d, end):
     return found
 
 
-@njit(**COMPILED)
+@outer
 def last_of(order, first, last, source, target, k):
     """The k-th of the vertices in this order over which the path of two trees is simple, and different from those of
     the vertices before; −1 if there are fewer. first, last: the next vertices on the way to the source, to the target.

@@ -9,13 +9,12 @@ import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U4
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER
+from hopwave.engines.cpu.intrinsics import inner, outer
 from hopwave.engines.cpu.shortest_paths.bins import Arcs
 from hopwave.engines.cpu.views import read_only, unsigned
-from hopwave.system.numba_cache import njit
 
 
-@njit(**INNER)
+@inner
 def add(keys, times, vertices, size, d, time, v):
     """Put an entry into the heap, which has that size."""
     place = size
@@ -28,7 +27,7 @@ def add(keys, times, vertices, size, d, time, v):
     keys[place], times[place], vertices[place] = d, time, v
 
 
-@njit(**INNER)
+@inner
 def drop_first(keys, times, vertices, size):
     """Take the root out of the heap, which then has that size: the last entry fills the gap."""
     d, time, v = keys[size], times[size], vertices[size]
@@ -48,7 +47,7 @@ def drop_first(keys, times, vertices, size):
     keys[place], times[place], vertices[place] = d, time, v
 
 
-@njit(**COMPILED)
+@outer
 def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, order, keys, times, vertices):
     """Settle vertices nearest first; returns how many. Before, d is infinite everywhere.
 

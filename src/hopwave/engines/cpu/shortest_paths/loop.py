@@ -34,18 +34,17 @@ import numpy as np
 from hopwave.engines.cpu import crew, team
 from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U6, U63
 from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
     atomic_add,
     atomic_least,
+    inner,
     nanoseconds,
     noinline,
+    outer,
     prefetch,
     prefetch_to_write,
 )
 from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, HUB_ARCS, HUBS_AT_ONCE, SMALL_BUCKET
 from hopwave.engines.cpu.shortest_paths import bins
-from hopwave.system.numba_cache import njit
 
 RELAX, SPREAD, FILL, FINISH = 1, 2, 3, 4
 FILLED = 1 << 14  # distances that a thread takes at a time
@@ -71,7 +70,7 @@ class Run(NamedTuple):
     targets: Any  # the search ends after the bucket of the last of them; none: it has no such end
 
 
-@njit(**INNER)
+@inner
 def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
     """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left.
 
@@ -145,7 +144,7 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
     return True
 
 
-@njit(**INNER)
+@inner
 def pass_on_chain(A, d, pool, row, board, kind, now, per_length, shared, b):
     """`pass_on` for every block of a chain. Finished blocks are free afterwards; the others become LEFT."""
     while b != U0:
@@ -157,7 +156,7 @@ def pass_on_chain(A, d, pool, row, board, kind, now, per_length, shared, b):
         b = after
 
 
-@njit(**INNER)
+@inner
 def is_short(pool, b, most):
     """Whether a chain has at most that many blocks."""
     count = 0
@@ -167,7 +166,7 @@ def is_short(pool, b, most):
     return count <= most
 
 
-@njit(**INNER)
+@inner
 def over_vertices(d, beyond, answer, board, kind):
     """One worker's part in the first job or the last."""
     while True:
@@ -181,7 +180,7 @@ def over_vertices(d, beyond, answer, board, kind):
                 answer[v] = d[v] if d[v] < beyond else np.inf
 
 
-@njit(**INNER)
+@inner
 def work(A, W, board, me):
     """One worker's part in a job."""
     noinline()
@@ -204,7 +203,7 @@ def work(A, W, board, me):
         pass_on_chain(A, d, pool, row, board, kind, now, per_length, True, chain)
 
 
-@njit(**INNER)
+@inner
 def collect(pool, rows, F, here, level, digit):
     """Let the next job be over that bin of all workers."""
     blocks, cells, bin = 0, rows.reshape(rows.size), (level << U6) + digit
@@ -221,7 +220,7 @@ def collect(pool, rows, F, here, level, digit):
     add_chains(pool, F, here, blocks)
 
 
-@njit(**INNER)
+@inner
 def add_chains(pool, F, here, blocks):
     """F begins with the first blocks of chains: add the others. All chains advance side by side, since every step along
     one waits for what another core wrote."""
@@ -236,7 +235,7 @@ def add_chains(pool, F, here, blocks):
     here[BLOCKS], here[ENTRIES] = blocks, entries
 
 
-@njit(**INNER)
+@inner
 def deal_hubs(A, pool, row, board, F, here):
     """If the next job is over few blocks, and the vertices in them have many arcs, give each a block of its own.
 
@@ -267,7 +266,7 @@ def deal_hubs(A, pool, row, board, F, here):
     return True
 
 
-@njit(**INNER)
+@inner
 def collect_left(pool, rows, board, F, here):
     """Let the next job be over what workers could not finish. Returns whether there is anything."""
     taken, end = min(board[crew.NEXT_CHUNK], here[BLOCKS]), here[BLOCKS]
@@ -289,7 +288,7 @@ def collect_left(pool, rows, board, F, here):
     return True
 
 
-@njit(**INNER)
+@inner
 def note(rows, here, trace):
     """A bucket is done: its row of the trace."""
     vertices, arcs = U0, U0
@@ -306,7 +305,7 @@ def note(rows, here, trace):
     here[BEFORE_VERTICES], here[BEFORE_ARCS], here[ROUNDS] = np.int64(vertices), np.int64(arcs), 0
 
 
-@njit(**INNER)
+@inner
 def all_settled(d, here, targets, now, per_length):
     """Whether there are targets, and all are in buckets before `now`. here[SETTLED] is the place of the first that may
     not be."""
@@ -317,7 +316,7 @@ def all_settled(d, here, targets, now, per_length):
     return targets.size > 0 and i == targets.size
 
 
-@njit(**INNER)
+@inner
 def next_job(A, d, pool, rows, board, F, here, per_length, hubs, targets, trace):
     """What the leader does between jobs. Returns whether it posted one: not if the run is over or must stop."""
     noinline()
@@ -359,7 +358,7 @@ def next_job(A, d, pool, rows, board, F, here, per_length, hubs, targets, trace)
             pass_on_chain(A, d, pool, row, board, kind, now, per_length, False, b)
 
 
-@njit(**INNER)
+@inner
 def begin(pool, row, board, per_length, sources, d):
     """Put the sources into their bin. The pool must have room for them."""
     for s in sources:
@@ -368,7 +367,7 @@ def begin(pool, row, board, per_length, sources, d):
         bins.push(pool, row, U0, per_length, s, d[s])
 
 
-@njit(**INNER)
+@inner
 def whole_pass(A, W, board, kind):
     """A job over all vertices."""
     noinline()
@@ -377,7 +376,7 @@ def whole_pass(A, W, board, kind):
     crew.close_job(board)
 
 
-@njit(**INNER)
+@inner
 def lead(A, W, board, sources, trace):
     """The leader's part: jobs until all is done, or the trace is full, or the pool is empty."""
     noinline()
@@ -398,7 +397,7 @@ def lead(A, W, board, sources, trace):
 part_of = team.led(lead, work)
 
 
-@njit(**COMPILED)
+@outer
 def take_part(A, W, board, sources, trace, cells, helpers, me):
     """One thread's part in a run: worker 0 leads, the others help."""
     part_of(A, W, board, (sources, trace), cells, helpers, me)

@@ -18,10 +18,9 @@ import numpy as np
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER
+from hopwave.engines.cpu.intrinsics import inner, outer
 from hopwave.engines.cpu.policy import path_threads
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
-from hopwave.system.numba_cache import njit
 from hopwave.system.threads import each
 
 NONE = np.iinfo(np.int32).max  # the number of no facility
@@ -45,7 +44,7 @@ def slack_of(lengths):
     return 1.0 if are_whole(lengths) else 1.0 + ROUNDING
 
 
-@njit(**INNER)
+@inner
 def is_new(d, found, v, offer, number):
     """Whether an offer that comes before the last of v's k nearest is new to them; it is put into them then."""
     place = d.shape[1] - 1
@@ -61,7 +60,7 @@ def is_new(d, found, v, offer, number):
     return True
 
 
-@njit(**COMPILED)
+@outer
 def by_levels(indptr, indices, facilities, limit, d, found, queue, following, waits):
     """Fill d and found with hops. waits: whether a vertex is in `following` already, False before."""
     count, level, last = facilities.size, 0.0, d.shape[1] - 1
@@ -89,7 +88,7 @@ def by_levels(indptr, indices, facilities, limit, d, found, queue, following, wa
             waits[queue[place]] = False
 
 
-@njit(**COMPILED)
+@outer
 def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, numbers, vertices):
     """Go on with a heap of that size until it is empty, or has no room for the next row: returns its size."""
     last = d.shape[1] - 1
@@ -119,7 +118,7 @@ def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, num
     return size
 
 
-@njit(**COMPILED)
+@outer
 def read_off(indptr, indices, lengths, first, last, d, found, stack, places, lowest):
     """Find the lowest number of a nearest facility for some vertices, from final distances.
 
@@ -204,7 +203,7 @@ def nearest_of(arcs, facilities, k, limit):
 # ------------------------------------------------------------------ rounds of growing radius
 
 
-@njit(**COMPILED)
+@outer
 def search_around(A, facilities, numbers, place, stride, before, radius, slack, d, found, done, beyond, work, labels):
     """Search around every stride-th of the facilities with these numbers, from `place` on.
 
@@ -268,7 +267,7 @@ def search_around(A, facilities, numbers, place, stride, before, radius, slack, 
     return place, count
 
 
-@njit(**COMPILED)
+@outer
 def put(labels, count, begin, end, d, found):
     """Put the labels of vertices from begin to end into their rows."""
     where, who, length = labels
