@@ -109,13 +109,6 @@ def test_bad_arguments_after_good_ones(what: str) -> None:
     assert str(kept.value) == str(fresh.value)
 
 
-def test_a_bad_number_of_threads_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOPWAVE_NUM_THREADS", "many")
-    for call in (lambda G: hw.bfs(G, 0, device="cpu"), lambda G: hw.betweenness_centrality(G, device="cpu")):
-        with pytest.raises(EngineError, match="HOPWAVE_NUM_THREADS='many'"):
-            call(generate.path(5))
-
-
 def test_several_threads_search_one_graph() -> None:
     graph = Graph.from_networkx(nx.karate_club_graph(), weight=None)
     right = {v: hw.bfs(graph, v, trace=True, device="cpu").distances for v in range(graph.n)}
