@@ -41,7 +41,7 @@ def kept(make):
 
     @wraps(make)
     def find(A):
-        return A.prepared.made((make, A.turned), lambda: make(A))
+        return A._prepared.made((make, A._turned), lambda: make(A))
 
     return find
 

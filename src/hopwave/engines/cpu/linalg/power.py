@@ -227,8 +227,8 @@ def power_iteration(A, job):
         return normed_iteration(A, job)
     if job.totals is None and abs(job.factor) < SMALLEST:
         return None
-    spare, n, sums = A.prepared.record(SpareRanks).w, A.shape[0], job.totals is not None
-    arcs, dead, total = A.prepared.made((_prepared, A.turned, sums), lambda: _prepared(A, job.totals))
+    spare, n, sums = A._prepared.record(SpareRanks).w, A.shape[0], job.totals is not None
+    arcs, dead, total = A._prepared.made((_prepared, A._turned, sums), lambda: _prepared(A, job.totals))
     scale = job.factor
     if abs(scale) < SMALLEST:  # no arc carries anything: as if there were none
         ones, scale = read_only(np.ones(n)), 1.0

@@ -22,7 +22,7 @@ from hopwave.generate import counter
 LOOK, MOVE = range(2)  # jobs
 ROUNDS, SETTLED, ARCS = range(3)  # the cells of `now`: rounds made, whether no vertex would move, arcs looked at
 MOST_ARCS, ROUNDS_AT_ONCE = 1 << 28, 64  # looked at, and made, in one call: Ctrl-C is heard between two
-COIN_STREAM = "labels"  # of coins, as in linalg/algorithms/labels.py
+COIN_STREAM = "labels"  # of coins, the same on every engine
 
 
 class Labelling(NamedTuple):
@@ -318,7 +318,7 @@ def core_numbers(A, both):
 
 # Luby's algorithm: a row is read until the first neighbour that decides.
 
-STREAM = "independent set"  # as in linalg/algorithms/independent_set.py
+STREAM = "independent set"  # the same on every engine
 OPEN, WON, OUT = np.uint8(0), np.uint8(1), np.uint8(2)
 
 

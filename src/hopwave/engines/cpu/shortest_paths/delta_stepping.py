@@ -109,7 +109,7 @@ def delta_stepping(A, job, delta, threads, trace):
     free = given is None and not trace and len(sources) == 1 and A.rows.values is not None and m > 0
     if free and policy.one_core_is_faster(m / n, workers):
         return on_one_core(A, job), delta, [], True
-    arcs, spare = bucket_arcs(A), A.prepared.record(SparePaths)
+    arcs, spare = bucket_arcs(A), A._prepared.record(SparePaths)
     blocks = policy.first_blocks(n, len(sources), workers)
     try:
         pool = spare.pools.pop()
@@ -128,7 +128,7 @@ def delta_stepping(A, job, delta, threads, trace):
 
 def on_one_core(A, job):
     """Distances from one source, the nearest vertices first."""
-    spare, arcs = A.prepared.record(SparePaths), arcs_for_one(A)
+    spare, arcs = A._prepared.record(SparePaths), arcs_for_one(A)
     n, m, (source,), targets = A.shape[0], len(arcs.indices), job.sources, np.array(job.targets, np.uint32)
     if job.targets and not arcs.in_any_order:
         return dijkstra(arcs_of(A), job.sources, job.limit, job.targets, None)[1]
