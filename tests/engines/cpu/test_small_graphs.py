@@ -19,10 +19,7 @@ import hopwave as hw
 from graphs import graphs
 from hopwave import EngineError, Graph, GraphError, PlanError, engines, generate
 from hopwave.api.validate import check
-from hopwave.engines.cpu import compile_notice, policy
-from hopwave.engines.cpu.betweenness import small
-from hopwave.engines.cpu.betweenness.run import Accumulation
-from hopwave.engines.cpu.compile_notice import FirstWork
+from hopwave.engines.cpu import policy
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 
@@ -145,72 +142,6 @@ def test_betweenness(graph: Graph, data: Any) -> None:
         assert run.advance(0, lambda done: False) == run.blocks
     np.testing.assert_allclose(short.total, long.total, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(short.certificate, long.certificate, rtol=1e-12, atol=1e-12)
-
-
-def first_run(graph: Graph, job: BetweennessJob) -> tuple[small.FirstAccumulation, Accumulation]:
-    """What a machine does that has compiled nothing yet, and what workers do."""
-    plan = CATALOGUE["hopwave-block"]
-    loaded = CPU.load(graph, plan)
-    workers = Accumulation(loaded, job, plan, 2)
-    workers.advance(0, lambda done: False)
-    return small.FirstAccumulation(loaded, job, None, lambda: Accumulation(loaded, job, plan, 2)), workers
-
-
-@given(graphs(), st.data())
-def test_the_first_betweenness_has_the_bits_of_workers(graph: Graph, data: Any) -> None:
-    sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=600))
-    targets, origins = (np.linspace(0.5, 2, graph.n) if data.draw(st.booleans()) else None for _ in range(2))
-    cutoff = data.draw(st.sampled_from([None, 0, 1, 2]))
-    endpoints, squares = data.draw(st.booleans()), data.draw(st.booleans())
-    job = BetweennessJob(np.array(sources), targets, cutoff, endpoints=endpoints, squares=squares, origins=origins)
-    first, workers = first_run(graph, job)
-    assert (first.size, first.blocks) == (workers.size, workers.blocks)
-    done = 0
-    while done < first.blocks:
-        done = first.advance(done, lambda done: True)  # one block at a time
-    assert np.array_equal(first.total, workers.total)
-    np.testing.assert_allclose(first.certificate, workers.certificate, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("graph", [steep(), generate.diamonds(70), generate.diamonds(1200)], ids=str)
-def test_where_path_counts_are_not_exact_workers_go_on(graph: Graph) -> None:
-    first, workers = first_run(graph, BetweennessJob(np.arange(3) * 20))
-    assert first.advance(0, lambda done: False) == first.blocks == 3
-    assert np.array_equal(first.total, workers.total) and first.extended == workers.extended
-
-
-def test_which_betweenness_is_a_first_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, plan = generate.grid(40, 40), CATALOGUE["hopwave-block"]
-    some, limited = BetweennessJob(np.arange(100)), BetweennessJob(np.arange(100), memory_limit=10**9)
-
-    def kind(job: BetweennessJob) -> type:
-        return type(CPU.accumulation(graph, job, plan))
-
-    monkeypatch.setattr(compile_notice, "is_compiled", lambda function: False)
-    monkeypatch.setattr("hopwave.engines.cpu.betweenness.source.take_sources", FakeFunction())
-    monkeypatch.setattr(FirstWork, "seconds", 0.015)
-    assert kind(limited) is Accumulation and kind(BetweennessJob(np.arange(1000))) is Accumulation
-    assert kind(some) is small.FirstAccumulation
-    assert kind(some) is Accumulation  # the seconds are spent
-    monkeypatch.setattr(FirstWork, "seconds", 1.0)
-    monkeypatch.setattr(compile_notice, "is_compiled", lambda function: True)
-    assert kind(some) is Accumulation
-
-
-class FakeFunction:
-    """A function that is not compiled yet."""
-
-    overloads: tuple[Any, ...] = ()
-
-
-def test_compiled_functions_are_used_and_seconds_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, other, kept = FakeFunction(), FakeFunction(), FakeFunction()
-    monkeypatch.setattr(compile_notice, "is_compiled", lambda function: function is kept)
-    monkeypatch.setattr(FirstWork, "seconds", 1.0)
-    assert FirstWork.granted(one, 0.6) and not FirstWork.granted(one, 0.6) and FirstWork.granted(one, 0.3)
-    assert FirstWork.granted(other, 0.6) and not FirstWork.granted(kept, 0.1)
-    other.overloads = (1,)
-    assert not FirstWork.granted(other, 0.1)
 
 
 def test_betweenness_of_counts_that_do_not_fit() -> None:

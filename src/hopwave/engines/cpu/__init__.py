@@ -20,7 +20,7 @@ from hopwave import engines
 from hopwave.arrays import ScaledCounts
 from hopwave.engines import found_in
 from hopwave.engines.cpu import path_counts, policy, team
-from hopwave.engines.cpu.betweenness.small import FirstAccumulation, SmallAccumulation
+from hopwave.engines.cpu.betweenness.small import SmallAccumulation
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
@@ -197,8 +197,6 @@ class Engine:
                 from hopwave.engines.cpu.betweenness.wide import WideAccumulation
 
                 return WideAccumulation(loaded, job, plan, threads)
-            if plan.regime == "block" and FirstAccumulation.granted(loaded, job):
-                return FirstAccumulation(loaded, job, threads, lambda: Accumulation(loaded, job, plan, threads))
             return Accumulation(loaded, job, plan, threads)
         prepared = loaded.graph._prepared
         renumbered = prepared.find(RenumberedGraph) or prepared.keep(RenumberedGraph(loaded.graph))

@@ -6,13 +6,11 @@ would take longer. Names are those of betweenness/state.py; every level is pushe
 
 import numpy as np
 
-from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness.state import counts, demand_of
-from hopwave.engines.cpu.compile_notice import FirstWork, compiling
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.engines.cpu.path_counts import EXACT_BITS, LARGEST, rescale_level
+from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.system.numba_cache import njit
 
 NO_CUTOFF = np.iinfo(np.int32).max
@@ -41,7 +39,7 @@ class SmallAccumulation:
         if first < self.blocks:
             cutoff = NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF)
             arrays = *self._loaded.rows, job.sources, *demand_of(job), self.total, self.certificate
-            options = cutoff, self._loaded.degree_bits, job.endpoints, job.edges, job.squares, np.inf
+            options = cutoff, self._loaded.degree_bits, job.endpoints, job.edges, job.squares
             try:
                 if not sum_dependencies(*arrays, *options):
                     self._count_scaled(poll)
@@ -60,75 +58,13 @@ class SmallAccumulation:
         self.total[:], self.certificate[:], self.extended = run.total, run.certificate, run.extended
 
 
-class FirstAccumulation:
-    """A run on a machine that has never compiled the worker of large runs, which takes some ten seconds.
-
-    `sum_dependencies` is compiled in two, so it does what a process asks first, on the calling thread: the same blocks,
-    and the same bits. Where workers would add up path counts in another order, those must be exact. `otherwise` makes
-    the run of workers, which goes on where this one cannot.
-    """
-
-    workers = 1
-
-    def __init__(self, loaded, job, threads, otherwise):
-        check_threads(threads)
-        self.job, self.size = job, policy.block_size(job.planned_sources)
-        self.blocks = -(-len(job.sources) // self.size)
-        self.total = np.zeros(loaded.n * (2 if job.squares else 1))
-        self.certificate = np.zeros((len(job.sources), 2))
-        self.done = self.extended = 0
-        self._loaded, self._otherwise, self._workers = loaded, otherwise, None
-        in_order = loaded.flat and not policy.adds_along_rows(loaded.n, loaded.m, True, job.planned_sources)
-        self._most = np.inf if in_order else 2.0**EXACT_BITS
-
-    def advance(self, first, poll):
-        job = self.job
-        cutoff = NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF)
-        targets, origins = demand_of(job)
-        options = cutoff, self._loaded.degree_bits, job.endpoints, False, job.squares, self._most
-        self.done = first
-        while self.done < self.blocks and self._workers is None:
-            some = slice(self.done * self.size, (self.done + 1) * self.size)
-            row = np.zeros(len(self.total))
-            arrays = *self._loaded.rows, job.sources[some], targets, origins[some], row, self.certificate[some]
-            with compiling(sum_dependencies):
-                if not sum_dependencies(*arrays, *options):
-                    self._workers = self._otherwise()
-                    break
-            self.total, self.done = self.total + row, self.done + 1  # together: Ctrl-C finds both agreeing
-            if poll(self.done):
-                break
-        if self._workers is not None:
-            self._go_on(poll)
-        return self.done
-
-    def _go_on(self, poll):
-        """The rest, by workers."""
-        run = self._workers
-        run.total[:], run.certificate[:] = self.total, self.certificate
-        try:
-            run.advance(self.done, poll)
-        finally:
-            self.total, self.certificate, self.done, self.extended = run.total, run.certificate, run.done, run.extended
-
-    @staticmethod
-    def granted(loaded, job):
-        """Whether a job may be done this way. If so, it is counted."""
-        from hopwave.engines.cpu.betweenness.source import take_sources
-
-        if job.edges or job.memory_limit is not None or job.copies is not None:
-            return False
-        seconds = len(job.sources) * (loaded.n + loaded.m) * policy.SECONDS_PER_PUSHED_ARC
-        return FirstWork.granted(take_sources, seconds)
-
-
 @njit(**COMPILED)
 def sum_dependencies(
-    indptr, indices, sources, targets, origins, total, certificate, cutoff, degree_bits, endpoints, edges, squares, most
+    indptr, indices, sources, targets, origins, total, certificate, cutoff, degree_bits, endpoints, edges, squares
 ):
     """Σ δ over the sources into total, of vertices or of arcs, and Σ δ² behind it; both sides of each certificate.
 
-    Returns whether every path count fits into float64 and is at most `most`; if not, total means nothing.
+    Returns whether every path count fits into float64; if not, total is meaningless.
     """
     n = np.uint64(indptr.size - 1)
     depth, sigma, share = np.full(indptr.size - 1, UNVISITED, np.int32), np.empty(n), np.empty(n)
@@ -167,7 +103,7 @@ def sum_dependencies(
         for i in range(begin, end + U1):  # the last level has no successors
             starts[i] = used
         # The way back.
-        found, due, counted, greatest = 0.0, 0.0, 0.0, 0.0
+        found, due, counted = 0.0, 0.0, 0.0
         i = end
         while i > U0:
             i -= U1
@@ -198,8 +134,5 @@ def sum_dependencies(
             elif not edges:
                 total[u] += extra * counted  # the source is an end of every path
             depth[u] = UNVISITED
-            greatest = max(greatest, sigma[u])
-        if greatest > most:
-            return False
         certificate[s, 0], certificate[s, 1] = found, due
     return True
