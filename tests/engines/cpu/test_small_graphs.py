@@ -19,7 +19,7 @@ import hopwave as hw
 from graphs import graphs
 from hopwave import EngineError, Graph, GraphError, PlanError, engines, generate
 from hopwave.api.validate import check
-from hopwave.engines.cpu import policy
+from hopwave.engines.cpu import compile_notice, policy
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 

@@ -24,13 +24,13 @@ NEVER = np.int32(2**31 - 1)  # more than any distance
 LOOKED_AT = 64  # vertices around a batch: more of them make long batches, and take time
 
 # The core as workers read it. Arcs have lengths and counts: how many edges and chains are that short, times what the
-# head stands for (counts_back: the tail); shift: 2^shift is at most the shortest. near: neighbours are no
-# farther apart. half: whether pairs count once; entered: the first chain that a core vertex sends to; stride: see
-# core_run.py. first_vertex, first_chain: of each component, and `component` of each core vertex. at, chains: the
-# chains p that begin at a vertex. first, needed: batches of core vertices, and the rows that they read.
+# head stands for (counts_back: the tail); shift: 2^shift is at most the shortest. half: whether pairs count once;
+# entered: the first chain that a core vertex sends to; stride: see core_run.py. first_vertex, first_chain: of each
+# component, and `component` of each core vertex. at, chains: the chains p that begin at a vertex. first, needed:
+# batches of core vertices, and the rows that they read.
 Core = namedtuple(
     "Core",
-    "indptr heads lengths counts counts_back shift near half stride entered component first_vertex first_chain at "
+    "indptr heads lengths counts counts_back shift half stride entered component first_vertex first_chain at "
     "chains end begin size length twice sent taken own_sent own_taken table table_begin table_shift demand_out "
     "demand_in first needed needed_begin",
 )

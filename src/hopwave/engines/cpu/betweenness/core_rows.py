@@ -13,11 +13,93 @@ and end. These are sums of positive numbers, so that small scores keep their dig
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, prefetch, prefetch_to_write
 from hopwave.system.numba_cache import njit
 
 TOO_MANY = 2.0**1000
 TOGETHER = 16  # chains at e whose codes are kept at a time
+FAR = np.int32(2**30)  # above every distance; a length can be added to it
+AHEAD = 12  # vertices: the adjacency list of the vertex that many places ahead is prefetched
+
+
+@njit(**INNER)
+def search(C, e, low, high, d, s, order, buckets, following, vertices):
+    """Fill d and s for the vertices of a component, [low, high), and list them by distance. Returns the largest s.
+
+    Dial's buckets, no wider than the shortest arc: all vertices of a bucket are final, and so are their predecessors.
+    """
+    noinline()
+    indptr, heads, lengths, counts, shift = C.indptr, C.heads, C.lengths, C.counts, C.shift
+    for v in range(low, high):
+        d[v], s[v] = FAR, 0.0
+    mask, entries, waiting, settled, here, most = buckets.size - 1, 1, 1, 0, 0, 1.0
+    d[e] = 0
+    vertices[0], following[0], buckets[0] = e, -1, 0
+    while waiting > 0:
+        entry = buckets[here & mask]
+        if entry < 0:
+            here += 1
+            continue
+        after, v = following[entry], vertices[entry]
+        buckets[here & mask] = after
+        waiting -= 1
+        if after >= 0:
+            then = indptr[vertices[after]]
+            prefetch(heads, then)
+            prefetch(lengths, then)
+            prefetch(counts, then)
+        if s[v] > 0.0:  # settled before
+            continue
+        reached, paths = np.int64(d[v]), 1.0 if v == e else 0.0
+        order[settled] = v
+        settled += 1
+        for j in range(indptr[v], indptr[v + 1]):
+            w, length = heads[j], np.int64(lengths[j])
+            known, by = np.int64(d[w]), s[w] * counts[j]
+            paths += by if known + length == reached else 0.0
+            if reached + length < known:
+                there = reached + length
+                d[w] = there
+                slot = (there >> shift) & mask
+                vertices[entries], following[entries] = w, buckets[slot]
+                buckets[slot] = entries
+                entries += 1
+                waiting += 1
+        s[v] = paths
+        most = max(most, paths)
+    return most
+
+
+@njit(**INNER)
+def go_back(C, e, order, d, s, T, x, V, flow):
+    """Dependencies of all vertices on e are added to V, and the flows of arcs to flow; x: (demand + dependency) / s."""
+    noinline()
+    indptr, heads, lengths, counts, last = C.indptr, C.heads, C.lengths, C.counts_back, order.size - 1
+    for i in range(last, -1, -1):
+        v, near, far = order[i], order[max(i - 4, 0)], order[max(i - 8, 0)]
+        prefetch(indptr, order[max(i - 16, 0)])
+        then = indptr[far]
+        prefetch(heads, then)
+        prefetch(lengths, then)
+        prefetch(counts, then)
+        prefetch_to_write(flow, then)
+        prefetch(s, far)
+        prefetch(T, far)
+        prefetch_to_write(V, far)
+        then = indptr[near]
+        for j in range(then, min(then + 3, indptr[near + 1])):
+            prefetch(x, heads[j])
+            prefetch(d, heads[j])
+        here, paths, total = np.int64(d[v]), s[v], 0.0
+        for j in range(indptr[v], indptr[v + 1]):
+            w = heads[j]
+            share = x[w] * counts[j]
+            share = share if here + np.int64(lengths[j]) == np.int64(d[w]) else 0.0
+            flow[j] += paths * share
+            total += share
+        x[v] = T[v] / paths + total
+        if v != e:
+            V[v] += paths * total
 
 
 @njit(**INNER)
@@ -25,7 +107,7 @@ def to_core(C, e, p, k, many, low, high, de, se, df, sf, T, first, codes):
     """Inner sources of chain p that leave at e, to core vertices, and its codes. Returns what passes e."""
     noinline()
     begin_z, nearest = low, np.int64(-1)
-    if C.half[0]:
+    if C.half:
         begin_z = nearest = min(C.end[p], C.end[p ^ 1])  # which sends to the chain itself
     begin, length = C.begin[p], np.int64(C.length[p])
     twice, sent, own, B = C.twice, C.sent, C.own_sent, C.demand_in
@@ -62,7 +144,7 @@ def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, pla
     If pairs count once, a chain sends to those after it, and e to those whose ends are not before it.
     """
     noinline()
-    half, entered = C.half[0], C.entered[e]
+    half, entered = C.half, C.entered[e]
     begin_slot, end_slot = slots
     many, passes = end_slot - begin_slot, 0.0
     chains_at, begins, sent, ends, taken, sizes = C.chains, C.begin, C.sent, C.end, C.taken, C.size

@@ -11,13 +11,12 @@ import numpy as np
 
 from hopwave import engines
 from hopwave.engines.cpu.betweenness import core_graph as cores
-from hopwave.engines.cpu.betweenness import core_lanes as lanes
 from hopwave.engines.cpu.betweenness import core_rows as rows
 from hopwave.engines.cpu.betweenness.source import claim_block, finish_block
 from hopwave.engines.cpu.betweenness.state import BLOCKS, LIMIT_CELLS, READY
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, ordered_store, uncounted
+from hopwave.engines.cpu.intrinsics import COMPILED, ordered_store, uncounted
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.engines.ledger import declare
@@ -27,44 +26,10 @@ BYTES_OF_ROWS = 1 << 26  # of one worker, for the rows of a batch
 MOST_BUCKETS = 1 << 18
 TOO_WIDE = READY - 1  # a cell of control: some path count outgrew float64
 
-# One worker's arrays: rows of a batch; orders of vertices of its groups, and how many lanes these have; tables of a
-# group's lanes (d, s, start, x).
-Own = namedtuple(
-    "Own",
-    "distances paths orders at lanes d s start x bits sources most near T inner place codes buckets following vertices",
-)
+# One worker's arrays: distances, paths: rows of a batch; orders: of the rows of its core vertices, and one more; T,
+# inner, x: of one core vertex; place: the row of each; codes: see core_rows.py; the others are those of a search.
+Own = namedtuple("Own", "distances paths orders T inner x place codes buckets following vertices")
 Shared = namedtuple("Shared", "scores total control limits parts")
-
-
-@njit(**INNER)
-def search(C, own, begin, row, members, stop, most):
-    """Searches from neighbours at a time, beginning with a row of a batch: distances and path counts of their rows.
-
-    Returns how many; the greatest path count goes to `most`.
-    """
-    noinline()
-    e, sources = C.needed[begin + row], own.sources
-    component = C.component[e]
-    low, high = C.first_vertex[component], C.first_vertex[component + 1]
-    kept, end = min(row, members), members if row < members else stop
-    order, at, count = own.orders[kept, low:high], own.at[kept], 1
-    lanes.put_in_order(C, e, low, high, own.near, order, at, own.buckets, own.following, own.vertices)
-    while count < lanes.LANES and row + count < end:
-        other = C.needed[begin + row + count]
-        if C.component[other] != component or own.near[other] > C.near[0]:
-            break
-        count += 1
-    while True:
-        for lane in range(lanes.LANES):
-            sources[lane] = C.needed[begin + row + lane] if lane < count else e
-        if lanes.find_distances(C, sources, low, high, order, at, own.bits, own.d) and lanes.count_paths(
-            C, low, high, order, at, own.bits, own.d, own.s
-        ):
-            break
-        count = 1
-    own.lanes[kept] = count
-    most[0] = lanes.write_rows(row, count, low, high, own.d, own.s, own.distances, own.paths)
-    return count
 
 
 @njit(**COMPILED)
@@ -72,7 +37,7 @@ def take_batches(C, own, shared):
     """A worker: batches of core vertices until none is left."""
     C, own, shared = uncounted(C), uncounted(own), uncounted(shared)
     V_end, flow_end, first_end, single_end, into_end, starts_end = shared.parts
-    T, inner, place, codes, most = own.T, own.inner, own.place, own.codes, own.most
+    T, inner, place, codes = own.T, own.inner, own.place, own.codes
     while True:
         batch = claim_block(shared)
         if batch < 0:
@@ -81,19 +46,19 @@ def take_batches(C, own, shared):
         V, flow, first = sums[:V_end], sums[V_end:flow_end], sums[flow_end:first_end]
         single, into = sums[first_end:single_end], sums[single_end:into_end]
         starts, ends = sums[into_end:starts_end], sums[starts_end:]
-        some = (batch * C.stride[0]) % (C.first.size - 1)
+        some = (batch * C.stride) % (C.first.size - 1)
         begin, stop, members = C.needed_begin[some], C.needed_begin[some + 1], C.first[some + 1] - C.first[some]
         for i in range(begin, stop):
             place[C.needed[i]] = i - begin
-        row = 0
-        while row < stop - begin:
-            row += search(C, own, begin, row, members, stop - begin, most)
-            if most[0] > rows.TOO_MANY:
+        for row in range(stop - begin):
+            e = C.needed[begin + row]
+            low, high = C.first_vertex[C.component[e]], C.first_vertex[C.component[e] + 1]
+            order, found = own.orders[min(row, members), : high - low], (own.distances[row], own.paths[row])
+            if rows.search(C, e, low, high, *found, order, own.buckets, own.following, own.vertices) > rows.TOO_MANY:
                 ordered_store(shared.control, TOO_WIDE, 1)
                 ordered_store(shared.control, STOP, FAILED)
                 return
-        i = lane = 0
-        while i < members:
+        for i in range(members):
             e = C.needed[begin + i]
             component = C.component[e]
             low, high = C.first_vertex[component], C.first_vertex[component + 1]
@@ -101,9 +66,9 @@ def take_batches(C, own, shared):
             chains = C.first_chain[component], C.first_chain[component + 1]
             d, s, demand, passes = own.distances[i], own.paths[i], C.demand_out[e], 0.0
             for z in range(low, high):
-                T[lane, z], inner[z] = demand * C.demand_in[z], 0.0
-            if C.half[0]:
-                T[lane, low:e] = 0.0
+                T[z], inner[z] = demand * C.demand_in[z], 0.0
+            if C.half:
+                T[low:e] = 0.0
                 chains = C.entered[e] if slot == last else min(C.entered[e], (C.chains[slot] >> 1) + 1), chains[1]
             while True:
                 upto = min(slot + rows.TOGETHER, last)
@@ -111,8 +76,8 @@ def take_batches(C, own, shared):
                     p = C.chains[slot + k]
                     f = place[C.end[p ^ 1]]
                     there = own.distances[f], own.paths[f]
-                    passes += rows.to_core(C, e, p, k, upto - slot, low, high, d, s, *there, T[lane], first, codes)
-                    if p & 1 == 0 or not C.half[0]:
+                    passes += rows.to_core(C, e, p, k, upto - slot, low, high, d, s, *there, T, first, codes)
+                    if p & 1 == 0 or not C.half:
                         passes += rows.around(C, p, d, s, inner, single, into)
                     if p & 1 == 0:
                         rows.straight(C, p, d[C.end[p ^ 1]], s[C.end[p ^ 1]], starts, ends)
@@ -126,17 +91,9 @@ def take_batches(C, own, shared):
             inner[e] = 0.0
             V[e] += passes
             for z in range(low, high):
-                T[lane, z] += inner[z]
+                T[z] += inner[z]
                 V[z] += inner[z]
-            i += 1
-            lane += 1
-            if lane == own.lanes[i - lane]:
-                group, e, d8, s8 = i - lane, e + 1 - lane, own.d, own.s
-                order, at = own.orders[group, low:high], own.at[group]
-                lanes.read_rows(group, lane, low, high, own.distances, own.paths, T, d8, s8, own.start)
-                lanes.go_back(C, low, high, order, at, own.bits, d8, own.start, own.x)
-                lanes.add_flows(C, e, lane, low, high, d8, s8, own.x, V, flow)
-                lane = 0
+            rows.go_back(C, e, own.orders[i, : high - low], d, s, T, own.x, V, flow)
         finish_block(shared, batch)
 
 
@@ -206,7 +163,7 @@ class CoreRun:
         return self.K, self.arcs // 2, self.chains
 
     def batch_size(self):
-        """Core vertices of a batch: whole groups of lanes."""
+        """Core vertices of a batch."""
         return max(8, min(128, BYTES_OF_ROWS // (12 * max(self.K, 1)) // 8 * 8 + 8))
 
     def prepare(self, size=None):
@@ -225,7 +182,6 @@ class CoreRun:
         if self._copies is not None:
             copies = self._copies[kept]
             counts, back = self._counts * copies[heads], self._counts * np.repeat(copies, np.diff(indptr))
-        near = np.array([lanes.NEAR * lengths.mean() if len(lengths) else 0.0])
         number[kept] = np.arange(K)
         by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # neighbours in the core are near here too
         size, length, ends = found.size[by_end], found.length[by_end], number[found.ends[by_end]].reshape(-1)
@@ -247,8 +203,8 @@ class CoreRun:
         chains = np.argsort(ends, kind="stable")
         demand = np.ascontiguousarray(self._demand[kept].T)
         self._C = cores.Core(
-            indptr, heads.astype(np.int32), lengths.astype(np.int32), counts, back, np.array([self._shift]), near,
-            np.array([self._half]), np.array([_stride(len(first) - 1)]), entered,
+            indptr, heads.astype(np.int32), lengths.astype(np.int32), counts, back, self._shift,
+            self._half, _stride(len(first) - 1), entered,
             component, np.append(first_vertex, K), first_chain, at, chains, ends, begins[:-1], np.repeat(size, 2),
             np.repeat(length, 2), *cores.arrays_of(cores.fill_chains, size, begins, length, found.distance[inner],
             self._demand[self._inner]), *demand, first, *cores.arrays_of(cores.needed_rows, first, at, chains, ends),
@@ -296,16 +252,15 @@ class CoreRun:
 
     def state_arrays(self):
         """The arrays of one worker."""
-        K, R, M, L, arcs = self.K, self.rows, self.size + 1, lanes.LANES, self.arcs
-        codes, entries = K * min(self._degree, rows.TOGETHER), arcs + 2
+        K, rows_, entries = self.K, self.rows, self.arcs + 2
+        codes = K * min(self._degree, rows.TOGETHER)
         return (
-            declare(np.int32, distances=(R, K), orders=(M, K), at=(M, K), codes=codes, d=(K, L), near=K)
+            declare(np.int32, distances=(rows_, K), orders=(self.size + 1, K), codes=codes)
             | declare(np.int32, following=entries, vertices=entries)
             | declare(np.int32, fill=-1, buckets=self.buckets)
-            | declare(np.float64, paths=(R, K), s=(K, L), start=(K, L), x=(K, L), most=1)
-            | declare(np.float64, fill=0, T=(L, K), inner=K)
-            | declare(np.int64, fill=0, place=K, lanes=M, sources=L)
-            | declare(np.uint64, fill=0, bits=(K + 63) // 64)
+            | declare(np.float64, paths=(rows_, K), x=K)
+            | declare(np.float64, fill=0, T=K, inner=K)
+            | declare(np.int64, fill=0, place=K)
         )
 
     @property
