@@ -126,15 +126,14 @@ def last_level(own, begin, end, row, extra, demand, targets):
 
 
 @njit(**INNER)
-def backward(A, own, shared, count, row, squares):
+def backward(A, own, shared, demand, count, row, squares):
     """From the last level back to the source: δ is added to row, δ² to squares unless that is empty.
 
     Returns Σ δ, and what it must be: Σ (d - 1) over the targets.
     """
     sigma, queue, levels, targets = own.sigma, own.queue, own.levels, shared.targets
-    edges, extra = shared.limits[state.EDGES] != 0, np.float64(shared.limits[state.ENDPOINTS])
-    cached = shared.limits[state.CACHED] != 0
-    demand = own.demand[0]
+    edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
+    cached = shared.limits.cached
     found, due, counted = 0.0, 0.0, 0.0
     for level in range(count - 1, -1, -1):
         begin, end = levels[level, state.BEGINS], levels[level + 1, state.BEGINS]

@@ -13,13 +13,14 @@ and end. These are sums of positive numbers, so that small scores keep their dig
 
 import numpy as np
 
+from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, prefetch, prefetch_to_write
 from hopwave.system.numba_cache import njit
 
 TOO_MANY = 2.0**1000
 TOGETHER = 16  # chains at e whose codes are kept at a time
 FAR = np.int32(2**30)  # above every distance; a length can be added to it
-AHEAD = 12  # vertices: the adjacency list of the vertex that many places ahead is prefetched
+AHEAD = np.uint64(12)  # vertices: the adjacency list of the vertex that many places ahead is prefetched
 
 
 @njit(**INNER)
@@ -30,40 +31,37 @@ def search(C, e, low, high, d, s, order, buckets, following, vertices):
     """
     noinline()
     indptr, heads, lengths, counts, shift = C.indptr, C.heads, C.lengths, C.counts, C.shift
-    for v in range(low, high):
+    for v in range(np.uint64(low), np.uint64(high)):
         d[v], s[v] = FAR, 0.0
-    mask, entries, waiting, settled, here, most = buckets.size - 1, 1, 1, 0, 0, 1.0
+    mask, entries, settled, here, most = buckets.size - 1, U1, U0, 0, 1.0
+    waiting = 1
     d[e] = 0
     vertices[0], following[0], buckets[0] = e, -1, 0
     while waiting > 0:
-        entry = buckets[here & mask]
-        if entry < 0:
+        slot = np.uint64(here & mask)
+        if buckets[slot] < 0:
             here += 1
             continue
-        after, v = following[entry], vertices[entry]
-        buckets[here & mask] = after
+        entry = np.uint32(buckets[slot])
+        v = np.uint32(vertices[entry])
+        buckets[slot] = following[entry]
         waiting -= 1
-        if after >= 0:
-            then = indptr[vertices[after]]
-            prefetch(heads, then)
-            prefetch(lengths, then)
-            prefetch(counts, then)
         if s[v] > 0.0:  # settled before
             continue
-        reached, paths = np.int64(d[v]), 1.0 if v == e else 0.0
+        reached, paths = d[v], 1.0 if v == e else 0.0
         order[settled] = v
-        settled += 1
-        for j in range(indptr[v], indptr[v + 1]):
-            w, length = heads[j], np.int64(lengths[j])
-            known, by = np.int64(d[w]), s[w] * counts[j]
-            paths += by if known + length == reached else 0.0
-            if reached + length < known:
-                there = reached + length
+        settled += U1
+        for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+            w = np.uint32(heads[j])
+            known, by = d[w], s[w] * counts[j]
+            paths += by if known + lengths[j] == reached else 0.0
+            there = reached + lengths[j]
+            if there < known:
                 d[w] = there
-                slot = (there >> shift) & mask
+                slot = np.uint64((there >> shift) & mask)
                 vertices[entries], following[entries] = w, buckets[slot]
                 buckets[slot] = entries
-                entries += 1
+                entries += U1
                 waiting += 1
         s[v] = paths
         most = max(most, paths)
@@ -74,27 +72,20 @@ def search(C, e, low, high, d, s, order, buckets, following, vertices):
 def go_back(C, e, order, d, s, T, x, V, flow):
     """Dependencies of all vertices on e are added to V, and the flows of arcs to flow; x: (demand + dependency) / s."""
     noinline()
-    indptr, heads, lengths, counts, last = C.indptr, C.heads, C.lengths, C.counts_back, order.size - 1
-    for i in range(last, -1, -1):
-        v, near, far = order[i], order[max(i - 4, 0)], order[max(i - 8, 0)]
-        prefetch(indptr, order[max(i - 16, 0)])
-        then = indptr[far]
+    indptr, heads, lengths, counts = C.indptr, C.heads, C.lengths, C.counts_back
+    i = np.uint64(order.size)
+    while i > U0:
+        i -= U1
+        v, then = np.uint32(order[i]), indptr[np.uint32(order[i - min(i, AHEAD)])]
         prefetch(heads, then)
         prefetch(lengths, then)
         prefetch(counts, then)
         prefetch_to_write(flow, then)
-        prefetch(s, far)
-        prefetch(T, far)
-        prefetch_to_write(V, far)
-        then = indptr[near]
-        for j in range(then, min(then + 3, indptr[near + 1])):
-            prefetch(x, heads[j])
-            prefetch(d, heads[j])
-        here, paths, total = np.int64(d[v]), s[v], 0.0
-        for j in range(indptr[v], indptr[v + 1]):
-            w = heads[j]
+        here, paths, total = d[v], s[v], 0.0
+        for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+            w = np.uint32(heads[j])
             share = x[w] * counts[j]
-            share = share if here + np.int64(lengths[j]) == np.int64(d[w]) else 0.0
+            share = share if here + lengths[j] == d[w] else 0.0
             flow[j] += paths * share
             total += share
         x[v] = T[v] / paths + total

@@ -13,7 +13,7 @@ from hopwave import engines
 from hopwave.engines.cpu.betweenness import core_graph as cores
 from hopwave.engines.cpu.betweenness import core_rows as rows
 from hopwave.engines.cpu.betweenness.source import claim_block, finish_block
-from hopwave.engines.cpu.betweenness.state import BLOCKS, LIMIT_CELLS, READY
+from hopwave.engines.cpu.betweenness.state import READY
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import COMPILED, ordered_store, uncounted
@@ -29,7 +29,7 @@ TOO_WIDE = READY - 1  # a cell of control: some path count outgrew float64
 # One worker's arrays: distances, paths: rows of a batch; orders: of the rows of its core vertices, and one more; T,
 # inner, x: of one core vertex; place: the row of each; codes: see core_rows.py; the others are those of a search.
 Own = namedtuple("Own", "distances paths orders T inner x place codes buckets following vertices")
-Shared = namedtuple("Shared", "scores total control limits parts")
+Shared = namedtuple("Shared", "scores total control blocks parts")
 
 
 @njit(**COMPILED)
@@ -242,11 +242,9 @@ class CoreRun:
 
     def _take(self, first, end, workers, scores, total, control, poll):
         control[NEXT_BATCH] = control[FINISHED] = first
-        limits = np.zeros(LIMIT_CELLS, np.int64)
-        limits[BLOCKS] = end
         states = [Own(**allocate(self.state_arrays())) for _ in range(workers)]
         with compiling(take_batches):
-            run_workers(take_batches, self._C, states, Shared(scores, total, control, limits, self._parts), poll)
+            run_workers(take_batches, self._C, states, Shared(scores, total, control, end, self._parts), poll)
         if control[TOO_WIDE]:
             raise OverflowError("a number of shortest paths in the core outgrew float64")
 

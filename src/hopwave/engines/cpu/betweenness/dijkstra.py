@@ -31,13 +31,13 @@ Lengths = namedtuple("Lengths", "indptr indices lengths cutoff buckets_per_lengt
 # Arcs on shortest paths. Every vertex has one arc (its tail, its number) and the first of a list of ties; every tie has
 # an arc likewise, and the tie after it. Numbers of arcs are kept for edge scores alone.
 Predecessors = namedtuple("Predecessors", "tail arc tie tie_tail tie_arc following")
-# A worker's own arrays. order: the vertices in the order in which they were settled; demand: as in state.py.
-WeightedState = namedtuple("WeightedState", "distance nodes waiting before order demand")
+# A worker's own arrays. order: the vertices in the order in which they were settled.
+WeightedState = namedtuple("WeightedState", "distance nodes waiting before order")
 
 
 def vertex_arrays(n):
     """The arrays of a WeightedState, except `waiting` and `before`."""
-    return {"distance": Array(n, fill=np.inf), "nodes": Array((n, 3)), "order": Array(n, np.uint32), "demand": Array(1)}
+    return {"distance": Array(n, fill=np.inf), "nodes": Array((n, 3)), "order": Array(n, np.uint32)}
 
 
 def predecessor_arrays(n, m, edges):

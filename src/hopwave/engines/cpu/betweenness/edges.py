@@ -59,7 +59,9 @@ CELLS = state.READY + 80
 # What is kept of each source: σ̂ and shares (mantissas where counts are extended), levels, exponents, whether extended;
 # and of each vertex its shares, and by its level modulo 4 the sources that reach it: 16 bits for each of the four.
 Kept = namedtuple("Kept", "paths shares depth exponent extended beside classes")
-SharedState = namedtuple("SharedState", "sources targets origins copies kept total certificate control rule limits")
+SharedState = namedtuple(
+    "SharedState", "sources targets origins copies kept total certificate control rule blocks limits"
+)
 
 
 def kept_arrays(n):
@@ -91,24 +93,24 @@ def solve(A, own, shared, number, row):
     kept, place, source = shared.kept, number % AT_ONCE, shared.sources[number]
     paths, shares, depth = kept.paths[place], kept.shares[place], kept.depth[place]
     kept.extended[place] = 0
-    state.aim(own, shared, number)
+    demand = state.demand_at(shared, number)
     count = forward(A, own, shared, source)
     if count < 0:
         forget(own.sigma, own.queue, own.levels[1 - count, state.BEGINS])
         atomic_add(shared.control, state.EXTENDED, 1)
         kept.extended[place] = 1
         exponent = kept.exponent[place]
-        found, due = extended_source(A, own, shared, source, row, row[:0], depth, paths, exponent, shares)
+        found, due = extended_source(A, own, shared, demand, source, row, row[:0], depth, paths, exponent, shares)
     else:
         keep_levels(own, count, paths, depth)
-        found, due = backward(A, own, shared, count, row, row[:0])
+        found, due = backward(A, own, shared, demand, count, row, row[:0])
         for i in range(1, own.levels[count, state.BEGINS]):
             shares[own.queue[i]] = -own.sigma[own.queue[i]]
         forget(own.sigma, own.queue, own.levels[count, state.BEGINS])
     ends = 0.0  # what every vertex passes on for itself
     for v in range(depth.size):
         if depth[v] > 0:
-            ends += state.counts(own.demand[0], shared.targets, v)
+            ends += state.counts(demand, shared.targets, v)
     shared.certificate[number, 0], shared.certificate[number, 1] = found + ends, due + ends
 
 
@@ -218,7 +220,7 @@ def add_block(A, shared, block):
             low = (chunk - block * chunks) * ROWS_PER_CHUNK
             high = min(low + ROWS_PER_CHUNK, n)
             if together:
-                add_flows(A, shared.kept, shared.total, shared.limits[state.DIRECTED] != 0, low, high)
+                add_flows(A, shared.kept, shared.total, shared.limits.directed, low, high)
             else:
                 add_flows_one_by_one(A, shared.kept, sources, shared.total, low, high)
             if ordered_add(control, ADDED, 1) + 1 == (block + 1) * chunks:
@@ -237,7 +239,7 @@ def take_edge_sources(A, own, shared):
     forget(own.sigma, own.queue, n)
     while True:
         number = sources if ordered_load(control, STOP) != 0 else atomic_add(control, NEXT_BATCH, 1)
-        last = number // AT_ONCE if number < sources else shared.limits[state.BLOCKS]
+        last = number // AT_ONCE if number < sources else shared.blocks
         while ordered_load(control, FINISHED) < last:
             block = ordered_load(control, FINISHED)
             if not add_block(A, shared, block):
@@ -260,10 +262,7 @@ class EdgeAccumulation(Accumulation):
     def __init__(self, loaded, job, plan, threads):
         super().__init__(loaded, job, plan, threads)
         self.workers = max(1, min(thread_count(threads), len(job.sources)))
-        self._limits[state.EDGES] = 0  # one source is searched from as for vertices
-        self._limits[state.PULLS] = policy.pulls_of(plan, loaded)
-        self._limits[state.BLOCKS] = self.blocks
-        self._limits[state.DIRECTED] = loaded.graph.directed
+        self._limits = self._limits._replace(edges=False, pulls=policy.pulls_of(plan, loaded))  # as for vertices
 
     def advance(self, first, poll):
         """See the base class."""
@@ -275,8 +274,9 @@ class EdgeAccumulation(Accumulation):
         control[FINISHED] = first
         self._control = control
         kept = self._loaded.spare("flows") or Kept(**allocate(kept_arrays(self._n)))
-        sums = kept, self.total, self.certificate
-        shared = SharedState(self.job.sources, *self._demand, self._copies, *sums, control, self._rule, self._limits)
+        given = self.job.sources, *self._demand, self._copies
+        sums = kept, self.total, self.certificate, control
+        shared = SharedState(*given, *sums, self._rule, self.blocks, self._limits)
         self._run(shared, poll)
         self._loaded.leave("flows", kept, sum(array.nbytes for array in kept) - kept.exponent.nbytes)
         return self.done

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import CUTOFF, EDGES, ENDPOINTS, copies_of, counts
+from hopwave.engines.cpu.betweenness.state import copies_of, counts
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import INNER, noinline
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
@@ -39,7 +39,7 @@ def count_outward(A, queue, source, cutoff, copies, depth, mantissa, exponent):
 
 
 @njit(**INNER)
-def extended_source(A, own, shared, source, row, squares, depth, mantissa, exponent, shares):
+def extended_source(A, own, shared, demand, source, row, squares, depth, mantissa, exponent, shares):
     """source.one_source with σ as mantissa · 2^exponent per vertex: slower, and right however much a level spans.
 
     A share is (t + δ) / mantissa: a predecessor takes its own mantissa times that, times 2 to the power of what their
@@ -49,8 +49,8 @@ def extended_source(A, own, shared, source, row, squares, depth, mantissa, expon
     indptr, indices, queue, targets, copies = A.indptr, A.indices, own.queue, shared.targets, shared.copies
     depth[:] = -1
     mantissa[:] = 0.0
-    tail = count_outward(A, queue, source, shared.limits[CUTOFF], copies, depth, mantissa, exponent)
-    demand, edges, extra = own.demand[0], shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
+    tail = count_outward(A, queue, source, shared.limits.cutoff, copies, depth, mantissa, exponent)
+    edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
     found, due, counted = 0.0, 0.0, 0.0
     for i in range(tail - 1, -1, -1):
         u = queue[i]

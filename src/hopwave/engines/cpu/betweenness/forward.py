@@ -157,17 +157,17 @@ def forward(A, own, shared, source):
     indptr, queue, levels = A.indptr, own.queue, own.levels
     n = own.sigma.size
     m = np.int64(indptr[n])
-    bits, pulls, arcs = shared.limits[state.DEGREE_BITS], shared.limits[state.PULLS], shared.limits[state.EDGES] != 0
+    bits, pulls, arcs = shared.limits.degree_bits, shared.limits.pulls, shared.limits.edges
     own.sigma[source], queue[0] = -1.0, np.uint32(source)
-    nf, along_rows, exact = np.int64(1), shared.limits[state.ALONG_ROWS] != 0, 2.0 ** np.float64(EXACT_BITS - bits)
+    nf, along_rows, exact = np.int64(1), shared.limits.along_rows, 2.0 ** np.float64(EXACT_BITS - bits)
     mf, greatest = settle(A, own, np.int64(0), np.int64(1), np.bool_(True))  # literals would compile it once more
     mu = m - mf
     nf0, mf0, last, marked, used, bound = np.int64(0), np.int64(0), np.int64(-1), np.int64(0), np.int64(0), 0
     levels[0, state.BEGINS], levels[0, state.ARCS], levels[0, state.SHIFT], levels[1, state.BEGINS] = 0, mf, 0, 1
     count = 1  # levels found; levels[count, BEGINS] is where the last of them ends
     v = np.uint64(source)
-    findable = shared.limits[state.FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
-    while count <= shared.limits[state.CUTOFF] and levels[count, state.BEGINS] < findable:
+    findable = shared.limits.findable + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
+    while count <= shared.limits.cutoff and levels[count, state.BEGINS] < findable:
         begin, end = levels[count - 1, state.BEGINS], levels[count, state.BEGINS]
         choice = np.int64(pulls == PULL_ALWAYS)
         if pulls == PULL_BY_RULE:
@@ -180,7 +180,7 @@ def forward(A, own, shared, source):
             set_bits(own.visited, queue, marked, end)
             marked = end
             tail = pull_counting(A, own, end)
-        elif shared.limits[state.CACHED]:
+        elif shared.limits.cached:
             tail, used = push_counting_cached(A, own, begin, end, used, arcs)
         else:
             tail, used = push_counting(A, own, begin, end, used, arcs)

@@ -36,19 +36,20 @@ class Accumulation:
         each = self.bytes_per_worker(n, m, width, job.edges)
         self.workers = workers_within(job.memory_limit, min(thread_count(threads), self.blocks), each)
         self.A = self._rows(loaded)
-        self._limits = np.zeros(state.LIMIT_CELLS, np.int64)
-        self._limits[state.CUTOFF] = self._hop_limit()
-        self._limits[state.BLOCK_SIZE] = self.size
-        self._limits[state.BLOCKS] = self.blocks
-        self._limits[state.ENDPOINTS] = job.endpoints
-        self._limits[state.EDGES] = job.edges
-        self._limits[state.SQUARES] = job.squares
         most = 1 if job.copies is None else int(job.copies.max(initial=1))
-        self._limits[state.DEGREE_BITS] = loaded.degree_bits + (most - 1).bit_length()
-        self._limits[state.FINDABLE] = loaded.findable
-        self._limits[state.PULLS] = policy.pulls_of(plan, loaded, job.edges)
-        self._limits[state.CACHED] = n <= policy.CACHED_VERTICES
-        self._limits[state.ALONG_ROWS] = policy.adds_along_rows(n, m, loaded.flat, job.planned_sources)
+        self._limits = state.Limits(
+            cutoff=self._hop_limit(),
+            size=self.size,
+            endpoints=bool(job.endpoints),
+            edges=bool(job.edges),
+            squares=bool(job.squares),
+            degree_bits=loaded.degree_bits + (most - 1).bit_length(),
+            findable=int(loaded.findable),
+            pulls=policy.pulls_of(plan, loaded, job.edges),
+            cached=n <= policy.CACHED_VERTICES,
+            along_rows=policy.adds_along_rows(n, m, loaded.flat, job.planned_sources),
+            directed=bool(loaded.graph.directed),
+        )
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
         self._demand = state.demand_of(job)
         self._states = []
@@ -90,6 +91,7 @@ class Accumulation:
             certificate=self.certificate,
             control=control,
             rule=self._rule,
+            blocks=self.blocks,
             limits=self._limits,
         )
         self._run(shared, poll)
@@ -116,7 +118,7 @@ class Accumulation:
         """Leave workers' arrays to another run."""
         states, self._states = self._states, []
         one = states[0]  # of successors, only those of pushed levels were written
-        recorded = one.successors[: None if self._limits[state.PULLS] == policy.PULL_NEVER else 0]
+        recorded = one.successors[: None if self._limits.pulls == policy.PULL_NEVER else 0]
         touched = one.sigma, one.gathered, one.queue, one.starts, recorded
         self._loaded.leave("workers", states, len(states) * sum(array.nbytes for array in touched))
 

@@ -5,7 +5,7 @@ import numpy as np
 from hopwave.engines.cpu.betweenness.backward import backward
 from hopwave.engines.cpu.betweenness.extended import extended_source
 from hopwave.engines.cpu.betweenness.forward import forward
-from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCK_SIZE, BLOCKS, EXTENDED, LOCK, READY, SQUARES, aim
+from hopwave.engines.cpu.betweenness.state import BEGINS, EXTENDED, LOCK, READY, demand_at
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
@@ -36,16 +36,15 @@ def forget(sigma, queue, reached):
 @njit(**INNER)
 def one_source(A, own, shared, number, row, squares):
     """Add what one source contributes to the scores to row. Returns both sides of its certificate."""
-    source = shared.sources[number]
-    aim(own, shared, number)
+    source, demand = shared.sources[number], demand_at(shared, number)
     count = forward(A, own, shared, source)
     if count < 0:
         forget(own.sigma, own.queue, own.levels[1 - count, BEGINS])
         atomic_add(shared.control, EXTENDED, 1)
         n = own.sigma.size
         depth, exponent = np.empty(n, np.int32), np.empty(n, np.int32)
-        return extended_source(A, own, shared, source, row, squares, depth, np.empty(n), exponent, np.empty(n))
-    found, due = backward(A, own, shared, count, row, squares)
+        return extended_source(A, own, shared, demand, source, row, squares, depth, np.empty(n), exponent, np.empty(n))
+    found, due = backward(A, own, shared, demand, count, row, squares)
     forget(own.sigma, own.queue, own.levels[count, BEGINS])
     return found, due
 
@@ -79,7 +78,7 @@ def claim_block(shared):
     if ordered_load(control, STOP) != 0:
         return -1
     block = atomic_add(control, NEXT_BATCH, 1)
-    if block >= shared.limits[BLOCKS]:
+    if block >= shared.blocks:
         return -1
     while ordered_load(control, FINISHED) + rows <= block:  # its row still belongs to an earlier block
         if ordered_load(control, STOP) & FAILED:
@@ -100,14 +99,14 @@ def finish_block(shared, block):
 def take_sources(A, own, shared):
     """A worker: blocks of sources until none is left. A block has a row of scores of its own until it is committed."""
     A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
-    scores, sources, size, n = shared.scores, shared.sources, shared.limits[BLOCK_SIZE], own.sigma.size
+    scores, sources, size, n = shared.scores, shared.sources, shared.limits.size, own.sigma.size
     forget(own.sigma, own.queue, n)
     while True:
         block = claim_block(shared)
         if block < 0:
             return
         row = scores[block % scores.shape[0]]
-        squares = row[n:] if shared.limits[SQUARES] else row[:0]
+        squares = row[n:] if shared.limits.squares else row[:0]
         for i in range(block * size, min((block + 1) * size, sources.size)):
             shared.certificate[i, 0], shared.certificate[i, 1] = one_source(A, own, shared, i, row, squares)
         finish_block(shared, block)

@@ -24,21 +24,27 @@ from hopwave.engines.ledger import Array, declare
 from hopwave.system.numba_cache import njit
 
 # One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
-# gathered: what the vertices of a pulled level take from their successors; on the way out, the sums of 64 vertices;
-# demand: what the paths from the present source count.
-WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited demand")
+# gathered: what the vertices of a pulled level take from their successors; on the way out, the sums of 64 vertices.
+WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited")
 # scores: one row per block in work, with Σ δ², where wanted, behind Σ δ; total: what is committed. targets is empty
 # where every vertex counts 1 as a target, and so are origins, one number per source, where every source counts 1, and
 # copies, where every vertex stands for itself alone.
 # certificate: two numbers per source (algorithms/brandes.certify).
-SharedState = namedtuple("SharedState", "sources targets origins copies scores total certificate control rule limits")
+SharedState = namedtuple(
+    "SharedState", "sources targets origins copies scores total certificate control rule blocks limits"
+)
+# size: sources per block; findable: vertices with arcs into them; pulls: see policy.pulls_of; cached: whether the graph
+# fits into a cache; along_rows: see policy.adds_along_rows.
+Limits = namedtuple(
+    "Limits", "cutoff size endpoints edges squares degree_bits findable pulls cached along_rows directed"
+)
 ALL_ALIKE = np.empty(0)  # targets, origins or copies that all count 1
 
 
 @njit(**INNER)
-def aim(own, shared, number):
-    """Set what the paths from a source count."""
-    own.demand[0] = shared.origins[number] if shared.origins.size else 1.0
+def demand_at(shared, number):
+    """What the paths from a source count."""
+    return shared.origins[number] if shared.origins.size else 1.0
 
 
 @njit(**INNER)
@@ -77,7 +83,6 @@ def worker_arrays(n, m):
         | declare(arc, huge=True, starts=n + 1, successors=m + 1)
         | declare(np.int64, levels=(n + 3, 4))
         | declare(np.uint64, visited=-(-n // 64))
-        | declare(np.float64, demand=1)
     )
 
 
@@ -93,10 +98,3 @@ BEGINS, ARCS, IS_PULLED, SHIFT = range(4)
 # cycle of arcs that add nothing was met (then the source, and the ends of an arc), and one cell per row of scores that
 # says whether its block is done. FINISHED counts committed blocks.
 LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS + 20, CONTROL_CELLS + 32
-
-# Cells of limits. PULLS: never, by the rule or always (policy.pulls_of). CACHED: the graph fits into a cache.
-# ALONG_ROWS: rounded path counts are added up in the order of rows (policy.adds_along_rows).
-CUTOFF, BLOCK_SIZE, BLOCKS, ENDPOINTS, EDGES, SQUARES, DEGREE_BITS, FINDABLE, PULLS, CACHED, ALONG_ROWS, DIRECTED = (
-    range(12)
-)
-LIMIT_CELLS = 12

@@ -30,12 +30,12 @@ EVERY = np.uint32(2**32 - 1)  # the target of a search that settles all vertices
 
 
 @njit(**INNER)
-def walk_back(own, shared, settled, row, squares):
+def walk_back(own, shared, demand, settled, row, squares):
     """δ from the vertices settled last to the source. Returns Σ δ, and what it must be."""
     noinline()
     nodes, order, before, targets = own.nodes, own.order, own.before, shared.targets
-    edges, extra = shared.limits[state.EDGES] != 0, np.float64(shared.limits[state.ENDPOINTS])
-    demand, inner = own.demand[0], 0.0 if edges else 1.0  # a path over h arcs has h - 1 inner vertices
+    edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
+    inner = 0.0 if edges else 1.0  # a path over h arcs has h - 1 inner vertices
     found, due, counted = 0.0, 0.0, 0.0
     i = settled
     while i > U1:
@@ -74,17 +74,17 @@ def walk_back(own, shared, settled, row, squares):
 @njit(**INNER)
 def one_source(A, own, shared, number, row, squares):
     """Add what one source contributes to row. Returns both sides of its certificate; negative if it cannot."""
-    state.aim(own, shared, number)
+    demand = state.demand_at(shared, number)
     settled, greatest, flat = dijkstra.search(A, own, shared.sources[number], EVERY)
     if not flat and greatest <= TOO_MANY:
-        found, due = walk_back(own, shared, settled, row, squares)
+        found, due = walk_back(own, shared, demand, settled, row, squares)
     else:
         backwards, unready = sequence(own, settled)
         if np.uint64(backwards.size) < settled:
             report_cycle(own, shared, settled, unready)
             return -1.0, -1.0
         atomic_add(shared.control, state.EXTENDED, 1)
-        found, due = extended_source(own, shared, backwards, row, squares)
+        found, due = extended_source(own, shared, demand, backwards, row, squares)
     dijkstra.forget(own, settled)
     return found, due
 
@@ -92,13 +92,13 @@ def one_source(A, own, shared, number, row, squares):
 @njit(**COMPILED)
 def take_weighted_sources(A, own, shared):
     """A worker: blocks of sources until none is left."""
-    scores, sources, size, n = shared.scores, shared.sources, shared.limits[state.BLOCK_SIZE], own.distance.size
+    scores, sources, size, n = shared.scores, shared.sources, shared.limits.size, own.distance.size
     while True:
         block = claim_block(shared)
         if block < 0:
             return
         row = scores[block % scores.shape[0]]
-        squares = row[n:] if shared.limits[state.SQUARES] else row[:0]
+        squares = row[n:] if shared.limits.squares else row[:0]
         for i in range(block * size, min((block + 1) * size, sources.size)):
             found, due = one_source(A, own, shared, i, row, squares)
             if found < 0.0:

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.dijkstra import NONE
-from hopwave.engines.cpu.betweenness.state import CYCLE, EDGES, ENDPOINTS, copies_of, counts
+from hopwave.engines.cpu.betweenness.state import CYCLE, copies_of, counts
 from hopwave.engines.cpu.integers import U0, U1
 from hopwave.engines.cpu.intrinsics import INNER, atomic_or, compare_and_swap, noinline
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
@@ -107,15 +107,15 @@ def extended_counts(own, backwards, copies):
 
 
 @njit(**INNER)
-def extended_source(own, shared, backwards, row, squares):
+def extended_source(own, shared, demand, backwards, row, squares):
     """What a source contributes, `backwards` from the last vertices to it. Returns Σ δ, and what it must be.
 
     Only ratios σ(u)/σ(v) ≤ 1 of neighbours are formed, so that δ and the mean number of arcs need no exponent.
     """
     noinline()
     before, targets, n = own.before, shared.targets, own.distance.size
-    edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
-    demand, inner = own.demand[0], 0.0 if edges else 1.0
+    edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
+    inner = 0.0 if edges else 1.0
     mantissa, exponent = extended_counts(own, backwards, shared.copies)
     hops, delta = np.zeros(n), np.zeros(n)
     tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)

@@ -44,14 +44,15 @@ class WideAccumulation:
         self.total = np.zeros(n) if job.memory_limit is not None else loaded.sums()
         self.certificate = np.zeros((self.blocks, 2))
         self._done = np.zeros(2, np.int64)  # counted by compiled code, so that Ctrl-C finds it and the total agreeing
-        self._limits = np.zeros(kernels.LIMIT_CELLS, np.int64)
-        self._limits[kernels.CUTOFF] = NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF)
-        self._limits[kernels.THREADS] = self.workers
-        self._limits[kernels.ENDPOINTS] = job.endpoints
-        self._limits[kernels.DEGREE_BITS] = loaded.degree_bits
-        self._limits[kernels.FINDABLE] = loaded.findable
-        self._limits[kernels.PULLS] = policy.pulls_of(plan, loaded)
-        self._limits[kernels.BUCKET_BITS] = policy.bucket_bits(n)
+        self._limits = kernels.Limits(
+            cutoff=NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF),
+            threads=self.workers,
+            endpoints=int(job.endpoints),
+            degree_bits=loaded.degree_bits,
+            findable=int(loaded.findable),
+            pulls=policy.pulls_of(plan, loaded),
+            bucket_bits=policy.bucket_bits(n),
+        )
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
         self._targets, self._origins = demand_of(job)
         self._states = []

@@ -15,6 +15,8 @@ they come from. Large levels are gone through in the order of vertices, each thr
 Every sum is in the order of its row, whichever thread makes it: the number of threads changes no bit.
 """
 
+from collections import namedtuple
+
 import numpy as np
 
 from hopwave.engines.cpu import crew
@@ -30,9 +32,8 @@ from hopwave.engines.cpu.search.steps import mark_up
 from hopwave.engines.cpu.team import assistance, close_offer, lend, open_offer, regions
 from hopwave.system.numba_cache import njit
 
-# Cells of limits. PULLS: policy.pulls_of. BUCKET_BITS: arcs are sorted into buckets of 2^BUCKET_BITS vertices.
-CUTOFF, THREADS, ENDPOINTS, DEGREE_BITS, FINDABLE, PULLS, BUCKET_BITS = range(7)
-LIMIT_CELLS = 7
+# pulls: see policy.pulls_of; bucket_bits: arcs are sorted into buckets of 2^bucket_bits vertices.
+Limits = namedtuple("Limits", "cutoff threads endpoints degree_bits findable pulls bucket_bits")
 
 # Cells of `done`: sources that are in the total, and how the last one ended.
 DONE, OUTCOME = range(2)
@@ -107,11 +108,11 @@ def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
     Returns False if nothing was done: sorting would take longer, or there is no room for that many arcs.
     """
     noinline()
-    levels, buckets, threads = W.levels, np.int64(W.runs.shape[0]), limits[THREADS]
+    levels, buckets, threads = W.levels, np.int64(W.runs.shape[0]), limits.threads
     arcs, fewer = levels[level, wide_levels.ARCS], levels[from_level, wide_levels.ARCS]
     if fewer > W.getters.size or not worth_sorting(arcs, fewer, W.parent.size):
         return False
-    flags |= limits[BUCKET_BITS] << wide_levels.FLAG_BITS
+    flags |= limits.bucket_bits << wide_levels.FLAG_BITS
     board[crew.TAIL] = 0
     divided(A, W, board, SORT, buckets, ONE_EACH, from_level, flags, ZERO, threads)
     if board[crew.FOUND]:
@@ -141,7 +142,7 @@ def way_out(A, W, board, source, limits, rule):
     """
     noinline()
     queue, levels, sums = W.queue, W.levels, W.sums
-    n, words, threads, bits = W.parent.size, np.int64(W.visited.size), limits[THREADS], limits[DEGREE_BITS]
+    n, words, threads, bits = W.parent.size, np.int64(W.visited.size), limits.threads, limits.degree_bits
     m = np.int64(A.indptr[n])
     divided(A, W, board, INIT, words, region_chunk(words, threads), ZERO, ZERO, ZERO, threads)
     sums[:, :] = 0.0
@@ -151,14 +152,14 @@ def way_out(A, W, board, source, limits, rule):
     levels[0, wide_levels.BEGINS], levels[1, wide_levels.BEGINS] = 0, 1
     levels[0, wide_levels.SHIFT], levels[0, wide_levels.ARCS] = 0, mf
     mu, nf0, mf0, last, bound, marked, counted = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
-    findable = limits[FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
+    findable = limits.findable + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
     count = np.int64(1)  # of levels
-    while count <= limits[CUTOFF] and levels[count, wide_levels.BEGINS] < findable:
+    while count <= limits.cutoff and levels[count, wide_levels.BEGINS] < findable:
         level, end = count - 1, levels[count, wide_levels.BEGINS]
         if counted < level and by_sorted_arcs(A, W, board, level - 1, level, wide_levels.OUTWARDS, limits):
             counted, bound = level, settle(W, level, bound, bits)
-        choice, is_new = np.int64(limits[PULLS] == PULL_ALWAYS), counted < level
-        if limits[PULLS] == PULL_BY_RULE:
+        choice, is_new = np.int64(limits.pulls == PULL_ALWAYS), counted < level
+        if limits.pulls == PULL_BY_RULE:
             choice = choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
             choice = np.int64(choice != 0 or mf * PULL_WIDE > mu)  # what a push finds must still be counted
         if choice:
@@ -204,12 +205,12 @@ def way_back(A, W, board, count, limits):
     """Dependencies, from the last level back to the first one after the source."""
     noinline()
     for level in range(count - 1, 0, -1):
-        level_, flags = np.int64(level), wide_levels.WITH_ENDPOINTS * limits[ENDPOINTS]
+        level_, flags = np.int64(level), wide_levels.WITH_ENDPOINTS * limits.endpoints
         if level < count - 1:
             flags |= wide_levels.HAS_SUCCESSORS
             if by_sorted_arcs(A, W, board, level_ + 1, level_, flags, limits):
                 continue
-        by_level(A, W, board, BACK, level_, flags, W.levels[level, wide_levels.ARCS], limits[THREADS])
+        by_level(A, W, board, BACK, level_, flags, W.levels[level, wide_levels.ARCS], limits.threads)
 
 
 @njit(**COMPILED)
@@ -234,7 +235,7 @@ def lead(A, W, board, source, limits, rule, certificate, done):
         certificate[0] += W.sums[i, wide_levels.FOUND_SUM]
         certificate[1] += W.sums[i, wide_levels.DUE]
         counted += W.sums[i, wide_levels.COUNTED]
-    if limits[ENDPOINTS]:
+    if limits.endpoints:
         W.total[source] += counted  # the source is an end of every path
     done[OUTCOME] = ADDED
     done[DONE] += 1

@@ -44,11 +44,10 @@ SharedState = namedtuple(
     "SharedState", "sources places reach sums inverse rows starts pair_vertex pair_distance control limits"
 )
 
-# Cells of limits. PULL_SHARE and PUSH_COST: see policy.py.
-WIDTH, LIMIT, KEEP, SHIFT, WEIGHT, UPWARDS, PULL_SHARE, PUSH_COST = range(8)
-LIMIT_CELLS = 8
+# width: sources per batch; limit: the depth of a search; pull_share, push_cost: see policy.py.
+Limits = namedtuple("Limits", "width limit keep shift weight upwards pull_share push_cost")
 REACHED, TOTAL, FARTHEST = 0, 1, 2  # columns of sums
-HOPS, INVERSE = 0, 1  # what WEIGHT may be: w(d) = d, or 2^SHIFT / d rounded
+HOPS, INVERSE = 0, 1  # what `weight` may be: w(d) = d, or 2^shift / d rounded
 
 BYTES = np.uint64(0x0101010101010101)
 BYTE = np.uint64(255)
@@ -172,9 +171,9 @@ def weights(limits, depth):
     """w(d) and w(d)² as whole numbers; the square of 1/d in the same unit as 1/d."""
     if depth == 0:
         return np.int64(0), np.int64(0)
-    if limits[WEIGHT] == HOPS:
+    if limits.weight == HOPS:
         return np.int64(depth), np.int64(depth) * depth
-    unit = np.float64(np.int64(1) << limits[SHIFT])
+    unit = np.float64(np.int64(1) << limits.shift)
     return np.int64(np.rint(unit / depth)), np.int64(np.rint(unit / (np.float64(depth) * depth)))
 
 
@@ -220,7 +219,7 @@ def fill_sums(own, shared, first, count, depth):
 @njit(**INNER)
 def keep_wide(own, shared, first, count, fresh, found, tail, depth):
     """Add what is kept of a level."""
-    keep = shared.limits[KEEP]
+    keep = shared.limits.keep
     if keep & SUMS:
         count_lanes(fresh, found, tail, own.lanes)
         fill_sums(own, shared, first, count, depth)
@@ -238,7 +237,7 @@ def wide_search(A, own, shared, first, count):
     seen, front, fresh, active, found = own.seen, own.front, own.fresh, own.active, own.found
     sources, reach, unvisited = shared.sources, shared.reach, A.unvisited
     # The arcs that a pull would look at: first a guess, then what the last pull did, which the next seldom exceeds.
-    expected, push_cost = np.int64(A.indices.size) // shared.limits[PULL_SHARE], shared.limits[PUSH_COST]
+    expected, push_cost = np.int64(A.indices.size) // shared.limits.pull_share, shared.limits.push_cost
     seen[:] = U0
     front[:] = U0
     fresh[:] = U0
@@ -258,7 +257,7 @@ def wide_search(A, own, shared, first, count):
     left -= pairs
     depth = 0
     keep_wide(own, shared, first, count, front, active, size, depth)
-    while size > 0 and left > 0 and depth < shared.limits[LIMIT]:
+    while size > 0 and left > 0 and depth < shared.limits.limit:
         depth += 1
         if arcs * push_cost <= expected:
             tail = push_wide(A.indptr, A.indices, seen, front, fresh, active, size, found)
@@ -300,7 +299,7 @@ def push_one(indptr, indices, depth, queue, begin, end, level):
 def single_search(A, own, shared, number):
     """One search, from that source, pushed; depth is -1 everywhere before and after."""
     noinline()
-    queue, lanes, keep, columns = own.active, own.lanes, shared.limits[KEEP], own.columns
+    queue, lanes, keep, columns = own.active, own.lanes, shared.limits.keep, own.columns
     place = shared.places[number]
     depth = shared.rows[place] if keep & ROWS else own.depth
     source = shared.sources[number]
@@ -321,7 +320,7 @@ def single_search(A, own, shared, number):
                 columns[v, 2] += square
         if keep & PAIRS and level:
             pair = fill_pairs(queue, begin, tail, shared, source, level, pair)
-        if level == shared.limits[LIMIT] or tail >= shared.reach[number]:
+        if level == shared.limits.limit or tail >= shared.reach[number]:
             break
         level += 1
         end = tail
@@ -338,7 +337,7 @@ def single_search(A, own, shared, number):
 def fill_pairs(queue, begin, end, shared, source, level, pair):
     """Append a level's vertices to the pairs so far, or only count them while the arrays for them are empty."""
     noinline()
-    vertices, depths, upwards = shared.pair_vertex, shared.pair_distance, shared.limits[UPWARDS]
+    vertices, depths, upwards = shared.pair_vertex, shared.pair_distance, shared.limits.upwards
     for i in range(begin, end):
         v = queue[i]
         if upwards and np.int64(v) < source:
@@ -355,13 +354,13 @@ def take_batches(A, own, shared):
     """A worker: batch after batch until none is left."""
     A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
     control, limits, size = shared.control, shared.limits, shared.sources.size
-    width = limits[WIDTH]
+    width = limits.width
     while ordered_load(control, STOP) == 0:
         first = atomic_add(control, NEXT_BATCH, 1) * width
         if first >= size:
             break
         count = min(width, size - first)
-        if limits[KEEP] & ROWS:  # by all workers: new memory takes as long to fill as the searches
+        if limits.keep & ROWS:  # by all workers: new memory takes as long to fill as the searches
             for number in range(first, first + count):
                 shared.rows[shared.places[number]][:] = -1
         if width == 1:

@@ -106,14 +106,16 @@ def _shared_state(loaded, job, width, together):
     if together and k > width:
         places = np.argsort(neighbourhood_rank(loaded)[job.sources], kind="stable")
     sources = job.sources[places]
-    limits = np.zeros(kernels.LIMIT_CELLS, np.int64)
-    limits[kernels.WIDTH] = width
-    limits[kernels.LIMIT] = NO_LIMIT if job.limit is None else job.limit
-    limits[kernels.KEEP] = KEEP[job.keep]
-    limits[kernels.SHIFT] = job.shift
-    limits[kernels.WEIGHT] = kernels.INVERSE if job.weight == "inverse" else kernels.HOPS
-    limits[kernels.UPWARDS] = job.upwards
-    limits[kernels.PULL_SHARE], limits[kernels.PUSH_COST] = policy.PULL_SHARE, policy.PUSH_COST
+    limits = kernels.Limits(
+        width=width,
+        limit=NO_LIMIT if job.limit is None else int(job.limit),
+        keep=KEEP[job.keep],
+        shift=int(job.shift),
+        weight=kernels.INVERSE if job.weight == "inverse" else kernels.HOPS,
+        upwards=bool(job.upwards),
+        pull_share=policy.PULL_SHARE,
+        push_cost=policy.PUSH_COST,
+    )
     return kernels.SharedState(
         sources=sources,
         places=places,

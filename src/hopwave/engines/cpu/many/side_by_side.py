@@ -19,9 +19,7 @@ from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, count_ones, noinline, ordered_add, uncounted
 from hopwave.engines.cpu.many.kernels import (
     COLUMNS,
-    KEEP,
     LANES,
-    LIMIT,
     ROWS,
     SUMS,
     count_lanes,
@@ -120,7 +118,7 @@ def write(own, shared, first, count, low, high):
 @njit(**INNER)
 def keep_level(own, shared, first, fresh, found, tail, depth, counts):
     """What is kept of vertices that were found; counts: those of each search are added up there."""
-    keep = shared.limits[KEEP]
+    keep = shared.limits.keep
     if keep & SUMS:
         some = np.empty(LANES, np.int64)
         count_lanes(fresh, found, tail, some)
@@ -188,7 +186,7 @@ def search(A, own, shared, first, count, most_pushed, board, me):
                 return
             work(A, own, shared, first, count, board)
             crew.leave_job(board)
-    keeps_rows, limit = shared.limits[KEEP] & ROWS, shared.limits[LIMIT]
+    keeps_rows, limit = shared.limits.keep & ROWS, shared.limits.limit
     together(CLEAR, ZERO, A, own, shared, first, count, board)
     room = max(most_pushed, LANES)
     active, found = np.empty(room, np.uint32), np.empty(room, np.uint32)
