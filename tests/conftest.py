@@ -23,7 +23,6 @@ from hypothesis import HealthCheck, settings
 from graphs import DATA
 from hopwave import EngineError, engines
 from hopwave.api import choice
-from hopwave.engines.cpu.compile_notice import FirstWork
 from hopwave.engines.cpu.search.small import FirstSearches
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,7 +31,6 @@ ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("HOPWAVE_PROGRESS", "0")
 
 FirstSearches.most_seconds = 0.0  # searches take the same way whether or not code is compiled already
-FirstWork.seconds = 0.0  # and so does everything else
 
 PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
 EXAMPLES = {"whole": 15, "quick": 4, "random": 600}  # at least 4: some tests draw a quarter

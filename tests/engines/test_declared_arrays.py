@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from hopwave.engines.cpu import views
-from hopwave.engines.cpu.betweenness import dijkstra, state, wide_levels
-from hopwave.engines.cpu.many import run, waiting, weighted
+from hopwave.engines.cpu.betweenness import state, wide_levels
+from hopwave.engines.cpu.betweenness import weighted as betweenness
+from hopwave.engines.cpu.many import run, settling, weighted
 from hopwave.engines.cpu.search.state import workspace_arrays
 from hopwave.engines.cpu.shortest_paths.bins import pool_arrays
 from hopwave.engines.cuda import policy
@@ -19,12 +20,12 @@ from hopwave.engines.ledger import Array, total
 N, M = 200_000, 500_000  # large enough that some arrays get huge pages
 ON_CPU: dict[str, dict[str, Array]] = {
     "search": workspace_arrays(N, 2),
-    "sweep": run.worker_arrays(N, "columns", True) | {"rows": run.table_array(N, 3, "rows")},
-    "sweep along weights": weighted.vertex_arrays(N, False) | {"rows": weighted.table_array(N, 3, True)},
-    "what waits": waiting.waiting_arrays(M),
-    "betweenness": state.worker_arrays(N, M) | {"scores": state.scores_array(N, 2, 5)},
+    "sweep": run.worker_arrays(N, "columns", True),
+    "sweep along weights": weighted.vertex_arrays(N, False),
+    "what waits": settling.waiting_arrays(M),
+    "betweenness": state.worker_arrays(N, M),
     "betweenness, one source": wide_levels.wide_arrays(N, M, 2, 2, False),
-    "betweenness along weights": dijkstra.vertex_arrays(N) | dijkstra.predecessor_arrays(N, M, True),
+    "betweenness along weights": betweenness.vertex_arrays(N) | betweenness.predecessor_arrays(N, M, True),
     "bins": pool_arrays(100),
 }
 ON_CUDA: dict[str, dict[str, Array]] = {

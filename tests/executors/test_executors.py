@@ -22,7 +22,7 @@ from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.algorithms import many_sources
 from hopwave.api import choice
 from hopwave.engines.cpu import policy as cpu_policy
-from hopwave.engines.cpu.betweenness.by_degree import RenumberedGraph
+from hopwave.engines.cpu.betweenness.run import RenumberedGraph
 from hopwave.errors import ExecutorError
 from hopwave.executors import deal
 

@@ -11,7 +11,7 @@ searches out or end them:
 2. By levels, in undirected graphs. A whole search from a pivot gives levels: a vertex of level i is at least |i − j|
    away from a vertex of level j, and at least 2 unless they are neighbours. Half of the pivots are the vertices with
    the best bounds so far, the others are as far as possible from all pivots.
-3. By what a search has seen so far (engines/cpu/many/cut_kernels.py): it is cut off once its score is below `least`.
+3. By what a search has seen so far (engines/cpu/many/cut.py): it is cut off once its score is below `least`.
 
 Searches start from vertices in descending order of bounds, some at a time, until the next bound is below `least`.
 Vertices whose scores equal `least` are never left out: among equal scores the lower id comes first, as when all scores

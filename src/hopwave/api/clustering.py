@@ -102,7 +102,7 @@ def square_clustering(G: Any) -> VertexScores:
     >>> hw.square_clustering(hw.generate.cycle(4)).scores.tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    from hopwave.engines.cpu.squares import count_squares  # compiled, so imported when first needed
+    from hopwave.engines.cpu.many.neighbours import count_squares  # compiled, so imported when first needed
 
     graph = undirected(as_graph(G), "square clustering")
     if graph.has_parallel_arcs:

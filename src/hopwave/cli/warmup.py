@@ -245,9 +245,6 @@ def use_part(name: str, *share: int) -> Part:
     """Use one part, or a share of it, by several threads, and tell whether that compiled anything."""
     from numba.core.event import install_recorder
 
-    from hopwave.engines.cpu.compile_notice import FirstWork
-
-    FirstWork.seconds = 0.0  # as on a machine that has compiled nothing yet
     began = time.perf_counter()
     # Two threads: an image that is built on one core may run on many. The record is empty if all code came from disk.
     with threads_of(2), install_recorder("numba:compile") as record:

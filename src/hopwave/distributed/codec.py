@@ -200,6 +200,6 @@ def set_positions(xp: Any, words: Any) -> Any:
 
 def _compiled() -> Any:
     """The CPU's loops over bitmaps. Imported when first needed, because importing Numba takes long."""
-    from hopwave.engines.cpu.rank import part
+    from hopwave.engines.cpu import rank as part
 
     return part

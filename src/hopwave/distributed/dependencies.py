@@ -24,7 +24,7 @@ from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Group
 from hopwave.distributed.sides import Side, allgather_slots, send_to_owners
 from hopwave.distributed.wire import HostWire
-from hopwave.engines.cpu.rank.path_sums import add_all, scatter
+from hopwave.engines.cpu.rank import add_all, scatter
 
 VALUE = np.dtype([("mantissa", "<f8"), ("exponent", "<i4")])  # a number in 12 bytes, as it is sent
 NO_BITMAP = np.empty(0, np.uint64)

@@ -97,7 +97,7 @@ class DistributedGraph(Named):
             from hopwave.engines.cuda.rank import Part as CudaPart
 
             return CudaPart(out, into)
-        from hopwave.engines.cpu.rank.part import Part
+        from hopwave.engines.cpu.rank import Part
 
         return Part(out, into, rank_threads(self.world, self.device, threads))
 

@@ -14,7 +14,7 @@ from scipy import stats
 import hopwave as hw
 from hopwave import engines, generate
 from hopwave.algorithms.betweenness_sampling import costs, paths
-from hopwave.engines.cpu.betweenness import sampled_path_kernels
+from hopwave.engines.cpu.betweenness import sampled_paths
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.planning.jobs import PATH_SUMS, SampleJob
 from hopwave.system.numba_cache import njit
@@ -231,7 +231,7 @@ def test_a_wrong_path_raises(damage: str) -> None:
 
 @njit(**COMPILED)
 def walk_back(graph: Any, own: Any) -> Any:  # compiled kernels cannot be called from Python
-    return sampled_path_kernels.walk(graph, own, np.int64(0), 4, False, np.uint64(5), 3)
+    return sampled_paths.walk(graph, own, np.int64(0), 4, False, np.uint64(5), 3)
 
 
 def test_a_wrong_count_is_noticed() -> None:
@@ -241,7 +241,7 @@ def test_a_wrong_count_is_noticed() -> None:
     own = run._worker_state()
     own.level[:], own.sigma[:] = search.distances + 1, search.path_counts
     own.queues[0][:9] = np.argsort(search.distances, kind="stable")
-    own.here[0, sampled_path_kernels.TAIL], own.path[4] = 9, 8
+    own.here[0, sampled_paths.TAIL], own.path[4] = 9, 8
 
     assert walk_back(run._graph, own) == 0 and own.path[0] == 0
     own.sigma[5] += 1

@@ -11,7 +11,7 @@ import hopwave as hw
 from graphs import TRAPS
 from hopwave import generate
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.betweenness import by_degree
+from hopwave.engines.cpu.betweenness import run
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.planning.jobs import BetweennessJob
 
@@ -45,7 +45,7 @@ def test_the_same_scores(trap: str, ranked: list[int], monkeypatch: pytest.Monke
 @pytest.mark.parametrize("directed", [False, True])
 def test_rows_are_the_same_graph(directed: bool) -> None:
     graph = generate.kronecker(8, 8, seed=3, directed=directed)
-    new = by_degree.RenumberedGraph(graph)
+    new = run.RenumberedGraph(graph)
     source, target = graph.to_edges()
     again = hw.Graph.from_edges(new.rank[source], new.rank[target], n=graph.n, directed=directed)
     assert new.loaded.graph == again

@@ -11,7 +11,7 @@ import hopwave as hw
 from graphs import TRAPS
 from hopwave.engines import cpu
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.many import run, side_by_side
+from hopwave.engines.cpu.many import run
 from hopwave.planning.many_sources import Sweep
 
 ARRAYS = "reached", "total", "farthest", "inverse", "histogram", "columns", "rows"
@@ -38,7 +38,7 @@ def test_the_same_as_with_batches(monkeypatch: pytest.MonkeyPatch, name: str, ke
     graph = TRAPS[name]()
     sources = np.random.default_rng(1).integers(0, graph.n, 70) if graph.n else []
     for most, limit in ((0, None), (9, 3)):
-        monkeypatch.setattr(side_by_side, "MOST_PUSHED", most)
+        monkeypatch.setattr(run, "MOST_PUSHED", most)
         given = sources, keep, limit
         pairs = zip(found(graph, monkeypatch, True, *given), found(graph, monkeypatch, False, *given), strict=True)
         assert all(np.array_equal(one, other) for one, other in pairs)
@@ -50,4 +50,4 @@ def test_levels_beyond_the_planes(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = hw.Graph.from_edges([*hub, *tail], [*range(1, 401), *(tail + 1)])
     rows = found(graph, monkeypatch, True, [0, 460, 7], "rows", None)[-1]
     assert np.array_equal(rows, found(graph, monkeypatch, False, [0, 460, 7], "rows", None)[-1])
-    assert rows.max() > 2 * side_by_side.DEEPEST
+    assert rows.max() > 2 * run.DEEPEST

@@ -271,7 +271,7 @@ def scaled(value: Fraction) -> tuple[float, int]:
 @pytest.mark.parametrize("gap", [0, 1, 2, 52, 53, 54, 999, 1000, 1001, 5000])
 def test_scaled_addition(gap: int) -> None:
     """A sum is exact in both orders and normalised, however far apart its terms are; adding 0 changes nothing."""
-    from hopwave.engines.cpu.rank.path_sums import add_all
+    from hopwave.engines.cpu.rank import add_all
 
     for small, large in ((0.5, 0.5), (0.75, 0.9999999999999999), (0.5, 0.5000000000000001)):
         exact = scaled(Fraction(small) + Fraction(large) * 2**gap)

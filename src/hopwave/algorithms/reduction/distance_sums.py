@@ -73,7 +73,7 @@ def by_trees(
     engine: Engine, graph: Graph, job: Sweep, title: str, progress: Progress, threads: int | None
 ) -> tuple[Swept, Reduction] | None:
     """Searches from the vertices where trees hang instead of from their vertices, if these are much fewer."""
-    from hopwave.engines.cpu.many.hanging_trees import down_the_trees, hanging_trees  # compiled code
+    from hopwave.engines.cpu.many.core_sums import down_the_trees, hanging_trees  # compiled code
 
     trees = hanging_trees(graph, job.weighted)
     roots: Integers = np.unique(trees.root[job.sources])
@@ -93,8 +93,10 @@ def core_sums(engine: Engine, graph: Graph, job: Sweep, what: What, threads: int
     lengths = as_whole(graph) if job.weighted else None
     if engine.name != "cpu" or (lengths is None and (job.weighted or _shallow(engine, graph, threads))):
         return None
-    from hopwave.engines.cpu.many.core_sums_run import CoreSums  # compiled code, loaded when it is used
-    from hopwave.engines.cpu.many.hanging_trees import hanging_trees
+    from hopwave.engines.cpu.many.core_sums import (
+        CoreSums,  # compiled code, loaded when it is used
+        hanging_trees,
+    )
 
     run = CoreSums(graph, hanging_trees(graph, job.weighted), lengths)
     passes = PER_VERTEX[what] * graph.n * graph.n

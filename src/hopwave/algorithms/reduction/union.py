@@ -57,7 +57,7 @@ class Union:
     copies: Floats | None = None  # every vertex stands for itself alone
 
     def __init__(self, whole: Graph, label: Labels, head: Labels, arcs: Labels, own: Floats, weighted: bool) -> None:
-        from hopwave.engines.cpu.betweenness.block_tree import behind  # compiled code, loaded when it is used
+        from hopwave.engines.cpu.blocks import behind  # compiled code, loaded when it is used
 
         self._whole, self._own, self._label, self._head, self._arcs = whole, own, label, head, arcs
         self._behind = behind(label, head, own)

@@ -184,8 +184,7 @@ class Engine:
 
     @staticmethod
     def _by_workers(loaded: CpuGraph, job: jobs.BetweennessJob, plan: Plan, threads: int | None) -> jobs.Accumulation:
-        from hopwave.engines.cpu.betweenness.by_degree import RenumberedAccumulation, RenumberedGraph
-        from hopwave.engines.cpu.betweenness.run import Accumulation
+        from hopwave.engines.cpu.betweenness.run import Accumulation, RenumberedAccumulation, RenumberedGraph
 
         if job.edges and job.memory_limit is None and not loaded.flat:
             from hopwave.engines.cpu.betweenness.edges import EdgeAccumulation
@@ -230,7 +229,7 @@ class Engine:
     reach_bounds = _of_loaded("many.cut", "reach_bounds")
     blocks = _of_loaded("blocks", "blocks")
     shortest_path = _of_loaded("shortest_paths.between", "shortest_path")
-    local_efficiencies = _of_loaded("many.local_efficiency", "local_efficiencies")
+    local_efficiencies = _of_loaded("many.neighbours", "local_efficiencies")
     path_sums = _of_loaded("betweenness.path_sums", "path_sums")
     hyperball = _of_loaded("many.hyperball", "hyperball")
 

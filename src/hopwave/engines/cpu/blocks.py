@@ -1,24 +1,28 @@
 """Biconnected blocks on the CPU, compiled, for all threads: FAST-BCC (Dong, Wang, Gu and Sun, PPoPP 2023).
 
-Two edges are in one block if a cycle contains both. Any spanning tree will do instead of a depth-first one; here it is
-that of a breadth-first search, in which no edge outside of the tree joins a vertex with its ancestor. Vertices are
-numbered such that a subtree is a range:
+Two edges are in one block if a cycle contains both. Any spanning tree will do; here it is that of a breadth-first
+search, in which no edge outside of the tree joins a vertex with its ancestor. Vertices are numbered such that a subtree
+is a range:
 
     first[v]         the number of v; its subtree is [first[v], first[v] + size[v])
-    low[v], high[v]  the least and the greatest number of a neighbour of v's subtree, the edge to v's parent left out
+    low[v], high[v]  the least and the greatest number of a neighbour of v's subtree, not counting v's parent
 
 The tree's edge from v to its parent u is a *fence* if no such neighbour is outside of u's subtree: it begins a block.
 The components of the graph without the tree's fences are the blocks, each without its *head*, the vertex nearest to
-the root, which may be the head of several blocks and belong to one more.
+the root, which may be the head of several blocks and a member of one more.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.components import largest_tree, link, root_of
 from hopwave.engines.cpu.crew import NEXT_CHUNK, share
-from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.intrinsics import atomic_add, outer
 
 SAMPLED_ARCS = 2  # of every vertex, joined before the largest set is guessed (as for components)
 NONE = np.int64(-1)
@@ -47,7 +51,7 @@ def blocks(loaded, parent, depth, threads=None):
     return label, head[:count].copy()
 
 
-@njit(**COMPILED)
+@outer
 def number_subtrees(parent, depth, first, size):
     """Vertices by depth. Fills the ranges of their subtrees."""
     n = depth.size
@@ -87,7 +91,7 @@ def number_subtrees(parent, depth, first, size):
     return order
 
 
-@njit(**COMPILED)
+@outer
 def neighbour_range(indptr, indices, parent, first, low, high, end, chunk, board):
     """The least and the greatest number among a vertex and its neighbours, except its parent."""
     while True:
@@ -106,7 +110,7 @@ def neighbour_range(indptr, indices, parent, first, low, high, end, chunk, board
             high[v] = most
 
 
-@njit(**COMPILED)
+@outer
 def join_tree(order, parent, first, size, low, high, above):
     """Spread low and high from the leaves to the roots, and join the ends of the tree's edges that are no fences."""
     for i in range(order.size - 1, -1, -1):
@@ -123,7 +127,7 @@ def join_tree(order, parent, first, size, low, high, above):
             link(above, v, u)
 
 
-@njit(**COMPILED)
+@outer
 def join_rows(indptr, indices, parent, above, sampled, skip, end, chunk, board):
     """Join the ends of edges that are not in the tree: the first arcs of each row, or the others.
 
@@ -151,13 +155,13 @@ def join_rows(indptr, indices, parent, above, sampled, skip, end, chunk, board):
                     link(above, v, np.uint32(w))
 
 
-@njit(**COMPILED)
+@outer
 def largest_set(above):
     """A vertex of the largest set, guessed from a sample."""
     return largest_tree(above)
 
 
-@njit(**COMPILED)
+@outer
 def number_blocks(parent, depth, above, label, head):
     """Number the sets by their lowest vertices; returns their number. Roots are in none."""
     count = 0
@@ -174,3 +178,89 @@ def number_blocks(parent, depth, above, label, head):
         if np.int64(root_of(above, np.uint32(u))) != top:
             head[label[v]] = u
     return count
+
+
+# ------------------------------------------------------------------ demand of whole branches of the tree of blocks
+
+
+Floats = npt.NDArray[np.float64]
+
+
+class Behind(NamedTuple):
+    """Demand as (source, target), two columns.
+
+    `below`: per vertex, its own demand and that of all vertices below it. `at_head`: per block, the demand of its head
+    and of all vertices that are not below the block. `others`: per vertex, the demand of all other vertices of its
+    component. `passes`: per vertex, the demand that passes it from one of its branches to another.
+    """
+
+    below: Floats
+    at_head: Floats
+    others: Floats
+    passes: Floats
+
+
+def behind(label: npt.NDArray[np.int32], head: npt.NDArray[np.int32], own: Floats) -> Behind:
+    """`label`: of each vertex the block that it is a member of, or −1; `head`: of each block; `own`: demand."""
+    n, blocks = len(label), len(head)
+    inside = np.flatnonzero(label >= 0)
+    members = inside[np.argsort(label[inside], kind="stable")]
+    begins = np.concatenate([[0], np.cumsum(np.bincount(label[inside], minlength=blocks))])
+    hanging = np.argsort(head, kind="stable")
+    of_vertex = np.concatenate([[0], np.cumsum(np.bincount(head, minlength=n))])
+    found = Behind(own.copy(), np.zeros((blocks, 2)), np.zeros((n, 2)), np.zeros(n))
+    add_branches(label, head, own, members, begins, hanging, of_vertex, *found)
+    return found
+
+
+@outer
+def add_branches(label, head, own, members, begins, hanging, of_vertex, below, at_head, others, passes):
+    """Fill the arrays of Behind: from the leaves to the roots, and back."""
+    n = label.size
+    under = np.zeros((head.size, 2))
+    pending = np.zeros(n, np.int64)
+    for v in range(n):
+        if label[v] >= 0:
+            pending[head[label[v]]] += 1
+    order, tail = np.empty(n, np.int64), 0
+    for v in range(n):
+        if pending[v] == 0:
+            order[tail] = v
+            tail += 1
+    for i in range(n):  # a vertex is in the queue once all below it were
+        v = order[i]
+        c = label[v]
+        if c >= 0:
+            u = head[c]
+            for k in range(2):
+                under[c, k] += below[v, k]
+                below[u, k] += below[v, k]
+            pending[u] -= 1
+            if pending[u] == 0:
+                order[tail] = u
+                tail += 1
+    for i in range(n - 1, -1, -1):  # others[v] is what is not below v, until v's turn
+        v = order[i]
+        first, last = of_vertex[v], of_vertex[v + 1]
+        for j in range(first, last):
+            c = hanging[j]
+            passes[v] += others[v, 0] * under[c, 1] + under[c, 0] * others[v, 1]
+            for k in range(2):
+                at_head[c, k] = own[v, k] + others[v, k]
+                others[v, k] += under[c, k]
+        for k in range(2):
+            later = 0.0
+            for j in range(last - 1, first - 1, -1):
+                at_head[hanging[j], k] += later
+                later += under[hanging[j], k]
+        for j in range(first, last):
+            c = hanging[j]
+            for k in range(2):
+                seen = at_head[c, k]
+                for p in range(begins[c], begins[c + 1]):
+                    others[members[p], k] = seen
+                    seen += below[members[p], k]
+                seen = 0.0
+                for p in range(begins[c + 1] - 1, begins[c] - 1, -1):
+                    others[members[p], k] += seen
+                    seen += below[members[p], k]

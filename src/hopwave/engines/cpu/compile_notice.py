@@ -1,15 +1,12 @@
-"""Before Numba compiles for some seconds, once per installation and function: a line on stderr, or a way without it."""
+"""Before Numba compiles for some seconds, once per installation and function: a line on stderr."""
 
 import logging
-import threading
 from contextlib import contextmanager, nullcontext
 from types import ModuleType
-from typing import ClassVar
 
 from numba.core.dispatcher import Dispatcher
 from numba.core.event import Listener, register, unregister
 
-from hopwave.engines.cpu import policy
 from hopwave.system import shipped_code
 from hopwave.system.progress import instead, say
 
@@ -39,26 +36,6 @@ def is_compiled(function):
         return bool(list(function._cache._cache_file._load_index())) or shipped_code.holds(function.py_func)
     except Exception:  # Numba's private attributes, or a damaged file: without them the notice is lost, nothing else
         return True
-
-
-class FirstWork:
-    """What a process does without a function that is not compiled yet: as much as takes less time than compiling it."""
-
-    seconds = policy.FIRST_SECONDS  # without each function, for all graphs
-    _spent: ClassVar = {}
-    _lock = threading.Lock()
-
-    @classmethod
-    def granted(cls, function, seconds):
-        """Whether work of that many seconds is done without a function. If so, it is counted."""
-        if function.overloads:
-            return False
-        with cls._lock:
-            spent = cls._spent.get(function, 0.0) + seconds
-            if spent > cls.seconds or is_compiled(function):
-                return False
-            cls._spent[function] = spent
-            return True
 
 
 class Count(Listener):

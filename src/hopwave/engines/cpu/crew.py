@@ -6,7 +6,7 @@ left. The leader then closes the job and waits only for those who joined. There 
 operating system has put aside costs nothing: with one core busy elsewhere, a search on two threads runs at the speed of
 one. There are two ways to use it:
 
-    share(kernel, …)      one job, a loop over rows, posted from Python                        (linalg/, rank/part.py)
+    share(kernel, …)      one job, a loop over rows, posted from Python                        (linalg/, rank.py)
     lead(…) or team.lead(…), and in compiled code open_job, close_job, join_job, leave_job
                           one job after another, the leader compiled  (search/, betweenness/wide.py, shortest_paths/)
                           team.lead: helpers stay for the next call
@@ -14,7 +14,7 @@ one. There are two ways to use it:
 **Workers**, for runs of milliseconds to hours over many sources. Every worker has arrays of its own and takes batches
 off a counter until none is left; no thread leads. The calling thread sleeps, and wakes to look at Ctrl-C and progress.
 
-    workers.run_workers(function, A, states, shared, poll)   (betweenness/run.py, many/run.py, many/local_efficiency.py)
+    workers.run_workers(function, A, states, shared, poll)   (betweenness/run.py, many/run.py, many/neighbours.py)
 
 Both draw on the same crew (system/threads.py): ordinary Python threads, asleep between calls, inside compiled code
 without the GIL during one. Threads that are away on a long run do not count as helpers: others are started in their

@@ -11,8 +11,8 @@ import numpy as np
 from hopwave.engines.cpu import policy, views
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import outer
+from hopwave.engines.cpu.many.settling import short_arcs
 from hopwave.engines.cpu.search.state import Adjacency, Workspace, workspace_arrays
-from hopwave.engines.cpu.short_arcs import short_arcs
 from hopwave.engines.cpu.views import read_only, unsigned
 
 

@@ -1,6 +1,6 @@
 """What Numba lacks: atomics, bit counting, prefetching, a clock and ways to yield a core, as LLVM instructions.
 
-All of Numba's internals that hopwave depends on are in this file, lanes.py, team.py and numba_cache.py.
+All of Numba's internals that hopwave depends on are in this file, team.py and numba_cache.py.
 """
 
 import platform

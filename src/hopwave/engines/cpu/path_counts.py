@@ -12,14 +12,13 @@ import math
 import numpy as np
 
 from hopwave.engines.cpu.integers import ONE
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 
 LARGEST, SMALLEST = 1000, -900
 EXACT_BITS = 53  # sums up to 2^53 are exact in any order
 
 
-@njit(**INNER)
+@inner
 def rescale_level(sigma, queue, begin, end, degree_bits):
     """Scale the level queue[begin:end] down if the next one might pass 2^LARGEST; degrees are below 2^bits.
 
@@ -45,13 +44,13 @@ def rescale_level(sigma, queue, begin, end, degree_bits):
     return target, shift
 
 
-@njit(**INNER)
+@inner
 def two_to(power):
     """2^power for power ≤ 0, exactly; 0 where that is too small to matter next to 1."""
     return 0.0 if power < -1000 else math.ldexp(1.0, power)
 
 
-@njit(**INNER)
+@inner
 def add_scaled(mantissa, exponent, more, power):
     """mantissa · 2^exponent + more · 2^power, as a mantissa in [½, 1) and an exponent. A mantissa of 0 is no number."""
     if mantissa == 0.0:
@@ -66,7 +65,7 @@ def add_scaled(mantissa, exponent, more, power):
     return total, exponent
 
 
-@njit(**INNER)
+@inner
 def recount(indptr, indices, level, mantissa, exponent, queue, end, step):
     """σ of queue[:end] as mantissa · 2^exponent; the queue is in the order of levels, each `step` after the one before.
 
@@ -87,7 +86,7 @@ def recount(indptr, indices, level, mantissa, exponent, queue, end, step):
         mantissa[v], exponent[v] = total, power
 
 
-@njit(**COMPILED)
+@outer
 def count_extended(A, order, distance, mantissa, exponent):
     """`recount` of a search, for levels that are too wide for one scale. order: by distance."""
     if order.size:

@@ -91,12 +91,12 @@ MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that work
 SOURCES_PER_WORKER = 4  # at least, of searches that share their steps: four take a fifth of what 64 take
 SHALLOW = 12  # levels of searches that are pulled, so that each looks at all vertices that are not yet found
 THREADS_SIDE_BY_SIDE = 8  # at least, and sources
-SOURCES_PER_SHARE = 32  # per thread: 1,000 on 16 took 72 ms so, and 65 with batches of their own; 256 took 16 and 37
+SOURCES_PER_SHARE = 32  # sources per thread from which on each thread has batches of its own
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
 FEW_WORKERS, THIN_DEGREE = 4, 3.0  # up to how many workers, and which mean degree; see one_core_is_faster
 LENGTH_BUCKETS = 1 << 12  # in which vertices wait for Dijkstra's algorithm; a core's first cache holds their heads
-SHORT_SHARE = 1 / 8  # of the arcs, which searches along weights follow first; see short_arcs.py
+SHORT_SHARE = 1 / 8  # of the arcs, which searches along weights follow first; see many/settling.py
 SPLIT_DEGREE, SOURCES_BEFORE_SPLITTING = 16, 4  # mean degree and searches from which on that pays
 WIDER = 1 + 2.0**-8  # a weight is that many buckets wide, so that rounding never leaves both its ends in one
 
@@ -129,10 +129,9 @@ def short_arcs_first(n, m, directed, sources, mapped=False):
 
 
 def block_size(sources, flows=False):
-    """Betweenness sources per block; a function of their number alone, so that threads change no result.
+    """Betweenness sources per block: depends only on their number, so that threads change no result.
 
-    flows: of edges by hops, whose blocks are equal however much memory there is. Not of flat graphs, where each source
-    adds its few flows itself: Delaunay 2¹⁰ to 2¹⁵ takes 0.5 to 0.75 of the time.
+    flows: of edges by hops (betweenness/edges.py), except in flat graphs, where each source adds its few flows itself.
 
     >>> block_size(8), block_size(10_000), block_size(1_000_000), block_size(8, flows=True)
     (1, 32, 32, 16)
@@ -141,11 +140,9 @@ def block_size(sources, flows=False):
 
 
 def worth_renumbering(loaded, job):
-    """Whether the sources of the job are enough to earn back a numbering by degree.
+    """Whether the job has enough sources to earn back a numbering by degree; independent of threads and earlier calls.
 
-    A function of graph and job alone, so that no bit of a result depends on threads or on earlier calls. Scores of
-    arcs would have to be carried back to the old order, too, and a caller who limits memory wants no second graph, nor
-    does one who mapped it from a file.
+    Scores of arcs would have to be carried back. A caller who limits memory, or maps the graph, wants no second graph.
     """
     if job.edges or job.memory_limit is not None or loaded.graph.is_mapped:
         return False
@@ -153,15 +150,9 @@ def worth_renumbering(loaded, job):
 
 
 def all_on_one_source(loaded, job, plan, threads):
-    """Whether threads that share a source are done sooner than with a source each.
+    """Whether threads that share a source are faster than threads with a source each.
 
-    Measured on 16 threads, ms per source beside a source each: 2.4 against 4.6 with eight sources of kron 18, 1.3
-    against 1.4 on a small world; sixteen sources take longer. With one source of Delaunay 18: 19 ms on two threads, 12
-    on four and 8 on sixteen, against 27 on one. On two threads, with one source, in an earlier state: 1.05 times as
-    long on a small world, 1.5 on kron 18, 0.6 on uniform 20 and 0.8 on kron 20.
-
-    Blocks of several sources are added up in another order, so they are left out: scores are the same bit for bit
-    either way.
+    Blocks of several sources are added up in another order and excluded: scores are bitwise identical either way.
     """
     if plan.regime != "block" or job.edges or job.squares or job.copies is not None:
         return False
@@ -171,11 +162,10 @@ def all_on_one_source(loaded, job, plan, threads):
 
 
 def adds_along_rows(vertices, arcs, flat, sources):
-    """Whether betweenness adds up path counts that are rounded in the order of rows, whichever way it goes.
+    """Whether betweenness adds up rounded path counts in the order of adjacency lists.
 
-    Then threads may share a source, and no bit depends on their number. One thread adds in the order in which it finds
-    vertices and must add again where counts pass 2^53: 15% of its time on a Delaunay mesh, hardly ever elsewhere. On a
-    grid it does not pay: its levels are so small that eight threads take nine tenths of the time of one.
+    Then threads may share a source, and results do not depend on their number. One thread adds in the order in which it
+    finds vertices and must add again if counts pass 2^53.
 
     >>> [adds_along_rows(1 << 18, degree << 18, True, 4) for degree in (4, 6)], adds_along_rows(1 << 18, 0, False, 100)
     ([False, True], True)
@@ -186,10 +176,7 @@ def adds_along_rows(vertices, arcs, flat, sources):
 
 
 def sources_at_once(flat, sources, threads):
-    """How many sources of betweenness threads work on at a time, a team of them on each.
-
-    Levels of a mesh are small: one source of Delaunay 18 takes 12 ms on four threads and 8 on sixteen, so four at once
-    are done sooner than four in turn. Elsewhere levels are large enough for all threads.
+    """How many sources of betweenness teams of threads process at a time: several on meshes, whose levels are small.
 
     >>> sources_at_once(True, 4, 16), sources_at_once(True, 9, 16), sources_at_once(False, 4, 16)
     (4, 8, 1)
@@ -228,11 +215,7 @@ def few_sources(vertices, irregular, flat, sources, threads):
 
 
 def is_small_job(loaded, job, plan):
-    """Whether the calling thread is done with a betweenness job before workers would have begun.
-
-    A function of graph and job alone, so that no bit of a result depends on threads. The plans of papers run as their
-    papers say.
-    """
+    """Whether the calling thread finishes a betweenness job before workers would start; independent of threads."""
     if plan.regime != "block" or job.memory_limit is not None or job.copies is not None:
         return False
     return job.planned_sources * (loaded.n + loaded.m) <= SMALL_JOB
@@ -404,8 +387,7 @@ def copy_chunk(vertices, threads):
 def worth_sorting(arcs, fewer, vertices):
     """Whether it is faster to sort the arcs of one level (`fewer` of them) than to gather along those of its neighbour.
 
-    Measured: gather 2 ns per arc, sort 10 ns per arc, one pass over all vertices 1 ns per vertex. Without sorting, one
-    source of kron 18 takes 1.2 times as long on 16 threads.
+    Measured: gather 2 ns per arc, sort 10 ns per arc, one pass over all vertices 1 ns per vertex.
 
     >>> worth_sorting(6_700_000, 272_000, 1 << 18), worth_sorting(3_700_000, 3_900_000, 1 << 18)
     (True, False)

@@ -5,7 +5,17 @@ from numba import typeof
 
 from hopwave.engines import host_memory
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import COMPILED, atomic_or, nap, ordered_add, ordered_load, ordered_store, outer
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    atomic_add,
+    atomic_or,
+    inner,
+    nap,
+    ordered_add,
+    ordered_load,
+    ordered_store,
+    outer,
+)
 from hopwave.errors import EngineError, amount
 from hopwave.system import threads
 from hopwave.system.numba_cache import njit
@@ -93,6 +103,15 @@ class _Run:
             control[STOP] |= FAILED
         if leave(control) == len(self._states):
             self.over.set()
+
+
+@inner
+def next_batch(control, size, end):
+    """The next batch [begin, stop) of up to that size, below `end`; begin == stop if none remains or the run stops."""
+    if ordered_load(control, STOP) != 0:
+        return end, end
+    begin = min(atomic_add(control, NEXT_BATCH, size), end)
+    return begin, min(begin + size, end)
 
 
 @njit(**AT_ONCE)

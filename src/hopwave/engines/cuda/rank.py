@@ -190,7 +190,7 @@ class Lengths:
         return found
 
     def check(self, distances, tail_distances, parents, linked):
-        """Count the arcs that break each of three rules: see the CPU's rank/lengths.check_rows."""
+        """Count the arcs that break each of three rules: see the CPU's rank.check_lengths."""
         wrong, part = cupy.zeros(3, np.uint64), self.part
         rows = len(part.in_offsets) - 1
         answers = (distances, tail_distances, parents, linked, wrong)

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.intrinsics import outer
 
 NEVER = np.int32(2**31 - 1)  # more than any distance
 LOOKED_AT = 64  # vertices around a batch: more of them make long batches, and take time
@@ -83,7 +82,7 @@ def arrays_of(compiled, *arguments):
         raise (cause if isinstance(cause, KeyboardInterrupt) else error) from None
 
 
-@njit(**COMPILED)
+@outer
 def walk_chains(indptr, indices, lengths, core):
     """The arrays of Chains, each cut to what was found."""
     n, m = core.size, indices.size
@@ -133,7 +132,7 @@ def chained_arcs(indptr: Any, heads: Any, ends: Any) -> Any:
     return found
 
 
-@njit(**COMPILED)
+@outer
 def grow_batches(indptr, heads, chained, most):
     """Core vertices in batches of neighbours: vertices in order, and where batches begin.
 
@@ -147,7 +146,7 @@ def grow_batches(indptr, heads, chained, most):
     following, count, looked_at = 0, 0, LOOKED_AT if most < n else 1  # a single batch has all rows anyway
     for end in range(n):
         b = len(begins)
-        if count == 0:  # nothing is left around: go on anywhere
+        if count == 0:  # no neighbour remains: continue anywhere
             while taken[following]:
                 following += 1
             waiting[0], waits[following], count = following, b, 1
@@ -195,7 +194,7 @@ def grow_batches(indptr, heads, chained, most):
     return found, np.array(begins)
 
 
-@njit(**COMPILED)
+@outer
 def needed_rows(first, at, chains, end):
     """The rows that each batch needs: its core vertices, then the other ends of their chains; and the first of each."""
     mark = np.full(at.size - 1, -1, np.int64)
@@ -218,7 +217,7 @@ def needed_rows(first, at, chains, end):
     return needed[:used], begins
 
 
-@njit(**COMPILED)
+@outer
 def fill_chains(size, begins, length, distance, demand):
     """twice, sent, taken, own_sent, own_taken, table, table_begin, table_shift of all chains, from either end."""
     twice, sums, own = np.zeros(begins[-1], np.int32), np.zeros((2, begins[-1])), np.zeros((2, begins[-1]))
@@ -248,7 +247,7 @@ def fill_chains(size, begins, length, distance, demand):
     return twice, sums[0], sums[1], own[0], own[1], table, table_begin, shift
 
 
-@njit(**COMPILED)
+@outer
 def chain_scores(C, through, sums, starts, ends, vertex, edge):
     """Scores of inner vertices, and of the edges of chains, one more per chain than inner vertices."""
     first, single, into = sums

@@ -14,8 +14,7 @@ and end. These are sums of positive numbers, so that small scores keep their dig
 import numpy as np
 
 from hopwave.engines.cpu.integers import ONE, U0, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, prefetch, prefetch_to_write
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.intrinsics import inner, noinline, outer, prefetch, prefetch_to_write
 
 TOO_MANY = 2.0**1000
 TOGETHER = 16  # chains at e whose codes are kept at a time
@@ -23,7 +22,7 @@ FAR = np.int32(2**30)  # above every distance; a length can be added to it
 AHEAD = np.uint64(12)  # vertices: the adjacency list of the vertex that many places ahead is prefetched
 
 
-@njit(**INNER)
+@inner
 def search(C, e, low, high, d, s, order, buckets, following, vertices):
     """Fill d and s for the vertices of a component, [low, high), and list them by distance. Returns the largest s.
 
@@ -68,7 +67,7 @@ def search(C, e, low, high, d, s, order, buckets, following, vertices):
     return most
 
 
-@njit(**INNER)
+@inner
 def go_back(C, e, order, d, s, T, x, V, flow):
     """Dependencies of all vertices on e are added to V, and the flows of arcs to flow; x: (demand + dependency) / s."""
     noinline()
@@ -93,7 +92,7 @@ def go_back(C, e, order, d, s, T, x, V, flow):
             V[v] += paths * total
 
 
-@njit(**INNER)
+@inner
 def to_core(C, e, p, k, many, low, high, de, se, df, sf, T, first, codes):
     """Inner sources of chain p that leave at e, to core vertices, and its codes. Returns what passes e."""
     noinline()
@@ -127,7 +126,7 @@ def to_core(C, e, p, k, many, low, high, de, se, df, sf, T, first, codes):
     return passes
 
 
-@njit(**INNER)
+@inner
 def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, place, codes, T, first, single, into):
     """All that leaves at e, from e itself and from the chains of some slots, to inner vertices of every other chain.
 
@@ -220,7 +219,7 @@ def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, pla
     return passes
 
 
-@njit(**INNER)
+@inner
 def exact_sums(values):
     """Sums of the first values, and what rounding took from them: differences of both are as good as sums."""
     sums, lost = np.zeros(values.size + 1), np.zeros(values.size + 1)
@@ -232,13 +231,13 @@ def exact_sums(values):
     return sums, lost
 
 
-@njit(**INNER)
+@inner
 def span(sums, i, j):
     """The sum of values i to j − 1, of exact_sums."""
     return (sums[0][j] - sums[0][i]) + (sums[1][j] - sums[1][i])
 
 
-@njit(**INNER)
+@inner
 def around(C, p, de, se, T, single, into):
     """Pairs of inner vertices of one chain p that go around by both ends, and leave at e. Returns what passes e."""
     noinline()
@@ -262,7 +261,7 @@ def around(C, p, de, se, T, single, into):
     return passes
 
 
-@njit(**INNER)
+@inner
 def straight(C, p, distance, paths, starts, ends):
     """Pairs of inner vertices of one chain p that stay inside: what begins and what ends at each of them, from e.
 
@@ -292,7 +291,7 @@ def straight(C, p, distance, paths, starts, ends):
             ends[low] += both
 
 
-@njit(**COMPILED)
+@outer
 def stay_inside(C, chains, between, starts, ends):
     """Pairs within one chain: `straight`, once per chain. `between`: the distance and the paths between its ends."""
     for p in chains:

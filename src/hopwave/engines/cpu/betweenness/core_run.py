@@ -12,15 +12,13 @@ import numpy as np
 from hopwave import engines
 from hopwave.engines.cpu.betweenness import core_graph as cores
 from hopwave.engines.cpu.betweenness import core_rows as rows
-from hopwave.engines.cpu.betweenness.source import claim_block, finish_block
-from hopwave.engines.cpu.betweenness.state import READY
+from hopwave.engines.cpu.betweenness.state import READY, claim_block, finish_block
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.intrinsics import COMPILED, ordered_store, uncounted
+from hopwave.engines.cpu.intrinsics import ordered_store, outer, uncounted
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.engines.ledger import declare
-from hopwave.system.numba_cache import njit
 
 BYTES_OF_ROWS = 1 << 26  # of one worker, for the rows of a batch
 MOST_BUCKETS = 1 << 18
@@ -32,9 +30,9 @@ Own = namedtuple("Own", "distances paths orders T inner x place codes buckets fo
 Shared = namedtuple("Shared", "scores total control blocks parts")
 
 
-@njit(**COMPILED)
+@outer
 def take_batches(C, own, shared):
-    """A worker: batches of core vertices until none is left."""
+    """A worker: batches of core vertices until none remains."""
     C, own, shared = uncounted(C), uncounted(own), uncounted(shared)
     V_end, flow_end, first_end, single_end, into_end, starts_end = shared.parts
     T, inner, place, codes = own.T, own.inner, own.place, own.codes
@@ -113,7 +111,7 @@ def run_of(graph, job, threads):
 
 
 class CoreRun:
-    """See planning.jobs.Accumulation. The graph's components are blocks; lengths are whole numbers, demand has two
+    """See planning.jobs.Accumulation. The graph's components are blocks; lengths are integers, demand has two
     columns, `copies` as in jobs.BetweennessJob. `scores` makes scores of all vertices and arcs of the sums."""
 
     halves = True  # pairs count once, and twice what they count, if every vertex sends what it takes
@@ -234,7 +232,7 @@ class CoreRun:
         return self.done
 
     def batches(self, first, end):
-        """The sums of some batches alone. Threads may call it at the same time."""
+        """The sums of some batches. Threads may call it at the same time."""
         workers = max(1, min(thread_count(self._threads), end - first))
         scores, total = np.zeros((2 * workers, len(self.total))), np.zeros(len(self.total))
         self._take(first, end, workers, scores, total, new_control(READY + len(scores)), lambda done: False)

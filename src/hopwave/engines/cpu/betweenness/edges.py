@@ -16,22 +16,19 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import state
-from hopwave.engines.cpu.betweenness.backward import backward
-from hopwave.engines.cpu.betweenness.extended import extended_source
-from hopwave.engines.cpu.betweenness.forward import forward
 from hopwave.engines.cpu.betweenness.run import Accumulation
-from hopwave.engines.cpu.betweenness.source import forget
+from hopwave.engines.cpu.betweenness.source import backward, extended_source, forget, forward
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
     atomic_add,
     compare_and_swap,
+    inner,
     noinline,
     ordered_add,
     ordered_load,
     ordered_store,
+    outer,
     pause,
     prefetch,
     trailing_zeros,
@@ -41,7 +38,6 @@ from hopwave.engines.cpu.path_counts import two_to
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP, new_control
 from hopwave.engines.ledger import declare
-from hopwave.system.numba_cache import njit
 
 AT_ONCE = policy.SOURCES_OF_FLOWS
 ROWS_PER_CHUNK = 512
@@ -75,7 +71,7 @@ def kept_arrays(n):
     )
 
 
-@njit(**INNER)
+@inner
 def keep_levels(own, count, paths, depth):
     """σ̂ and level of every vertex that was reached; the level of others is -1."""
     noinline()
@@ -87,7 +83,7 @@ def keep_levels(own, count, paths, depth):
             paths[v] = own.sigma[v]
 
 
-@njit(**INNER)
+@inner
 def solve(A, own, shared, number, row):
     """One source: what is kept of it, and both sides of its certificate. row: n numbers that nobody reads."""
     kept, place, source = shared.kept, number % AT_ONCE, shared.sources[number]
@@ -114,7 +110,7 @@ def solve(A, own, shared, number, row):
     shared.certificate[number, 0], shared.certificate[number, 1] = found + ends, due + ends
 
 
-@njit(**INNER)
+@inner
 def put_beside(kept, sources, low, high):
     """The shares of the vertices [low, high), side by side, and one bit for each source that reaches them."""
     noinline()
@@ -127,7 +123,7 @@ def put_beside(kept, sources, low, high):
                 kept.classes[v] |= U1 << np.uint64((level & 3) * AT_ONCE + s)
 
 
-@njit(**INNER)
+@inner
 def add_flows(A, kept, total, directed, low, high):
     """The flows of all sources, through the arcs of the rows [low, high).
 
@@ -162,7 +158,7 @@ def add_flows(A, kept, total, directed, low, high):
             total[j] += flow
 
 
-@njit(**INNER)
+@inner
 def add_flows_one_by_one(A, kept, sources, total, low, high):
     """The flows of the first `sources` that are kept, through the arcs of the rows [low, high).
 
@@ -190,9 +186,9 @@ def add_flows_one_by_one(A, kept, sources, total, low, high):
         total[j] += flows[j - begin]
 
 
-@njit(**INNER)
+@inner
 def add_block(A, shared, block):
-    """Take chunks of rows for a block whose sources are all done, until none is left. Returns whether one was."""
+    """Take chunks of rows for a block whose sources are all done, until none remains. Returns whether one was."""
     control, n = shared.control, A.indptr.size - 1
     sources = min(AT_ONCE, shared.sources.size - block * AT_ONCE)
     if ordered_load(control, SOLVED) < block * AT_ONCE + sources:
@@ -229,7 +225,7 @@ def add_block(A, shared, block):
                 ordered_store(control, FINISHED, block + 1)
 
 
-@njit(**COMPILED)
+@outer
 def take_edge_sources(A, own, shared):
     """A worker: sources one by one; after each 16 all workers add up their flows, before the next are begun."""
     A, own, shared = uncounted(A), uncounted(own), uncounted(shared)

@@ -17,12 +17,11 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, ordered_load, outer
 from hopwave.engines.cpu.path_counts import rescale_level
 from hopwave.engines.cpu.row_order import search
-from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
+from hopwave.engines.cpu.workers import FINISHED, STOP, new_control, next_batch, run_workers
 from hopwave.engines.host_memory import check_memory
-from hopwave.system.numba_cache import njit
 
 STRESS, LOAD, GROUP = 0, 1, 2
 KINDS = {"stress": STRESS, "load": LOAD, "group": GROUP}
@@ -61,7 +60,7 @@ def new_state(n):
     return WorkerState(level, order, parent, np.zeros(n), np.zeros(n), np.empty(1, np.int32))
 
 
-@njit(**INNER)
+@inner
 def add_source(indptr, indices, own, found, load, scores):
     """Add what the search `own.order[:found]` says about every vertex between its source and others."""
     noinline()
@@ -83,7 +82,7 @@ def add_source(indptr, indices, own, found, load, scores):
         scores[v] += tau[v] if load else sigma[v] * tau[v]
 
 
-@njit(**INNER)
+@inner
 def share_of_group(indptr, indices, own, found, shared):
     """Σ over the targets of a search of the part of their shortest paths that touches the group.
 
@@ -116,16 +115,16 @@ def share_of_group(indptr, indices, own, found, shared):
     return total
 
 
-@njit(**COMPILED)
+@outer
 def add_sources(A, own, shared):
-    """A worker: part after part of the sources until none is left."""
+    """A worker: part after part of the sources until none remains."""
     indptr, indices = A
     control, kind = shared.control, shared.kind
     n = own.level.size
     count = min(policy.PARTS_OF_PATH_SUMS, n)
     while True:
-        part = atomic_add(control, NEXT_BATCH, 1)
-        if part >= count:
+        part, stop = next_batch(control, 1, count)
+        if part == stop:
             return
         for s in range(part * n // count, (part + 1) * n // count):
             if ordered_load(control, STOP) != 0:

@@ -1,12 +1,355 @@
-"""Sampling shortest paths on the CPU: workers take pairs, and their counts are added up at the end of a block."""
+"""One shortest path between a random pair (s, t), drawn uniformly among all of them; workers draw many.
+
+Two searches, forward from s and backward from t. The side whose next level has fewer arcs continues, one full level at
+a time. While they have not met, d(s, t) is greater than a + b, the depths of both sides. When a level from a meets the
+other side, it does so at depth b: d(s, t) = a + b + 1, and every shortest path has exactly one arc (u, v) between the
+two sides. So (u, v) is drawn in proportion to σ_s(u) · σ_t(v), and from both its ends a walk leads to s and t, each
+step to a predecessor in proportion to its σ. (Borassi & Natale, KADABRA, section 3.)
+
+Encodings
+    level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side. No vertex is on both.
+    σ          only ratios between vertices of one level matter. Below 2^MAX_BITS they are float64. If they may be
+               larger, they are counted again as mantissa · 2^exponent (`recount`), for this one pair.
+    random     number j of pair i is a hash of (start, i, j) only (generate/counter.py): the same on any thread.
+"""
+
+from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness import sampled_path_kernels as kernels
 from hopwave.engines.cpu.betweenness.state import READY
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_workers, workers_within
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer, uncounted
+from hopwave.engines.cpu.path_counts import recount, two_to
+from hopwave.engines.cpu.splitmix import WEYL, mix
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, next_batch, run_workers, workers_within
+
+MAX_BITS = 480  # of a path count: the sum over all arcs of a product of two then stays below 2^1024
+PAIRS_PER_BATCH = 16  # that a worker takes at a time
+LONG = 64  # arcs of a list from which on a walk looks for a shorter way to the predecessors
+SEARCHED = 16  # arcs of a list that take as long as a search in the list of another vertex
+ROUNDING = 1e-9  # by which the path counts of predecessors may differ from their sum
+
+# Rows of the graph, as two tuples: to go on along from side 0 (forward) and 1 (backward). A walk back from a side goes
+# along the rows of the other. degree_bits: log2 of the greatest number of arcs into a vertex, for both sides.
+Graph = namedtuple("Graph", "indptr indices degree_bits ascending")
+# One worker's arrays. queues: one per side. here: a row of cells per side. before[i]: weight of the arcs across from
+# the first i + 1 vertices of the level that met.
+WorkerState = namedtuple("WorkerState", "level sigma exponent queues here before path counts sums")
+SharedState = namedtuple("SharedState", "control start last cutoff")
+
+# Cells of here: where the last level begins and ends in the queue, the end of all that was visited, arcs that leave the
+# last level, its depth, and an upper bound of log2 of its path counts.
+BEGIN, END, TAIL, LEAVING, DEPTH, BITS = range(6)
+HERE_CELLS = 6
+
+# Cells of sums, in the order of jobs.PATH_SUMS.
+ARCS, INNER_VERTICES, UNCONNECTED, RECOUNTED, WRONG = range(5)
+SUM_CELLS = 5
+
+U11 = np.uint64(11)
+
+
+# ------------------------------------------------------------------ random numbers
+
+
+@inner
+def fraction(key, number):
+    """Random number `number` of the pair with that key, uniform in [0, 1)."""
+    return np.float64(mix(key + np.uint64(number + 1) * WEYL) >> U11) * 2.0**-53
+
+
+@inner
+def key_of(start, number):
+    """The key of a pair."""
+    return mix(start + np.uint64(number + 1) * WEYL)
+
+
+@inner
+def pair(key, n):
+    """Two different vertices."""
+    s = min(np.int64(fraction(key, 0) * n), n - 1)
+    t = min(np.int64(fraction(key, 1) * (n - 1)), n - 2)
+    return s, t + (t >= s)
+
+
+# ------------------------------------------------------------------ two searches
+
+
+@inner
+def expand(indptr, indices, level, sigma, before, queue, begin, end, new):
+    """One level of one side. Returns the new end of its queue, the arcs that leave what it found, and Σ σ_s(u) σ_t(v)
+    over the arcs (u, v) to the other side: 0.0 as long as the sides do not meet.
+
+    It takes arrays one by one: a call that passes a whole record takes longer than a small level.
+    """
+    noinline()
+    tail, arcs, total, met = end, 0, 0.0, False
+    for i in range(begin, end):
+        u = queue[i]
+        share, across = sigma[u], 0.0
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            v = indices[j]
+            at = level[v]
+            if at == 0:
+                if not met:  # what lies beyond the meeting is on no shortest path
+                    level[v] = new
+                    sigma[v] = share
+                    queue[tail] = v
+                    tail += 1
+                    arcs += np.int64(indptr[v + ONE]) - np.int64(indptr[v])
+            elif at == new:
+                sigma[v] += share
+            elif (at < 0) != (new < 0):
+                across += sigma[v]
+                met = True
+        total += share * across
+        before[i - begin] = total
+    return tail, arcs, total
+
+
+@inner
+def bits_of(sigma, queue, begin, end):
+    """An upper bound of log2 of the greatest σ of a level."""
+    noinline()
+    greatest = 1.0
+    for i in range(begin, end):
+        greatest = max(greatest, sigma[queue[i]])
+    return np.int64(np.ceil(np.log2(greatest))) if greatest < np.inf else np.int64(2000)
+
+
+@inner
+def weigh_again(graph, own, side):
+    """The sums of `expand` after a recount, over 2^top. Returns the total and top."""
+    noinline()
+    indptr, indices, queue, level = graph.indptr[side], graph.indices[side], own.queues[side], own.level
+    sigma, exponent, before, step = own.sigma, own.exponent, own.before, 1 - 2 * side
+    begin, end = own.here[side, BEGIN], own.here[side, END]
+    top, total = np.int64(-(2**62)), 0.0
+    for again in range(2):
+        for i in range(begin, end):
+            u = queue[i]
+            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+                v = indices[j]
+                if level[v] * step < 0:
+                    if again:
+                        total += sigma[u] * sigma[v] * two_to(exponent[u] + exponent[v] - top)
+                    else:
+                        top = max(top, exponent[u] + exponent[v])
+            if again:
+                before[i - begin] = total
+    return total, top
+
+
+# ------------------------------------------------------------------ one path
+
+
+@inner
+def across(graph, own, side, wide, top, chosen):
+    """The arc (u, v) between the sides at which the running sum of weights passes `chosen`."""
+    noinline()
+    indptr, indices, queue, level = graph.indptr[side], graph.indices[side], own.queues[side], own.level
+    sigma, exponent, before, step = own.sigma, own.exponent, own.before, 1 - 2 * side
+    begin, end = own.here[side, BEGIN], own.here[side, END]
+    low, high = 0, end - begin - 1
+    while low < high:
+        middle = (low + high) // 2
+        if before[middle] > chosen:
+            high = middle
+        else:
+            low = middle + 1
+    u = queue[begin + low]
+    running = before[low - 1] if low else 0.0
+    found = u
+    for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+        v = indices[j]
+        if level[v] * step < 0:
+            running += sigma[u] * sigma[v] * (two_to(exponent[u] + exponent[v] - top) if wide else 1.0)
+            found = v
+            if running > chosen:
+                break
+    return u, found
+
+
+@inner
+def place_of(level, queue, end, step, wanted):
+    """The first place in the queue of one side whose vertex is at that level or beyond it. Levels are in order."""
+    low, high = 0, end
+    while low < high:
+        middle = (low + high) // 2
+        if level[queue[middle]] * step < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def arcs_between(indptr, indices, u, v):
+    """How many arcs lead from u to v. The list of u is in ascending order."""
+    low, last = np.int64(indptr[u]), np.int64(indptr[u + ONE])
+    high = last
+    while low < high:
+        middle = (low + high) // 2
+        if indices[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    many = 0
+    while low < last and indices[low] == v:
+        many, low = many + 1, low + 1
+    return many
+
+
+@inner
+def walk(graph, own, side, place, wide, key, number):
+    """From path[place] to the root of its side, each vertex one place before the last, or after it on side 1.
+
+    Each step goes to a predecessor in proportion to its σ; the σ of all must add up to that of the vertex. Predecessors
+    are found in the list of the vertex; if that is long, in the lists of the nearer level, where there are few.
+    Returns the place of the root, or -1 where the way ends before it or a count is wrong.
+    """
+    noinline()
+    level, sigma, exponent, path = own.level, own.sigma, own.exponent, own.path
+    on, along, queue, tail = graph.indptr[side], graph.indices[side], own.queues[side], own.here[side, TAIL]
+    back, along_back, step = graph.indptr[1 - side], graph.indices[1 - side], np.int32(1 - 2 * side)
+    v = path[place]
+    while level[v] != step:
+        nearer = level[v] - step
+        chosen, running, found, taken = fraction(key, number) * sigma[v], 0.0, v, False
+        number += 1
+        begin, end = 0, 0
+        first, last = np.int64(back[v]), np.int64(back[v + ONE])
+        if nearer != step and graph.ascending and last - first > LONG:
+            begin = place_of(level, queue, tail, step, nearer * step)
+            end = place_of(level, queue, tail, step, nearer * step + 1)
+        if nearer == step:
+            found, running = queue[0], sigma[v]  # the root has its level to itself
+        elif 0 < (end - begin) * SEARCHED < last - first:
+            for i in range(begin, end):
+                u = queue[i]
+                many = arcs_between(on, along, u, v)
+                if many:
+                    running += many * (sigma[u] * two_to(exponent[u] - exponent[v]) if wide else sigma[u])
+                    if not taken:
+                        found, taken = u, running > chosen
+        else:
+            for j in range(first, last):
+                u = along_back[j]
+                if level[u] == nearer:
+                    running += sigma[u] * two_to(exponent[u] - exponent[v]) if wide else sigma[u]
+                    if not taken:
+                        found, taken = u, running > chosen
+        place -= step
+        if found == v or not 0 <= place < path.size or not abs(running - sigma[v]) <= ROUNDING * sigma[v]:
+            return -1
+        v = found
+        path[place] = v
+    return place
+
+
+@inner
+def has_arc(indptr, indices, ascending, u, v):
+    """Whether v is among the neighbours of u."""
+    if ascending:
+        return arcs_between(indptr, indices, u, v) > 0
+    found = False
+    for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+        found = found or indices[j] == v
+    return found
+
+
+@inner
+def count(indptr, indices, ascending, path, first, last, counts):
+    """Count the inner vertices of path[first : last + 1]. Returns whether all its arcs are in the graph."""
+    noinline()
+    right = has_arc(indptr, indices, ascending, path[first], path[first + 1])
+    for i in range(first + 1, last):
+        counts[path[i]] += 1
+        right = right and has_arc(indptr, indices, ascending, path[i], path[i + 1])
+    return right
+
+
+@inner
+def draw(graph, own, side, total, wide, key):
+    """Draw a path across the level of that side which met, count its inner vertices, and check it."""
+    noinline()
+    path, here, top = own.path, own.here, np.int64(0)
+    if wide:
+        for i in range(2):
+            way, along = graph.indptr[1 - i], graph.indices[1 - i]
+            recount(way, along, own.level, own.sigma, own.exponent, own.queues[i], here[i, END], np.int32(1 - 2 * i))
+        total, top = weigh_again(graph, own, side)
+    u, v = across(graph, own, side, wide, top, fraction(key, 2) * total)
+    place, distance = here[0, DEPTH], here[0, DEPTH] + here[1, DEPTH] + 1
+    path[place + side], path[place + 1 - side] = u, v
+    first = walk(graph, own, np.int64(0), place, wide, key, np.int64(3))
+    last = walk(graph, own, np.int64(1), place + 1, wide, key, 3 + place)
+    right = first == 0 and last == distance and path[0] == own.queues[0][0] and path[last] == own.queues[1][0]
+    if right:
+        right = count(graph.indptr[0], graph.indices[0], graph.ascending, path, first, last, own.counts)
+    own.sums[INNER_VERTICES] += distance - 1
+    own.sums[WRONG] += not right
+
+
+@inner
+def sample(graph, own, key, n, cutoff):
+    """One pair, and one of its shortest paths, if there is one of up to cutoff hops."""
+    noinline()
+    level, sigma, here, sums, before = own.level, own.sigma, own.here, own.sums, own.before
+    s, t = pair(key, n)
+    for side in range(2):
+        root = t if side else s
+        level[root], sigma[root] = 1 - 2 * side, 1.0
+        own.queues[side][0] = root
+        indptr = graph.indptr[side]
+        here[side, BEGIN], here[side, END], here[side, TAIL], here[side, DEPTH], here[side, BITS] = 0, 1, 1, 0, 0
+        here[side, LEAVING] = np.int64(indptr[root + 1]) - np.int64(indptr[root])
+    wide, total = False, 0.0
+    while here[0, LEAVING] > 0 and here[1, LEAVING] > 0 and here[0, DEPTH] + here[1, DEPTH] < cutoff:
+        side = int(here[0, LEAVING] > here[1, LEAVING])
+        queue, mine = own.queues[side], here[side]
+        sums[ARCS] += mine[LEAVING]
+        new = np.int32((2 + mine[DEPTH]) * (1 - 2 * side))
+        tail, leaving, total = expand(
+            graph.indptr[side], graph.indices[side], level, sigma, before, queue, mine[BEGIN], mine[END], new
+        )
+        mine[TAIL] = tail
+        if total > 0.0:
+            draw(graph, own, side, total, wide, key)
+            break
+        mine[BEGIN], mine[END], mine[LEAVING] = mine[END], tail, leaving
+        mine[DEPTH] += 1
+        mine[BITS] += graph.degree_bits[side]
+        if mine[BITS] > MAX_BITS and not wide:
+            mine[BITS] = bits_of(sigma, queue, mine[BEGIN], tail)
+            wide = mine[BITS] > MAX_BITS
+    sums[UNCONNECTED] += total == 0.0
+    sums[RECOUNTED] += wide and total > 0.0
+    for side in range(2):
+        queue = own.queues[side]
+        for i in range(here[side, TAIL]):
+            level[queue[i]] = 0
+
+
+@outer
+def take_pairs(graph, own, shared):
+    """A worker: batch after batch of pairs until none remains."""
+    graph, own = uncounted(graph), uncounted(own)
+    n, control = own.level.size, shared.control
+    while True:
+        first, until = next_batch(control, PAIRS_PER_BATCH, shared.last)
+        if first == until:
+            return
+        for i in range(first, until):
+            sample(graph, own, key_of(shared.start, i), n, shared.cutoff)
+        atomic_add(control, FINISHED, until - first)
+
+
+# ------------------------------------------------------------------ runs
+
 
 NO_CUTOFF = np.iinfo(np.int32).max
 BYTES_PER_VERTEX = 48  # of one worker's arrays
@@ -16,12 +359,12 @@ PAIRS_PER_WORKER = 64  # at least
 class PathSampling:
     """See hopwave.planning.jobs.PathSampling. Whole numbers are added up, so that threads and blocks change nothing."""
 
-    kernel = property(lambda self: kernels.take_pairs)
+    kernel = property(lambda self: take_pairs)
 
     def __init__(self, loaded, job, threads):
         self.job, self._n, self._threads = job, loaded.n, threads
         # Counts, sums, and of how many pairs. Replaced together, so that a Ctrl-C finds all of them old or new.
-        self._state = np.zeros(loaded.n, np.int64), np.zeros(kernels.SUM_CELLS, np.int64), 0
+        self._state = np.zeros(loaded.n, np.int64), np.zeros(SUM_CELLS, np.int64), 0
         self._graph = self._rows(loaded)
         self._states = []
 
@@ -40,7 +383,7 @@ class PathSampling:
     def _rows(self, loaded):
         A, graph = loaded.adjacency("any"), loaded.graph
         out_bits = int(np.ceil(np.log2(max(2, int(graph.degrees.max(initial=0)) + 1))))
-        return kernels.Graph(
+        return Graph(
             (A.indptr, A.in_indptr),
             (A.indices, A.in_indices),
             (loaded.degree_bits, out_bits),
@@ -58,7 +401,7 @@ class PathSampling:
         states = self._states[:workers]
         control = new_control(READY)
         control[NEXT_BATCH] = control[FINISHED] = self.done
-        shared = kernels.SharedState(control, np.uint64(self.job.start), np.int64(until), self._hop_limit())
+        shared = SharedState(control, np.uint64(self.job.start), np.int64(until), self._hop_limit())
         try:
             with compiling(self.kernel):
                 run_workers(self.kernel, self._graph, states, shared, poll)
@@ -83,14 +426,14 @@ class PathSampling:
 
     def _worker_state(self):
         n = self._n
-        return kernels.WorkerState(
+        return WorkerState(
             level=np.zeros(n, np.int32),
             sigma=np.empty(n),
             exponent=np.empty(n, np.int64),
             queues=(np.empty(n, np.uint32), np.empty(n, np.uint32)),
-            here=np.zeros((2, kernels.HERE_CELLS), np.int64),
+            here=np.zeros((2, HERE_CELLS), np.int64),
             before=np.empty(n),
             path=np.empty(n, np.uint32),
             counts=np.zeros(n, np.int64),
-            sums=np.zeros(kernels.SUM_CELLS, np.int64),
+            sums=np.zeros(SUM_CELLS, np.int64),
         )

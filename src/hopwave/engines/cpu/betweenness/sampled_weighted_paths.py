@@ -1,11 +1,11 @@
 """One shortest path along weights between a random pair (s, t), drawn uniformly among all of them.
 
-A search from s settles what is as near as t or nearer, with the number of shortest paths (betweenness/dijkstra.py).
+A search from s settles what is as near as t or nearer, with the number of shortest paths (betweenness/weighted.py).
 From t a walk leads back to s, each step to a predecessor in proportion to its σ. A search from both ends would have to
 add up lengths from t on, too, and ties are defined by the float64 sums from s on.
 
-Pairs and random numbers are those of betweenness/path_kernels.py. Where σ outgrows float64, or arcs add nothing to a
-distance, this one pair is counted again with an exponent per vertex (betweenness/weighted_extended.py).
+Pairs and random numbers are those of betweenness/sampled_paths.py. Where σ outgrows float64, or arcs add nothing to a
+distance, this one pair is counted again with an exponent per vertex.
 """
 
 from collections import namedtuple
@@ -13,22 +13,19 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines import uncountable
-from hopwave.engines.cpu.betweenness import sampled_path_kernels
-from hopwave.engines.cpu.betweenness.dijkstra import NONE, PATHS, bytes_of_state, forget, new_state, search
-from hopwave.engines.cpu.betweenness.sampled_paths import PathSampling
-from hopwave.engines.cpu.betweenness.weighted import TOO_MANY, check_cycle, rows_with_lengths
-from hopwave.engines.cpu.betweenness.weighted_extended import extended_counts, report_cycle, sequence
+from hopwave.engines.cpu.betweenness import sampled_paths as hops
+from hopwave.engines.cpu.betweenness import weighted
+from hopwave.engines.cpu.betweenness.weighted import NONE, PATHS
 from hopwave.engines.cpu.integers import ONE
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer
 from hopwave.engines.cpu.path_counts import two_to
-from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.workers import FINISHED, next_batch
 
 # A worker's own arrays: a WeightedState, the path from its end to its beginning, and what it adds up.
 WeightedPathState = namedtuple("WeightedPathState", "search path counts sums")
 
 
-@njit(**INNER)
+@inner
 def walk(own, path, s, exponent, key):
     """From path[0] back to s. Returns how many arcs the path has, or -1 if it does not end or a count is wrong.
 
@@ -39,7 +36,7 @@ def walk(own, path, s, exponent, key):
     v, length = path[0], 0
     while v != s:
         tail, tie = before.tail[v], np.uint64(before.tie[v])
-        chosen, running, found = sampled_path_kernels.fraction(key, 2 + length) * nodes[v, PATHS], 0.0, tail
+        chosen, running, found = hops.fraction(key, 2 + length) * nodes[v, PATHS], 0.0, tail
         taken = False
         while True:
             running += nodes[tail, PATHS] * (two_to(exponent[tail] - exponent[v]) if wide else 1.0)
@@ -49,14 +46,14 @@ def walk(own, path, s, exponent, key):
                 break
             tail, tie = before.tie_tail[tie], np.uint64(before.following[tie])
         length += 1
-        if length == path.size or not abs(running - nodes[v, PATHS]) <= sampled_path_kernels.ROUNDING * nodes[v, PATHS]:
+        if length == path.size or not abs(running - nodes[v, PATHS]) <= hops.ROUNDING * nodes[v, PATHS]:
             return -1
         v = found
         path[length] = v
     return length
 
 
-@njit(**INNER)
+@inner
 def count(A, own, path, length, counts):
     """Count the inner vertices. Returns whether the arcs of the path are in the graph and add up to the distance."""
     noinline()
@@ -76,54 +73,53 @@ def count(A, own, path, length, counts):
     return right
 
 
-@njit(**INNER)
+@inner
 def sample(A, own, shared, key):
-    """One pair, and one of its shortest paths, if there is one within the cutoff. Returns False if it has no number."""
+    """One pair and one of its shortest paths, if any is within the cutoff. Returns False if it has no number."""
     noinline()
     found, sums, path = own.search, own.sums, own.path
-    s, t = sampled_path_kernels.pair(key, found.distance.size)
-    settled, greatest, flat = search(A, found, s, np.uint32(t))
+    s, t = hops.pair(key, found.distance.size)
+    settled, greatest, flat = weighted.search(A, found, s, np.uint32(t))
     for i in range(settled):
         u = found.order[i]
-        sums[sampled_path_kernels.ARCS] += np.int64(A.indptr[u + ONE]) - np.int64(A.indptr[u])
+        sums[hops.ARCS] += np.int64(A.indptr[u + ONE]) - np.int64(A.indptr[u])
     exponent = np.empty(0, np.int64)
-    if flat or greatest > TOO_MANY:
-        backwards, unready = sequence(found, settled)
+    if flat or greatest > weighted.TOO_MANY:
+        backwards, unready = weighted.sequence(found, settled)
         if np.uint64(backwards.size) < settled:
-            report_cycle(found, shared, settled, unready)
+            weighted.report_cycle(found, shared, settled, unready)
             return False
-        mantissa, exponent = extended_counts(found, backwards, A.copies)
+        mantissa, exponent = weighted.extended_counts(found, backwards, A.copies)
         for i in range(settled):
             found.nodes[found.order[i], PATHS] = mantissa[found.order[i]]
-        sums[sampled_path_kernels.RECOUNTED] += found.distance[t] < np.inf
+        sums[hops.RECOUNTED] += found.distance[t] < np.inf
     if found.distance[t] < np.inf:
         path[0] = t
         length = walk(found, path, np.uint32(s), exponent, key)
         right = length > 0 and count(A, found, path, length, own.counts)
-        sums[sampled_path_kernels.INNER_VERTICES] += max(length - 1, 0)
-        sums[sampled_path_kernels.WRONG] += not right
+        sums[hops.INNER_VERTICES] += max(length - 1, 0)
+        sums[hops.WRONG] += not right
     else:
-        sums[sampled_path_kernels.UNCONNECTED] += 1
-    forget(found, settled)
+        sums[hops.UNCONNECTED] += 1
+    weighted.forget(found, settled)
     return True
 
 
-@njit(**COMPILED)
+@outer
 def take_weighted_pairs(A, own, shared):
-    """A worker: batch after batch of pairs until none is left."""
+    """A worker: batch after batch of pairs until none remains."""
     control = shared.control
-    while ordered_load(control, STOP) == 0:
-        first = atomic_add(control, NEXT_BATCH, sampled_path_kernels.PAIRS_PER_BATCH)
-        if first >= shared.last:
-            break
-        until = min(first + sampled_path_kernels.PAIRS_PER_BATCH, shared.last)
+    while True:
+        first, until = next_batch(control, hops.PAIRS_PER_BATCH, shared.last)
+        if first == until:
+            return
         for i in range(first, until):
-            if not sample(A, own, shared, sampled_path_kernels.key_of(shared.start, i)):
+            if not sample(A, own, shared, hops.key_of(shared.start, i)):
                 return
         atomic_add(control, FINISHED, until - first)
 
 
-class WeightedPathSampling(PathSampling):
+class WeightedPathSampling(hops.PathSampling):
     """Like PathSampling, along the graph's weights."""
 
     kernel = property(lambda self: take_weighted_pairs)
@@ -134,24 +130,24 @@ class WeightedPathSampling(PathSampling):
         check_zeros(self._whole, loaded.lengths)
 
     def _rows(self, loaded):
-        return rows_with_lengths(loaded, self.job.cutoff)
+        return weighted.rows_with_lengths(loaded, self.job.cutoff)
 
     def _hop_limit(self):
         return np.int64(0)  # not used: the cutoff is a length, and is with the rows
 
     def _bytes_per_worker(self):
-        return bytes_of_state(self._n, len(self._graph.indices), False) + 12 * self._n
+        return weighted.bytes_of_state(self._n, len(self._graph.indices), False) + 12 * self._n
 
     def _worker_state(self):
         return WeightedPathState(
-            search=new_state(self._n, len(self._graph.indices), False),
+            search=weighted.new_state(self._n, len(self._graph.indices), False),
             path=np.empty(self._n, np.uint32),
             counts=np.zeros(self._n, np.int64),
-            sums=np.zeros(sampled_path_kernels.SUM_CELLS, np.int64),
+            sums=np.zeros(hops.SUM_CELLS, np.int64),
         )
 
     def _check(self, control):
-        check_cycle(self._whole, control)
+        weighted.check_cycle(self._whole, control)
 
 
 def check_zeros(graph, lengths):

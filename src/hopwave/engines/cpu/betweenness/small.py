@@ -9,9 +9,8 @@ import numpy as np
 from hopwave.engines.cpu.betweenness.state import counts, demand_of
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.integers import ONE, U0, U1
-from hopwave.engines.cpu.intrinsics import COMPILED
+from hopwave.engines.cpu.intrinsics import outer
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.system.numba_cache import njit
 
 NO_CUTOFF = np.iinfo(np.int32).max
 # Of a vertex that is not visited, above every depth: "is a successor" is then one comparison.
@@ -58,7 +57,7 @@ class SmallAccumulation:
         self.total[:], self.certificate[:], self.extended = run.total, run.certificate, run.extended
 
 
-@njit(**COMPILED)
+@outer
 def sum_dependencies(
     indptr, indices, sources, targets, origins, total, certificate, cutoff, degree_bits, endpoints, edges, squares
 ):

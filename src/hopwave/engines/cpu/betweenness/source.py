@@ -1,27 +1,468 @@
-"""Betweenness from one source, compiled (Brandes; TurboBC, Algorithm 1), and a worker that takes block after block."""
+"""Betweenness from one source, compiled (Brandes; TurboBC, Algorithm 1). See betweenness/state.py for the arrays.
+
+Forward: path counts σ̂, level after level. Backward: dependencies δ, from the last level. Shares are stored with a minus
+sign. An arc leads at most one level farther, and only farther levels have shares: the sign identifies successors, and
+no branch depends on it.
+"""
+
+import math
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.backward import backward
-from hopwave.engines.cpu.betweenness.extended import extended_source
-from hopwave.engines.cpu.betweenness.forward import forward
-from hopwave.engines.cpu.betweenness.state import BEGINS, EXTENDED, LOCK, READY, demand_at
+from hopwave.engines.cpu.betweenness import state
+from hopwave.engines.cpu.betweenness.state import (
+    BEGINS,
+    EXTENDED,
+    claim_block,
+    copies_of,
+    counts,
+    demand_at,
+    finish_block,
+)
+from hopwave.engines.cpu.integers import ONE, U0, U1, U4, U6, U8, U16, U63
 from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
     atomic_add,
-    compare_and_swap,
+    inner,
     noinline,
-    ordered_load,
-    ordered_store,
-    pause,
+    outer,
+    prefetch,
+    prefetch_to_write,
+    trailing_zeros,
     uncounted,
 )
-from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.path_counts import EXACT_BITS, LARGEST, add_scaled, rescale_level, two_to
+from hopwave.engines.cpu.policy import PULL_ALWAYS, PULL_BY_RULE, PULL_NEVER
+from hopwave.engines.cpu.search.state import choose, copy_words, set_bits
+from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD
+
+# ------------------------------------------------------------------ forward
 
 
-@njit(**INNER)
+@inner
+def push_counting(A, own, begin, end, used, arcs):
+    """One level forward, by the arcs that leave it. Its successors are recorded, as arc numbers where `arcs`.
+
+    used: how many successors are recorded so far. Returns the new end of the queue, and of the successors. What the
+    vertices 4, 8 and 16 places ahead will need is prefetched, as in search/steps.push_alone.
+    """
+    noinline()
+    indptr, indices, sigma = A.indptr, A.indices, own.sigma
+    queue, starts, successors = own.queue, own.starts, own.successors
+    end, used = np.uint64(end), np.uint64(used)
+    enough, last = indices.size >= NEIGHBOURS_AHEAD, np.uint64(indices.size - NEIGHBOURS_AHEAD)
+    tail = end
+    for i in range(np.uint64(begin), end):
+        if enough and i + U16 < tail:
+            prefetch(indptr, queue[i + U16])
+            prefetch(indices, indptr[queue[i + U8]])
+            first = min(np.uint64(indptr[queue[i + U4]]), last)
+            for j in range(np.uint64(NEIGHBOURS_AHEAD)):
+                prefetch_to_write(sigma, indices[first + j])
+        u = queue[i]
+        paths = sigma[u]
+        starts[i] = used
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            v = indices[j]
+            there = sigma[v]
+            if there <= 0.0:
+                sigma[v] = there - paths
+                if there == 0.0:
+                    queue[tail] = v
+                    tail += U1
+                successors[used] = j if arcs else v
+                used += U1
+    starts[end] = used
+    return np.int64(tail), np.int64(used)
+
+
+@inner
+def push_counting_cached(A, own, begin, end, used, arcs):
+    """`push_counting` for graphs that fit into a cache, where a mispredicted branch costs more than a useless store.
+
+    Every neighbour is stored, and the ends of queue and successors move on only if it belongs there. With branches, 256
+    sources of 5,000 vertices (preferential attachment) take 1.3 times as long.
+    """
+    noinline()
+    indptr, indices, sigma = A.indptr, A.indices, own.sigma
+    queue, starts, successors = own.queue, own.starts, own.successors
+    tail = end
+    for i in range(begin, end):
+        u = queue[i]
+        paths = sigma[u]
+        starts[i] = used
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            v = indices[j]
+            there = sigma[v]
+            successor = there <= 0.0
+            sigma[v] = there - (paths if successor else 0.0)
+            queue[np.uint64(tail)] = v
+            tail += there == 0.0
+            successors[np.uint64(used)] = j if arcs else v
+            used += successor
+    starts[end] = used
+    return tail, used
+
+
+@inner
+def pull_counting(A, own, end):
+    """One level forward, by the rows of unvisited vertices: every in-neighbour in the frontier counts.
+
+    Those are the neighbours with a positive σ̂: any vertex of an earlier level would have found v before. No branch
+    depends on them, since it would be mispredicted for every third. The sums of 64 vertices are written together, so
+    that no row waits for the sum of the row before. Returns the new end of the queue.
+    """
+    noinline()
+    in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, own.sigma
+    queue, visited, sums = own.queue, own.visited, own.gathered
+    tail = np.uint64(end)
+    for w in range(np.uint64(visited.size)):
+        rows = ~visited[w]
+        base = w << U6
+        asking = rows
+        while asking != U0:
+            bit = trailing_zeros(asking)
+            asking &= asking - U1
+            total = 0.0
+            for j in range(np.uint64(in_indptr[base + bit]), np.uint64(in_indptr[base + bit + U1])):
+                paths = sigma[in_indices[j]]
+                total += paths if paths > 0.0 else 0.0
+            sums[bit] = total
+        while rows != U0:
+            bit = trailing_zeros(rows)
+            rows &= rows - U1
+            sigma[base + bit] = 0.0 - sums[bit]
+            queue[tail] = np.uint32(base + bit)
+            tail += np.uint64(sums[bit] > 0.0)
+    return np.int64(tail)
+
+
+@inner
+def count_along_rows(A, own, begin, end):
+    """Add up the σ̂ of a pushed level, queue[begin:end], again: in the order of rows, as threads do that share a source.
+
+    Predecessors are the in-neighbours with a positive σ̂, as in a pull.
+    """
+    noinline()
+    in_indptr, in_indices, queue, sigma = A.in_indptr, A.in_indices, own.queue, own.sigma
+    end = np.uint64(end)
+    for i in range(np.uint64(begin), end):
+        if i + U16 < end:
+            prefetch(in_indptr, queue[i + U16])
+            prefetch(in_indices, in_indptr[queue[i + U8]])
+        v = queue[i]
+        total = 0.0
+        for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
+            paths = sigma[in_indices[j]]
+            total += paths if paths > 0.0 else 0.0
+        sigma[v] = -total
+
+
+@inner
+def settle(A, own, begin, end, counting_arcs):
+    """Make the σ̂ of the complete level queue[begin:end] positive. Returns how many arcs leave it, or 0 if they are not
+    wanted, and the greatest σ̂."""
+    noinline()
+    indptr, queue, sigma = A.indptr, own.queue, own.sigma
+    begin, end, greatest = np.uint64(begin), np.uint64(end), 0.0
+    for i in range(begin, end):
+        if i + U8 < end:
+            prefetch_to_write(sigma, queue[i + U8])
+        paths = -sigma[queue[i]]
+        sigma[queue[i]] = paths
+        greatest = paths if paths > greatest else greatest
+    total = np.int64(0)
+    if counting_arcs:
+        for i in range(begin, end):
+            total += np.int64(indptr[queue[i] + ONE]) - np.int64(indptr[queue[i]])
+    return total, greatest
+
+
+@inner
+def forward(A, own, shared, source):
+    """All levels from the source. Returns their number, with a minus sign if one is too wide for a single scale."""
+    indptr, queue, levels = A.indptr, own.queue, own.levels
+    n = own.sigma.size
+    m = np.int64(indptr[n])
+    bits, pulls, arcs = shared.limits.degree_bits, shared.limits.pulls, shared.limits.edges
+    own.sigma[source], queue[0] = -1.0, np.uint32(source)
+    nf, along_rows, exact = np.int64(1), shared.limits.along_rows, 2.0 ** np.float64(EXACT_BITS - bits)
+    mf, greatest = settle(A, own, np.int64(0), np.int64(1), np.bool_(True))  # literals would compile it once more
+    mu = m - mf
+    nf0, mf0, last, marked, used, bound = np.int64(0), np.int64(0), np.int64(-1), np.int64(0), np.int64(0), 0
+    levels[0, state.BEGINS], levels[0, state.ARCS], levels[0, state.SHIFT], levels[1, state.BEGINS] = 0, mf, 0, 1
+    count = 1  # levels found; levels[count, BEGINS] is where the last of them ends
+    v = np.uint64(source)
+    findable = shared.limits.findable + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
+    while count <= shared.limits.cutoff and levels[count, state.BEGINS] < findable:
+        begin, end = levels[count - 1, state.BEGINS], levels[count, state.BEGINS]
+        choice = np.int64(pulls == PULL_ALWAYS)
+        if pulls == PULL_BY_RULE:
+            choice = choose(np.int64(shared.rule[0]), shared.rule[1], shared.rule[2], n, m, nf, mf, mu, nf0, mf0, last)
+        nf0, mf0, last = nf, mf, choice
+        levels[count - 1, state.IS_PULLED] = choice
+        if choice:
+            if marked == 0:
+                copy_words(own.visited, A.closed)
+            set_bits(own.visited, queue, marked, end)
+            marked = end
+            tail = pull_counting(A, own, end)
+        elif shared.limits.cached:
+            tail, used = push_counting_cached(A, own, begin, end, used, arcs)
+        else:
+            tail, used = push_counting(A, own, begin, end, used, arcs)
+        nf = tail - end
+        if nf == 0:
+            break
+        if along_rows and greatest > exact and choice == 0:
+            count_along_rows(A, own, end, tail)
+        if shared.copies.size:
+            state.multiply(own.sigma, queue, end, tail, shared.copies)
+        mf, largest = settle(A, own, end, tail, pulls != PULL_NEVER)
+        greatest = largest if greatest <= exact else np.inf  # once rounded, counts may be fractions
+        mu -= mf
+        levels[count, state.ARCS], levels[count, state.SHIFT] = mf, 0
+        bound += bits
+        if bound + bits > LARGEST:
+            bound, shift = rescale_level(own.sigma, queue, end, tail, bits)
+            if shift < 0:
+                levels[count + 1, state.BEGINS] = tail
+                return -count
+            levels[count, state.SHIFT] = shift
+        count += 1
+        levels[count, state.BEGINS] = tail
+    return count
+
+
+# ------------------------------------------------------------------ backward
+
+
+@inner
+def back_by_successors(own, begin, end, row, squares, extra, demand, targets, cached):
+    """δ of a level that was pushed: nothing but its successors is read. Returns Σ δ."""
+    noinline()
+    sigma, queue, starts, successors = own.sigma, own.queue, own.starts, own.successors
+    total = 0.0
+    end = np.uint64(end)
+    for i in range(np.uint64(begin), end):
+        if not cached and i + U8 < end:
+            prefetch_to_write(sigma, queue[i + U8])
+            prefetch_to_write(row, queue[i + U8])
+            prefetch(sigma, successors[starts[i + U4]])
+        u = queue[i]
+        gathered = 0.0
+        for p in range(np.uint64(starts[i]), np.uint64(starts[i + U1])):
+            gathered -= sigma[successors[p]]
+        paths = sigma[u]
+        delta = paths * gathered
+        weight = state.counts(demand, targets, u)
+        sigma[u] = -((weight + delta) / paths)
+        row[u] += delta + extra * weight
+        if squares.size:
+            squares[u] += delta * delta
+        total += delta
+    return total
+
+
+@inner
+def back_by_arcs(A, own, begin, end, row, demand, targets):
+    """δ of a level that was pushed, and for edge scores the flow through each arc. Returns the sum of all flows."""
+    noinline()
+    indices, sigma, queue = A.indices, own.sigma, own.queue
+    starts, successors = own.starts, own.successors
+    total = 0.0
+    for i in range(begin, end):
+        u = queue[i]
+        paths = sigma[u]
+        gathered = 0.0
+        for p in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            j = successors[p]
+            flow = -sigma[indices[j]]
+            row[j] += paths * flow
+            gathered += flow
+        total += paths * gathered
+        weight = state.counts(demand, targets, u)
+        sigma[u] = -((weight + paths * gathered) / paths)
+    return total
+
+
+@inner
+def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, demand, targets):
+    """δ of a level that was pulled, queue[begin:end]. Its successors are among the level behind it, queue[end:stop].
+
+    gather: whether vertices gather from their successors; else successors scatter to them. edges: row takes the flow
+    through each arc, and vertices must gather. Returns Σ δ.
+    """
+    noinline()
+    sigma, gathered, queue = own.sigma, own.gathered, own.queue
+    total = 0.0
+    begin, end, stop = np.uint64(begin), np.uint64(end), np.uint64(stop)
+    if gather:
+        indptr, indices = A.indptr, A.indices
+        for i in range(begin, end):
+            if i + U16 < end:
+                prefetch(indptr, queue[i + U16])
+                prefetch(indices, indptr[queue[i + U8]])
+            u = queue[i]
+            paths, sum_ = sigma[u], 0.0
+            for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+                share = sigma[indices[j]]
+                flow = share if share < 0.0 else 0.0
+                sum_ -= flow
+                if edges:
+                    row[j] -= paths * flow
+            gathered[u] = sum_
+    else:
+        in_indptr, in_indices = A.in_indptr, A.in_indices
+        for i in range(begin, end):
+            gathered[queue[i]] = 0.0
+        for i in range(end, stop):
+            if i + U16 < stop:
+                prefetch(in_indptr, queue[i + U16])
+                prefetch(in_indices, in_indptr[queue[i + U8]])
+            v = queue[i]
+            share = sigma[v]
+            for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
+                gathered[in_indices[j]] -= share  # also of other levels, which set it anew before they read it
+    for i in range(begin, end):  # only now: no vertex may take another of its level for a successor
+        u = queue[i]
+        delta = sigma[u] * gathered[u]
+        weight = state.counts(demand, targets, u)
+        sigma[u] = -((weight + delta) / sigma[u])
+        total += delta
+        if not edges:
+            row[u] += delta + extra * weight
+        if squares.size:
+            squares[u] += delta * delta
+    return total
+
+
+@inner
+def last_level(own, begin, end, row, extra, demand, targets):
+    """δ is 0, since there are no successors."""
+    noinline()
+    sigma, queue = own.sigma, own.queue
+    for i in range(begin, end):
+        u = queue[i]
+        weight = state.counts(demand, targets, u)
+        sigma[u] = -(weight / sigma[u])
+        if extra != 0.0:
+            row[u] += extra * weight
+
+
+@inner
+def backward(A, own, shared, demand, count, row, squares):
+    """From the last level back to the source: δ is added to row, δ² to squares unless that is empty.
+
+    Returns Σ δ, and what it must be: Σ (d - 1) over the targets.
+    """
+    sigma, queue, levels, targets = own.sigma, own.queue, own.levels, shared.targets
+    edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
+    cached = shared.limits.cached
+    found, due, counted = 0.0, 0.0, 0.0
+    for level in range(count - 1, -1, -1):
+        begin, end = levels[level, state.BEGINS], levels[level + 1, state.BEGINS]
+        reached = demand * np.float64(end - begin)
+        if targets.size:
+            reached = 0.0
+            for i in range(begin, end):
+                reached += demand * targets[queue[i]]
+        if level:
+            due += (level if edges else level - 1) * reached
+            counted += reached
+        if level == 0 and not edges:
+            row[queue[0]] += extra * counted  # the source is an end of every path
+        elif level == count - 1:
+            last_level(own, begin, end, row, 0.0 if edges else extra, demand, targets)
+        elif levels[level, state.IS_PULLED]:
+            stop, fewer = levels[level + 2, state.BEGINS], levels[level, state.ARCS] <= levels[level + 1, state.ARCS]
+            found += back_by_rows(A, own, begin, end, stop, edges or fewer, edges, row, squares, extra, demand, targets)
+        elif edges:
+            found += back_by_arcs(A, own, begin, end, row, demand, targets)
+        else:
+            found += back_by_successors(own, begin, end, row, squares, extra, demand, targets, cached)
+        if shared.copies.size:
+            state.multiply(sigma, queue, begin, end, shared.copies)
+        if levels[level, state.SHIFT]:  # this level was scaled: the one before must see it in its own scale
+            factor = 2.0 ** np.float64(-levels[level, state.SHIFT])
+            for i in range(begin, end):
+                sigma[queue[i]] *= factor
+    return found, due
+
+
+# ------------------------------------------------------------------ levels too wide for one scale
+
+
+@inner
+def count_outward(A, queue, source, cutoff, copies, depth, mantissa, exponent):
+    """Search from the source; depth is -1 everywhere before. Returns the end of the queue."""
+    noinline()
+    indptr, indices = A.indptr, A.indices
+    depth[source], mantissa[source], exponent[source] = 0, 0.5, 1
+    queue[0] = np.uint32(source)
+    tail, i = 1, 0
+    while i < tail:
+        u = queue[i]
+        i += 1
+        if copies.size and i > 1:
+            mantissa[u], power = math.frexp(mantissa[u] * copies[u])
+            exponent[u] += power
+        if depth[u] == cutoff:
+            break
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            v = indices[j]
+            if depth[v] < 0:
+                depth[v] = depth[u] + 1
+                queue[tail] = v
+                tail += 1
+            if depth[v] == depth[u] + 1:
+                mantissa[v], exponent[v] = add_scaled(mantissa[v], exponent[v], mantissa[u], exponent[u])
+    return tail
+
+
+@inner
+def extended_source(A, own, shared, demand, source, row, squares, depth, mantissa, exponent, shares):
+    """source.one_source with σ as mantissa · 2^exponent per vertex: slower, and right however much a level spans.
+
+    A share is (t + δ) / mantissa: a predecessor takes its own mantissa times that, times 2 to the power of what their
+    exponents differ by, which is at most 0, so that δ itself needs no exponent. The last four arrays are filled here.
+    """
+    noinline()
+    indptr, indices, queue, targets, copies = A.indptr, A.indices, own.queue, shared.targets, shared.copies
+    depth[:] = -1
+    mantissa[:] = 0.0
+    tail = count_outward(A, queue, source, shared.limits.cutoff, copies, depth, mantissa, exponent)
+    edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
+    found, due, counted = 0.0, 0.0, 0.0
+    for i in range(tail - 1, -1, -1):
+        u = queue[i]
+        delta = 0.0
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            v = indices[j]
+            if depth[v] == depth[u] + 1:
+                flow = mantissa[u] * shares[v] * two_to(min(0, np.int64(exponent[u]) - np.int64(exponent[v])))
+                delta += flow
+                if edges:
+                    row[j] += flow
+                    found += flow
+        weight = counts(demand, targets, u)
+        shares[u] = (weight + delta) / mantissa[u] * copies_of(copies, u)
+        if i > 0:
+            due += (depth[u] if edges else depth[u] - 1) * weight
+            counted += weight
+            if not edges:
+                found += delta
+                row[u] += delta + extra * weight
+                if squares.size:
+                    squares[u] += delta * delta
+        elif not edges:
+            row[u] += extra * counted
+    return found, due
+
+
+# ------------------------------------------------------------------ one source
+
+
+@inner
 def forget(sigma, queue, reached):
     """Mark all vertices as unvisited: only those in the queue if they are few."""
     noinline()
@@ -33,7 +474,7 @@ def forget(sigma, queue, reached):
             sigma[v] = 0.0
 
 
-@njit(**INNER)
+@inner
 def one_source(A, own, shared, number, row, squares):
     """Add what one source contributes to the scores to row. Returns both sides of its certificate."""
     source, demand = shared.sources[number], demand_at(shared, number)
@@ -49,55 +490,9 @@ def one_source(A, own, shared, number, row, squares):
     return found, due
 
 
-@njit(**INNER)
-def commit(shared):
-    """Add finished rows to the total, in the order of their blocks. One worker at a time does it; none waits for it."""
-    noinline()
-    control, scores, total = shared.control, shared.scores, shared.total
-    rows = scores.shape[0]
-    while ordered_load(control, READY + ordered_load(control, FINISHED) % rows) != 0:
-        if not compare_and_swap(control, LOCK, 0, 1):
-            return  # the worker that holds the lock looks again after it lets go
-        block = ordered_load(control, FINISHED)
-        while ordered_load(control, READY + block % rows) != 0:
-            row = scores[block % rows]
-            for v in range(row.size):
-                total[v] += row[v]
-                row[v] = 0.0
-            ordered_store(control, READY + block % rows, 0)
-            block += 1
-            ordered_store(control, FINISHED, block)
-        ordered_store(control, LOCK, 0)
-
-
-@njit(**INNER)
-def claim_block(shared):
-    """The number of the next block; -1 if none is left or the run stops. Its row of scores is free."""
-    noinline()
-    control, rows = shared.control, shared.scores.shape[0]
-    if ordered_load(control, STOP) != 0:
-        return -1
-    block = atomic_add(control, NEXT_BATCH, 1)
-    if block >= shared.blocks:
-        return -1
-    while ordered_load(control, FINISHED) + rows <= block:  # its row still belongs to an earlier block
-        if ordered_load(control, STOP) & FAILED:
-            return -1  # that block will never be done
-        commit(shared)
-        pause()
-    return block
-
-
-@njit(**INNER)
-def finish_block(shared, block):
-    """The block's row of scores is complete."""
-    ordered_store(shared.control, READY + block % shared.scores.shape[0], 1)
-    commit(shared)
-
-
-@njit(**COMPILED)
+@outer
 def take_sources(A, own, shared):
-    """A worker: blocks of sources until none is left. A block has a row of scores of its own until it is committed."""
+    """A worker: blocks of sources until none remains. A block has a row of scores of its own until it is committed."""
     A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
     scores, sources, size, n = shared.scores, shared.sources, shared.limits.size, own.sigma.size
     forget(own.sigma, own.queue, n)

@@ -18,10 +18,17 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import INNER, noinline
-from hopwave.engines.cpu.workers import CONTROL_CELLS
-from hopwave.engines.ledger import Array, declare
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.intrinsics import (
+    atomic_add,
+    compare_and_swap,
+    inner,
+    noinline,
+    ordered_load,
+    ordered_store,
+    pause,
+)
+from hopwave.engines.cpu.workers import CONTROL_CELLS, FAILED, FINISHED, NEXT_BATCH, STOP
+from hopwave.engines.ledger import declare
 
 # One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
 # gathered: what the vertices of a pulled level take from their successors; on the way out, the sums of 64 vertices.
@@ -41,25 +48,25 @@ Limits = namedtuple(
 ALL_ALIKE = np.empty(0)  # targets, origins or copies that all count 1
 
 
-@njit(**INNER)
+@inner
 def demand_at(shared, number):
     """What the paths from a source count."""
     return shared.origins[number] if shared.origins.size else 1.0
 
 
-@njit(**INNER)
+@inner
 def counts(demand, targets, v):
     """What a path to v counts, from a source with that demand."""
     return demand if targets.size == 0 else demand * targets[v]
 
 
-@njit(**INNER)
+@inner
 def copies_of(copies, v):
     """How many vertices v stands for."""
     return 1.0 if copies.size == 0 else copies[v]
 
 
-@njit(**INNER)
+@inner
 def multiply(sigma, queue, begin, end, copies):
     """Path counts of one copy as those of all, or shares of all as those of one."""
     noinline()
@@ -75,7 +82,7 @@ def demand_of(job):
 
 def worker_arrays(n, m):
     """The arrays of a WorkerState. Pages that nobody writes to cost nothing: a level takes one row of levels, and
-    successors are written by pushed levels alone."""
+    successors are written only by pushed levels."""
     arc = np.uint32 if m < 2**32 else np.uint64
     return (
         declare(np.float64, huge=True, sigma=n, gathered=max(n, 64))
@@ -86,11 +93,6 @@ def worker_arrays(n, m):
     )
 
 
-def scores_array(width, workers, blocks):
-    """A row of scores for every block in work: two per worker, so that a block may wait for those before it."""
-    return Array((max(2, min(2 * workers, blocks)), width), fill=0)
-
-
 # Columns of levels: where the level begins in the queue, arcs that leave it, whether it was pulled, the shift of its σ̂.
 BEGINS, ARCS, IS_PULLED, SHIFT = range(4)
 
@@ -98,3 +100,52 @@ BEGINS, ARCS, IS_PULLED, SHIFT = range(4)
 # cycle of arcs that add nothing was met (then the source, and the ends of an arc), and one cell per row of scores that
 # says whether its block is done. FINISHED counts committed blocks.
 LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS + 20, CONTROL_CELLS + 32
+
+
+# ------------------------------------------------------------------ blocks of sources
+
+
+@inner
+def commit(shared):
+    """Add finished rows to the total, in the order of their blocks. One worker at a time does it; none waits for it."""
+    noinline()
+    control, scores, total = shared.control, shared.scores, shared.total
+    rows = scores.shape[0]
+    while ordered_load(control, READY + ordered_load(control, FINISHED) % rows) != 0:
+        if not compare_and_swap(control, LOCK, 0, 1):
+            return  # the worker that holds the lock looks again after it lets go
+        block = ordered_load(control, FINISHED)
+        while ordered_load(control, READY + block % rows) != 0:
+            row = scores[block % rows]
+            for v in range(row.size):
+                total[v] += row[v]
+                row[v] = 0.0
+            ordered_store(control, READY + block % rows, 0)
+            block += 1
+            ordered_store(control, FINISHED, block)
+        ordered_store(control, LOCK, 0)
+
+
+@inner
+def claim_block(shared):
+    """The number of the next block; -1 if none remains or the run stops. Its row of scores is free."""
+    noinline()
+    control, rows = shared.control, shared.scores.shape[0]
+    if ordered_load(control, STOP) != 0:
+        return -1
+    block = atomic_add(control, NEXT_BATCH, 1)
+    if block >= shared.blocks:
+        return -1
+    while ordered_load(control, FINISHED) + rows <= block:  # its row still belongs to an earlier block
+        if ordered_load(control, STOP) & FAILED:
+            return -1  # that block will never be done
+        commit(shared)
+        pause()
+    return block
+
+
+@inner
+def finish_block(shared, block):
+    """The block's row of scores is complete."""
+    ordered_store(shared.control, READY + block % shared.scores.shape[0], 1)
+    commit(shared)

@@ -1,35 +1,339 @@
-"""Betweenness along weights: the way back from one source, and a worker that takes block after block.
+"""Betweenness along weights, compiled: shortest paths with their number, and dependencies.
 
-See betweenness/dijkstra.py for the way out, betweenness/state.py for δ and for what workers share. λ(v) / σ(v) is the
-mean number of arcs on the shortest paths to v, so that Σ δ must be Σ (λ(t) / σ(t) - 1) over the targets: the
-certificate.
+    d(v)   length of a shortest path to v: float64 sums along arcs
+    σ(v)   number of shortest paths to v            λ(v)   number of arcs on all of them together
 
-σ and λ are plain float64 up to 2^LARGEST. A source with more paths is counted with an exponent per vertex
-(betweenness/weighted_extended.py). So is one from which an arc adds nothing to a distance, because its weight is 0 or
-too small: it joins vertices at the same distance, which must be put into order first. Where such arcs form a cycle, the
-number of shortest paths is not defined, and the run stops.
+An arc u → v is on a shortest path if d(u) + its weight == d(v), exactly, as in NetworkX. Over these arcs,
+σ(v) = Σ σ(u) and λ(v) = Σ λ(u) + σ(u). λ(v) / σ(v) is the mean number of arcs on the shortest paths to v, so that Σ δ
+must be Σ (λ(t) / σ(t) - 1) over the targets: the certificate.
+
+σ and λ are plain float64 up to 2^LARGEST. A source with more paths is counted with an exponent per vertex. So is a
+source from which an arc adds nothing to a distance, because its weight is 0 or too small: the arc joins vertices at the
+same distance, which must be put into order first. If such arcs form a cycle, the number of shortest paths is undefined,
+and the run stops.
+
+Encodings
+    distance   d, infinite before and after a source; most arcs need nothing else.
+    nodes      σ, λ and δ, one row per vertex.
+    tail, arc  of every vertex the arc by which it was reached first; arcs that tie with it are in a list, from tie on.
+    waiting    vertices that were reached and are not settled yet, in buckets by distance (many/settling.py).
 """
+
+import math
+from collections import namedtuple
 
 import numpy as np
 
 from hopwave.engines import uncountable
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.betweenness import dijkstra, state
+from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
-from hopwave.engines.cpu.betweenness.source import claim_block, finish_block
-from hopwave.engines.cpu.betweenness.weighted_extended import extended_source, report_cycle, sequence
-from hopwave.engines.cpu.integers import U0, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline
-from hopwave.engines.cpu.path_counts import LARGEST
-from hopwave.engines.cpu.views import unsigned_rows
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.betweenness.state import CYCLE, claim_block, copies_of, counts, finish_block
+from hopwave.engines.cpu.integers import ONE, U0, U1, U8
+from hopwave.engines.cpu.intrinsics import atomic_add, atomic_or, compare_and_swap, inner, noinline, outer, prefetch
+from hopwave.engines.cpu.many.settling import NONE, enter, new_waiting, put, remove_root, take_bucket, waiting_arrays
+from hopwave.engines.cpu.path_counts import LARGEST, add_scaled, two_to
+from hopwave.engines.cpu.views import allocate, unsigned_rows
+from hopwave.engines.cpu.workers import FAILED, STOP
+from hopwave.engines.ledger import Array, declare, total
+
+# ------------------------------------------------------------------ forward
+
+
+PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 until the way back
+
+# The graph as a worker reads it: rows, weights, how far to go, the buckets (policy.length_buckets), copies (state.py).
+Lengths = namedtuple("Lengths", "indptr indices lengths cutoff buckets_per_length final scattered copies")
+# Arcs on shortest paths. Every vertex has one arc (its tail, its number) and the first of a list of ties; every tie has
+# an arc likewise, and the tie after it. Numbers of arcs are kept for edge scores only.
+Predecessors = namedtuple("Predecessors", "tail arc tie tie_tail tie_arc following")
+# A worker's own arrays. order: the vertices in the order in which they were settled.
+WeightedState = namedtuple("WeightedState", "distance nodes waiting before order")
+
+
+def vertex_arrays(n):
+    """The arrays of a WeightedState, except `waiting` and `before`."""
+    return {"distance": Array(n, fill=np.inf), "nodes": Array((n, 3)), "order": Array(n, np.uint32)}
+
+
+def predecessor_arrays(n, m, edges):
+    """The arrays of Predecessors; `edges`: for scores of edges. There is room for a tie of every arc."""
+    number = np.uint32 if m + 1 < 2**32 else np.uint64  # of an arc or an entry
+    return declare(np.uint32, tail=n, tie_tail=m + 2) | declare(
+        number, arc=n if edges else 0, tie=n, tie_arc=m + 2 if edges else 0, following=m + 2
+    )
+
+
+def new_state(n, m, edges):
+    """The arrays of one worker for n vertices and m arcs; `edges`: for scores of edges."""
+    waiting = new_waiting(m)
+    waiting.vertex[0] = 0  # of NONE, which is looked at ahead of time
+    before = Predecessors(**allocate(predecessor_arrays(n, m, edges)))
+    return WeightedState(waiting=waiting, before=before, **allocate(vertex_arrays(n)))
+
+
+def bytes_of_state(n, m, edges):
+    """What new_state takes at most; pages that no entry reaches cost nothing."""
+    return total(vertex_arrays(n)) + total(predecessor_arrays(n, m, edges)) + total(waiting_arrays(m))
+
+
+@inner
+def search(A, own, source, target):
+    """Settle all vertices up to the cutoff; only those up to the distance of `target`, if it is a vertex.
+
+    Returns how many they are, the greatest λ + σ, and whether an arc ties that adds nothing to a distance. If so, σ and
+    λ are not right yet: they may have been passed on before they were complete.
+    """
+    noinline()
+    indptr, indices, lengths, cutoff = A.indptr, A.indices, A.lengths, A.cutoff
+    per_length, final, scattered, copies = A.buckets_per_length, A.final, A.scattered, A.copies
+    distance, nodes, order, before, edges = own.distance, own.nodes, own.order, own.before, own.before.arc.size > 0
+    first, marks, vertex, key = own.waiting.first, own.waiting.marks, own.waiting.vertex, own.waiting.key
+    following, keys, items = own.waiting.following, own.waiting.keys, own.waiting.items
+    source = np.uint32(source)
+    distance[source], nodes[source, PATHS], nodes[source, TOTAL] = 0.0, 1.0, 0.0
+    vertex[U1], key[U1], following[U1] = source, 0.0, NONE
+    nodes[source, DELTA], before.tie[source] = 0.0, NONE
+    entry, entries, filled, bucket = U1, U1, U0, U0
+    size, settled, ties, flat, greatest = U0, U0, U0, False, 0.0
+    while True:
+        if entry == NONE and size == U0:
+            if filled == U0:
+                break
+            bucket, entry = take_bucket(first, marks, bucket)
+            filled -= U1
+        if entry != NONE:
+            u, here = vertex[entry], key[entry]
+            entry = np.uint64(following[entry])
+            if here != distance[u]:
+                continue  # it became nearer since, and was settled before
+            if here > cutoff:  # the target was settled since
+                distance[u] = np.inf
+                continue
+            if not final:
+                enter(keys, items, size, here, u)
+                size += U1
+                continue
+            if scattered and entry != NONE:
+                x = vertex[entry]
+                begin = np.uint64(indptr[x])
+                for j in range(begin, min(begin + U8, np.uint64(indptr[x + ONE]))):
+                    prefetch(distance, indices[j])
+                x = vertex[following[entry]]
+                prefetch(nodes, x)
+                prefetch(indices, indptr[x])
+                prefetch(lengths, indptr[x])
+        else:
+            u, here = items[U0], keys[U0]
+            size -= U1
+            remove_root(keys, items, size)
+            if here != distance[u]:
+                continue
+            if here > cutoff:
+                distance[u] = np.inf
+                continue
+        if u == target:
+            cutoff = here
+        if copies.size and settled:
+            nodes[u, PATHS] *= copies[u]
+            nodes[u, TOTAL] *= copies[u]
+        paths = nodes[u, PATHS]
+        longer = nodes[u, TOTAL] + paths
+        greatest = max(greatest, longer)
+        order[settled] = u
+        settled += U1
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            v = indices[j]
+            offer = here + lengths[j]
+            known = distance[v]
+            if offer > known or offer > cutoff:
+                continue
+            if offer == known:
+                if v == u:
+                    continue  # a loop is on no path
+                flat |= offer == here
+                nodes[v, PATHS] += paths
+                nodes[v, TOTAL] += longer
+                ties += U1
+                before.tie_tail[ties], before.following[ties] = u, before.tie[v]
+                before.tie[v] = ties
+                if edges:
+                    before.tie_arc[ties] = j
+                continue
+            distance[v], nodes[v, PATHS], nodes[v, TOTAL], nodes[v, DELTA] = offer, paths, longer, 0.0
+            before.tail[v], before.tie[v] = u, NONE
+            if edges:
+                before.arc[v] = j
+            into = np.uint64(offer * per_length)
+            if into == bucket:
+                enter(keys, items, size, offer, v)
+                size += U1
+                continue
+            entries += U1
+            filled += put(first, marks, vertex, key, following, entries, v, offer, into)
+    return settled, greatest, flat
+
+
+@inner
+def forget(own, settled):
+    """Make all distances infinite again: only those of settled vertices if they are few."""
+    noinline()
+    distance, order = own.distance, own.order
+    if settled < np.uint64(distance.size) >> np.uint64(3):
+        for i in range(settled):
+            distance[order[i]] = np.inf
+    else:
+        for v in range(np.uint64(distance.size)):
+            distance[v] = np.inf
+
+
+# ------------------------------------------------------------------ counts with exponents, and arcs that add nothing
+
+
+@inner
+def predecessors_of(before, v, is_source, tails, arcs):
+    """Fill in the tails of the arcs by which shortest paths reach v, and for edge scores their numbers."""
+    count = U0
+    edges = before.arc.size > 0
+    if not is_source:
+        tails[U0] = before.tail[v]
+        if edges:
+            arcs[U0] = before.arc[v]
+        count = U1
+    tie = np.uint64(before.tie[v])
+    while tie != NONE:
+        tails[count] = before.tie_tail[tie]
+        if edges:
+            arcs[count] = before.tie_arc[tie]
+        count += U1
+        tie = np.uint64(before.following[tie])
+    return count
+
+
+@inner
+def sequence(own, settled):
+    """The settled vertices, successors before predecessors; fewer than there are where arcs form a cycle.
+
+    Also returns for every vertex how many successors it still waits for.
+    """
+    noinline()
+    order, before, n = own.order, own.before, own.distance.size
+    unready, backwards = np.zeros(n, np.int64), np.empty(settled, np.uint32)
+    tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
+    for i in range(settled):
+        for p in range(predecessors_of(before, order[i], i == U0, tails, arcs)):
+            unready[tails[p]] += 1
+    tail, at = U0, U0
+    for i in range(settled):
+        if unready[order[i]] == 0:
+            backwards[tail] = order[i]
+            tail += U1
+    while at < tail:
+        v = backwards[at]
+        at += U1
+        for p in range(predecessors_of(before, v, v == order[U0], tails, arcs)):
+            u = tails[p]
+            unready[u] -= 1
+            if unready[u] == 0:
+                backwards[tail] = u
+                tail += U1
+    return backwards[:tail], unready
+
+
+@inner
+def report_cycle(own, shared, settled, unready):
+    """Stop the run, and name an arc between vertices at the same distance that wait for each other."""
+    noinline()
+    distance, order, before, control = own.distance, own.order, own.before, shared.control
+    atomic_or(control, STOP, FAILED)
+    if not compare_and_swap(control, CYCLE, 0, 1):
+        return
+    control[CYCLE + 1] = np.int64(order[U0])
+    tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
+    for i in range(settled):
+        v = order[i]
+        for p in range(predecessors_of(before, v, i == U0, tails, arcs)):
+            u = tails[p]
+            if unready[u] > 0 and unready[v] > 0 and distance[u] == distance[v]:
+                control[CYCLE + 2], control[CYCLE + 3] = np.int64(u), np.int64(v)
+
+
+@inner
+def extended_counts(own, backwards, copies):
+    """σ of every vertex as a mantissa and an exponent; `backwards` ends with the source."""
+    noinline()
+    before, n = own.before, own.distance.size
+    mantissa, exponent = np.zeros(n), np.zeros(n, np.int64)
+    tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
+    at = np.uint64(backwards.size) - U1
+    mantissa[backwards[at]], exponent[backwards[at]] = 0.5, 1
+    while at > U0:
+        at -= U1
+        v = backwards[at]
+        for p in range(predecessors_of(before, v, False, tails, arcs)):
+            u = tails[p]
+            mantissa[v], exponent[v] = add_scaled(mantissa[v], exponent[v], mantissa[u], exponent[u])
+        if copies.size:
+            mantissa[v], power = math.frexp(mantissa[v] * copies[v])
+            exponent[v] += power
+    return mantissa, exponent
+
+
+@inner
+def extended_source(own, shared, demand, backwards, row, squares):
+    """What a source contributes, `backwards` from the last vertices to it. Returns Σ δ, and what it must be.
+
+    Only ratios σ(u)/σ(v) ≤ 1 of neighbours are formed, so that δ and the mean number of arcs need no exponent.
+    """
+    noinline()
+    before, targets, n = own.before, shared.targets, own.distance.size
+    edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
+    inner = 0.0 if edges else 1.0
+    mantissa, exponent = extended_counts(own, backwards, shared.copies)
+    hops, delta = np.zeros(n), np.zeros(n)
+    tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
+    at = np.uint64(backwards.size) - U1
+    source = backwards[at]
+    while at > U0:
+        at -= U1
+        v = backwards[at]
+        for p in range(predecessors_of(before, v, False, tails, arcs)):
+            u = tails[p]
+            ratio = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v]))
+            hops[v] += ratio * (hops[u] + 1.0) * copies_of(shared.copies, v)
+    found, due, counted = 0.0, 0.0, 0.0
+    for at in range(np.uint64(backwards.size) - U1):
+        v = backwards[at]
+        weight, copies = counts(demand, targets, v), copies_of(shared.copies, v)
+        for p in range(predecessors_of(before, v, False, tails, arcs)):
+            u = tails[p]
+            flow = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v])) * copies
+            flow *= weight + delta[v]
+            delta[u] += flow
+            if edges:
+                row[arcs[p]] += flow
+                found += flow
+        due += (hops[v] - inner) * weight
+        counted += weight
+        if not edges:
+            found += delta[v]
+            row[v] += delta[v] + extra * weight
+            if squares.size:
+                squares[v] += delta[v] * delta[v]
+    if not edges:
+        row[source] += extra * counted
+    return found, due
+
+
+# ------------------------------------------------------------------ backward, and runs
+
 
 TOO_MANY = 2.0**LARGEST
 NO_COPIES = np.empty(0)
 EVERY = np.uint32(2**32 - 1)  # the target of a search that settles all vertices: no vertex has this number
 
 
-@njit(**INNER)
+@inner
 def walk_back(own, shared, demand, settled, row, squares):
     """δ from the vertices settled last to the source. Returns Σ δ, and what it must be."""
     noinline()
@@ -41,25 +345,25 @@ def walk_back(own, shared, demand, settled, row, squares):
     while i > U1:
         i -= U1
         v = order[i]
-        paths, delta = nodes[v, dijkstra.PATHS], nodes[v, dijkstra.DELTA]
+        paths, delta = nodes[v, PATHS], nodes[v, DELTA]
         weight = state.counts(demand, targets, v)
         share = (weight + delta) / paths * state.copies_of(shared.copies, v)  # each predecessor u takes σ(u) times that
         u = before.tail[v]
-        flow = nodes[u, dijkstra.PATHS] * share
-        nodes[u, dijkstra.DELTA] += flow
+        flow = nodes[u, PATHS] * share
+        nodes[u, DELTA] += flow
         if edges:
             row[before.arc[v]] += flow
             found += flow
         tie = np.uint64(before.tie[v])
-        while tie != dijkstra.NONE:
+        while tie != NONE:
             u = before.tie_tail[tie]
-            flow = nodes[u, dijkstra.PATHS] * share
-            nodes[u, dijkstra.DELTA] += flow
+            flow = nodes[u, PATHS] * share
+            nodes[u, DELTA] += flow
             if edges:
                 row[before.tie_arc[tie]] += flow
                 found += flow
             tie = np.uint64(before.following[tie])
-        due += (nodes[v, dijkstra.TOTAL] / paths - inner) * weight
+        due += (nodes[v, TOTAL] / paths - inner) * weight
         counted += weight
         if not edges:
             found += delta
@@ -71,11 +375,11 @@ def walk_back(own, shared, demand, settled, row, squares):
     return found, due
 
 
-@njit(**INNER)
+@inner
 def one_source(A, own, shared, number, row, squares):
     """Add what one source contributes to row. Returns both sides of its certificate; negative if it cannot."""
     demand = state.demand_at(shared, number)
-    settled, greatest, flat = dijkstra.search(A, own, shared.sources[number], EVERY)
+    settled, greatest, flat = search(A, own, shared.sources[number], EVERY)
     if not flat and greatest <= TOO_MANY:
         found, due = walk_back(own, shared, demand, settled, row, squares)
     else:
@@ -85,13 +389,13 @@ def one_source(A, own, shared, number, row, squares):
             return -1.0, -1.0
         atomic_add(shared.control, state.EXTENDED, 1)
         found, due = extended_source(own, shared, demand, backwards, row, squares)
-    dijkstra.forget(own, settled)
+    forget(own, settled)
     return found, due
 
 
-@njit(**COMPILED)
+@outer
 def take_weighted_sources(A, own, shared):
-    """A worker: blocks of sources until none is left."""
+    """A worker: blocks of sources until none remains."""
     scores, sources, size, n = shared.scores, shared.sources, shared.limits.size, own.distance.size
     while True:
         block = claim_block(shared)
@@ -112,7 +416,7 @@ def rows_with_lengths(loaded, cutoff, copies=NO_COPIES):
     graph, lengths, farthest = loaded.graph, loaded.lengths, np.finfo(np.float64).max
     cutoff = farthest if cutoff is None else min(float(cutoff), farthest)
     per_length, final = policy.length_buckets(*loaded.length_range)
-    return dijkstra.Lengths(*unsigned_rows(graph), lengths, cutoff, per_length, final, loaded.scattered, copies)
+    return Lengths(*unsigned_rows(graph), lengths, cutoff, per_length, final, loaded.scattered, copies)
 
 
 def check_cycle(graph, control):
@@ -134,7 +438,7 @@ class WeightedAccumulation(Accumulation):
 
     @staticmethod
     def bytes_per_worker(n, m, width, edges):
-        return dijkstra.bytes_of_state(n, m, edges) + 16 * width
+        return bytes_of_state(n, m, edges) + 16 * width
 
     def _rows(self, loaded):
         return rows_with_lengths(loaded, self.job.cutoff, self._copies)
@@ -143,7 +447,7 @@ class WeightedAccumulation(Accumulation):
         return NO_CUTOFF  # Lengths has the cutoff
 
     def _worker_state(self):
-        return dijkstra.new_state(self._n, len(self.A.indices), self.job.edges)
+        return new_state(self._n, len(self.A.indices), self.job.edges)
 
     def _check(self, control):
         check_cycle(self._graph, control)

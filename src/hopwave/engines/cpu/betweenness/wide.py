@@ -1,10 +1,21 @@
-"""Betweenness with several threads on one source: where sources are fewer than threads, and on huge graphs.
+"""Betweenness with several threads on one source: for fewer sources than threads, and for huge graphs.
 
-All threads share one source after another, or, on meshes, whose levels are small, teams of them have a source each.
-The way forward is a search that counts paths, the way back goes over its levels. Every sum that is rounded is in the
-order of a row, so the number of threads changes no bit. Neither does the choice between this and one source per thread
-(betweenness/run.py), which adds in that order, too, where path counts pass 2^53 and sources may be few
-(policy.adds_along_rows).
+All threads share one source after another, or, on meshes, whose levels are small, each team of threads has its own.
+
+    A   the graph, an Adjacency        W   the arrays of this source, a WideState
+
+Path counts σ̂ of even levels are in one row of `sigma`, those of odd levels in the other; elsewhere a row is 0. So a
+vertex that adds up the counts of all its in-neighbours in the other row adds up those of its predecessors only. On the
+way back a share with a minus sign replaces σ̂, and the sign distinguishes successors from predecessors. No level is
+looked up, and no thread writes what others read.
+
+The forward pass pushes while that reads fewer arcs. A pushed level is counted when it is pushed in turn, or before it
+is pulled from. The backward pass gathers along adjacency lists, or, if the next level has far fewer arcs, sorts those
+by the vertices they come from. Large levels are processed in the order of vertices, each thread its own part.
+
+Every sum is in the order of its adjacency list: the result does not depend on the number of threads. One source per
+thread (betweenness/run.py) gives the same bits, because it adds in that order if path counts pass 2^53 and sources may
+be few (policy.adds_along_rows).
 """
 
 from collections import namedtuple
@@ -12,16 +23,242 @@ from dataclasses import replace
 
 import numpy as np
 
-from hopwave.engines.cpu import policy, team
-from hopwave.engines.cpu.betweenness import wide_kernels as kernels
+from hopwave.engines.cpu import crew, policy, team
+from hopwave.engines.cpu.betweenness import wide_levels
 from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
 from hopwave.engines.cpu.betweenness.state import demand_of
 from hopwave.engines.cpu.betweenness.wide_levels import WideState, wide_arrays
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
+from hopwave.engines.cpu.integers import U1, U6, U63
+from hopwave.engines.cpu.intrinsics import inner, noinline, outer
+from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
+from hopwave.engines.cpu.policy import LARGE_SHARE, PULL_ALWAYS, PULL_BY_RULE, PULL_WIDE
+from hopwave.engines.cpu.policy import worth_sorting as _worth_sorting
+from hopwave.engines.cpu.search.loop import pull_chunk, push_chunk, region_chunk
+from hopwave.engines.cpu.search.state import BUFFER, choose
+from hopwave.engines.cpu.search.steps import mark_up
+from hopwave.engines.cpu.team import led, regions
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FINISHED, new_control, run_workers, workers_within
 from hopwave.engines.ledger import total
+
+# pulls: see policy.pulls_of; bucket_bits: arcs are sorted into buckets of 2^bucket_bits vertices.
+Limits = namedtuple("Limits", "cutoff threads endpoints degree_bits findable pulls bucket_bits")
+
+# Cells of `done`: sources that are in the total, and how the last one ended.
+DONE, OUTCOME = range(2)
+ADDED, TOO_WIDE = np.int64(0), np.int64(1)
+
+INIT, OUT, MARK, PULL, BACK, SORT, ADD_SORTED = (np.int64(kind) for kind in range(7))
+ZERO, ONE_EACH = np.int64(0), np.int64(1)
+WORDS_COLLECTED = np.int64(BUFFER // 64)  # at most, so that a worker's buffer holds their vertices
+worth_sorting = inner(_worth_sorting)
+
+
+@inner
+def work(A, W, board, me):
+    """One worker's share of the open job."""
+    noinline()
+    kind, level, flags = board[crew.JOB_KIND], board[crew.JOB_DEPTH], board[crew.JOB_FLAGS]
+    if kind == OUT:
+        wide_levels.count_and_push(A, W, board, me, level, flags)
+    elif kind == PULL:
+        wide_levels.pull_counting(A, W, board, me, level)
+    elif kind == BACK:
+        wide_levels.finish_level(A, W, board, me, level, flags)
+    elif kind == SORT:
+        wide_levels.sort_arcs(A, W, board, me, level, flags & wide_levels.FLAGS, flags >> wide_levels.FLAG_BITS)
+    elif kind == ADD_SORTED:
+        wide_levels.add_sorted(A, W, board, me, level, flags & wide_levels.FLAGS, flags >> wide_levels.FLAG_BITS)
+    else:
+        region = me
+        while True:
+            begin, stop, region = crew.next_of_regions(board, region)
+            if region < 0:
+                return
+            if kind == MARK:
+                mark_up(W.parent, W.visited, W.visited, A.closed, begin, stop)
+            else:
+                last = min(np.uint64(stop) << U6, np.uint64(W.parent.size))
+                wide_levels.forget(W.parent, W.sigma, A.unvisited, np.uint64(begin) << U6, last)
+
+
+divided = regions(work)  # a job over words or buckets
+
+
+@inner
+def by_level(A, W, board, kind, level, flags, arcs, threads):
+    """Post a job over a level, work on it, and wait. A large level is found among all words, others in the queue."""
+    noinline()
+    begin, end, n = W.levels[level, wide_levels.BEGINS], W.levels[level + 1, wide_levels.BEGINS], W.parent.size
+    pushes = kind == OUT and flags & wide_levels.PUSHES != 0
+    if (end - begin) * LARGE_SHARE >= n and not pushes:
+        words = np.int64(W.visited.size)
+        size = min(WORDS_COLLECTED, region_chunk(words, threads))
+        divided(A, W, board, kind, words, size, level, flags | wide_levels.BY_WORDS, ZERO, threads)
+        return
+    size = push_chunk(end - begin, arcs, threads)
+    if end - begin <= size:  # nothing to share
+        crew.describe_job(board, kind, begin, end, size, level, flags, ZERO)
+        work(A, W, board, ZERO)
+        return
+    crew.open_job(board, kind, begin, end, size, level, flags, ZERO)
+    work(A, W, board, ZERO)
+    crew.close_job(board)
+
+
+@inner
+def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
+    """Carry values from one level to a level beside it, along the sorted arcs of the former.
+
+    Returns False if nothing was done: sorting would take longer, or there is no room for that many arcs.
+    """
+    noinline()
+    levels, buckets, threads = W.levels, np.int64(W.runs.shape[0]), limits.threads
+    arcs, fewer = levels[level, wide_levels.ARCS], levels[from_level, wide_levels.ARCS]
+    if fewer > W.getters.size or not worth_sorting(arcs, fewer, W.parent.size):
+        return False
+    flags |= limits.bucket_bits << wide_levels.FLAG_BITS
+    board[crew.TAIL] = 0
+    divided(A, W, board, SORT, buckets, ONE_EACH, from_level, flags, ZERO, threads)
+    if board[crew.FOUND]:
+        return False
+    divided(A, W, board, ADD_SORTED, buckets, ONE_EACH, level, flags, ZERO, threads)
+    return True
+
+
+@inner
+def settle(W, level, bound, bits):
+    """Scale a counted level down if its successors might overflow. Returns a bound on the exponents of its counts, or
+    -1 if it is too wide. The rule is that of betweenness/source.py, so that both reject the same sources."""
+    if bound + 2 * bits <= LARGEST:
+        return bound + bits
+    begin, end = W.levels[level, wide_levels.BEGINS], W.levels[level + 1, wide_levels.BEGINS]
+    bound, shift = rescale_level(W.sigma[level % 2], W.queue, begin, end, bits)
+    W.levels[level, wide_levels.SHIFT] = shift
+    return bound if shift >= 0 else np.int64(-1)
+
+
+@inner
+def way_out(A, W, board, source, limits, rule):
+    """Path counts, level after level. Returns the number of levels, or 0 if one is too wide for float64.
+
+    A pushed level is found first and counted later, once: along sorted arcs, when it is pushed in turn, or before it is
+    pulled from. A pulled level is counted as it is found. `counted` is the last level whose paths are counted.
+    """
+    noinline()
+    queue, levels, sums = W.queue, W.levels, W.sums
+    n, words, threads, bits = W.parent.size, np.int64(W.visited.size), limits.threads, limits.degree_bits
+    m = np.int64(A.indptr[n])
+    divided(A, W, board, INIT, words, region_chunk(words, threads), ZERO, ZERO, ZERO, threads)
+    sums[:, :] = 0.0
+    nf, mf = np.int64(1), -np.int64(W.parent[source]) - 1
+    W.parent[source], W.sigma[0, source], queue[0] = 0, 1.0, np.uint32(source)
+    v = np.uint64(source)
+    levels[0, wide_levels.BEGINS], levels[1, wide_levels.BEGINS] = 0, 1
+    levels[0, wide_levels.SHIFT], levels[0, wide_levels.ARCS] = 0, mf
+    mu, nf0, mf0, last, bound, marked, counted = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
+    findable = limits.findable + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
+    count = np.int64(1)  # of levels
+    while count <= limits.cutoff and levels[count, wide_levels.BEGINS] < findable:
+        level, end = count - 1, levels[count, wide_levels.BEGINS]
+        if counted < level and by_sorted_arcs(A, W, board, level - 1, level, wide_levels.OUTWARDS, limits):
+            counted, bound = level, settle(W, level, bound, bits)
+        choice, is_new = np.int64(limits.pulls == PULL_ALWAYS), counted < level
+        if limits.pulls == PULL_BY_RULE:
+            choice = choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
+            choice = np.int64(choice != 0 or mf * PULL_WIDE > mu)  # what a push finds must still be counted
+        if choice:
+            if is_new:
+                by_level(A, W, board, OUT, level, wide_levels.COUNTS, mf, threads)
+                counted, bound = level, settle(W, level, bound, bits)
+            size = pull_chunk(words, threads)
+            if marked != end:
+                divided(A, W, board, MARK, words, size, ZERO, ZERO, ZERO, threads)
+            board[crew.TAIL] = end
+            divided(A, W, board, PULL, words, size, count, ZERO, ZERO, threads)
+        else:
+            board[crew.TAIL] = end
+            flags = wide_levels.PUSHES | wide_levels.COUNTS if is_new else wide_levels.PUSHES
+            by_level(A, W, board, OUT, level, flags, mf, threads)
+            if is_new:
+                counted, bound = level, settle(W, level, bound, bits)
+        tail, edges = board[crew.TAIL], board[crew.EDGES]
+        nf0, mf0, last, nf, mf = nf, mf, choice, tail - end, edges
+        if bound < 0:
+            return ZERO
+        if nf == 0:
+            return count
+        levels[count, wide_levels.SHIFT], levels[count, wide_levels.ARCS] = 0, mf
+        levels[count + 1, wide_levels.BEGINS] = tail
+        if choice:
+            marked, counted, bound = tail, count, settle(W, count, bound, bits)
+            if bound < 0:
+                return ZERO
+        mu -= mf
+        count += 1
+    level = count - 1
+    if counted < level:
+        if not by_sorted_arcs(A, W, board, level - 1, level, wide_levels.OUTWARDS, limits):
+            by_level(A, W, board, OUT, level, wide_levels.COUNTS, mf, threads)
+        if settle(W, level, bound, bits) < 0:
+            return ZERO
+    return count
+
+
+@inner
+def way_back(A, W, board, count, limits):
+    """Dependencies, from the last level back to the first one after the source."""
+    noinline()
+    for level in range(count - 1, 0, -1):
+        level_, flags = np.int64(level), wide_levels.WITH_ENDPOINTS * limits.endpoints
+        if level < count - 1:
+            flags |= wide_levels.HAS_SUCCESSORS
+            if by_sorted_arcs(A, W, board, level_ + 1, level_, flags, limits):
+                continue
+        by_level(A, W, board, BACK, level_, flags, W.levels[level, wide_levels.ARCS], limits.threads)
+
+
+@outer
+def commit(total, row, done):
+    """Add the row of one source to the total."""
+    for v in range(total.size):
+        total[v] += row[v]
+    done[DONE] += 1
+
+
+@inner
+def lead(A, W, board, source, limits, rule, certificate, done):
+    """The leader's part: out from the source, back, and both sides of the certificate."""
+    noinline()
+    count = way_out(A, W, board, source, limits, rule)
+    done[OUTCOME] = TOO_WIDE
+    if count == 0:
+        return
+    way_back(A, W, board, count, limits)
+    counted = 0.0
+    for i in range(W.sums.shape[0]):
+        certificate[0] += W.sums[i, wide_levels.FOUND_SUM]
+        certificate[1] += W.sums[i, wide_levels.DUE]
+        counted += W.sums[i, wide_levels.COUNTED]
+    if limits.endpoints:
+        W.total[source] += counted  # the source is an end of every path
+    done[OUTCOME] = ADDED
+    done[DONE] += 1
+
+
+part_of = led(lead, work)
+
+
+@outer
+def take_part(A, W, board, source, limits, rule, certificate, done, team, helpers, me):
+    """One thread's part: number 0 leads, others help with one source after another."""
+    part_of(A, W, board, (source, limits, rule, certificate, done), team, helpers, me)
+
+
+# ------------------------------------------------------------------ runs
+
 
 NOTHING = np.empty(0)
 Shared = namedtuple("Shared", "control")  # see workers.run_workers
@@ -44,8 +281,8 @@ class WideAccumulation:
         self.total = np.zeros(n) if job.memory_limit is not None else loaded.sums()
         self.certificate = np.zeros((self.blocks, 2))
         self._done = np.zeros(2, np.int64)  # counted by compiled code, so that Ctrl-C finds it and the total agreeing
-        self._limits = kernels.Limits(
-            cutoff=NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF),
+        self._limits = Limits(
+            cutoff=NO_CUTOFF if job.cutoff is None else int(min(job.cutoff, NO_CUTOFF)),
             threads=self.workers,
             endpoints=int(job.endpoints),
             degree_bits=loaded.degree_bits,
@@ -57,10 +294,10 @@ class WideAccumulation:
         self._targets, self._origins = demand_of(job)
         self._states = []
 
-    done = property(lambda self: int(self._done[kernels.DONE]))
+    done = property(lambda self: int(self._done[DONE]))
 
     def advance(self, first, poll):
-        self._done[kernels.DONE] = first
+        self._done[DONE] = first
         if first < self.blocks and not self._states:
             self._states = self.loaded.spare(self._kind) or [
                 WideState(targets=NOTHING, **allocate(self._arrays())) for _ in range(self.teams)
@@ -98,13 +335,13 @@ class WideAccumulation:
         run_workers(lead, None, range(len(numbers)), Shared(control), poll)
         for i, one in enumerate(numbers):
             if counted[i]:
-                kernels.commit(self.total, states[i].total, self._done)
+                commit(self.total, states[i].total, self._done)
             else:
                 self._add_by_one(one)
 
     def _work_on(self, number, state, done):
         """One team's source, in compiled code. Returns whether its path counts are small enough for this way."""
-        A, kind, helpers = self.loaded.adjacency("any"), kernels.take_part, self.workers - 1
+        A, kind, helpers = self.loaded.adjacency("any"), take_part, self.workers - 1
         source = np.int64(self.job.sources[number])
         demand = self._origins[number] if self._origins.size else 1.0
         targets = self._targets if self._targets.size or demand == 1.0 else np.ones(self.loaded.n)
@@ -112,7 +349,7 @@ class WideAccumulation:
         part = A, state, new_board(), source, self._limits, self._rule, self.certificate[number], done
         with compiling(kind):
             team.lead(helpers, kind, part, (A.indptr.itemsize, A.in_indptr.itemsize))
-        return done[kernels.OUTCOME] != kernels.TOO_WIDE
+        return done[OUTCOME] != TOO_WIDE
 
     def _add_by_one(self, number):
         """Leave a source whose path counts are too large to one worker, which can scale them."""

@@ -1,15 +1,15 @@
-"""One level of betweenness on all threads, compiled: the ways to go out and back. See betweenness/wide_kernels.py."""
+"""One level of betweenness on all threads, compiled: forward and backward. See betweenness/wide.py."""
 
 from collections import namedtuple
 
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.crew import EDGES, FOUND, JOB_END, TAIL, next_chunk, next_of_regions
+from hopwave.engines.cpu.crew import EDGES, FOUND, TAIL, next_chunk, next_of_regions
 from hopwave.engines.cpu.integers import U0, U1, U4, U6, U8, U16
 from hopwave.engines.cpu.intrinsics import (
-    INNER,
     atomic_add,
+    inner,
     noinline,
     ordered_add,
     prefetch,
@@ -19,10 +19,9 @@ from hopwave.engines.cpu.intrinsics import (
 from hopwave.engines.cpu.search.state import BUFFER, BUFFER_CELLS
 from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD, flush, push_chunk
 from hopwave.engines.ledger import declare
-from hopwave.system.numba_cache import njit
 
 # parent: negative as in a search (search/steps.py) before a vertex is visited, then its level; queue, buffers: as
-# there; sigma: two rows, of even and of odd levels (see wide_kernels.py); sums: one row per worker, with these columns;
+# there; sigma: two rows, of even and of odd levels (see wide.py); sums: one row per worker, with these columns;
 # levels: where each begins in the queue, its shift of σ̂, its arcs. The others are for sorted arcs: getters and values,
 # one entry per arc; runs, one row per bucket of givers; cursors, one row per worker; gathered: sums of values.
 WideState = namedtuple(
@@ -57,7 +56,7 @@ FLAG_BITS = 7
 FLAGS = (1 << FLAG_BITS) - 1
 
 
-@njit(**INNER)
+@inner
 def forget(parent, sigma, unvisited, begin, end):
     noinline()
     even, odd = sigma[0], sigma[1]
@@ -69,7 +68,7 @@ def forget(parent, sigma, unvisited, begin, end):
         odd[v] = 0.0
 
 
-@njit(**INNER)
+@inner
 def collect(parent, level, begin, end, found):
     """The vertices of a level among [begin, end), ascending. Returns how many there are."""
     noinline()
@@ -80,10 +79,27 @@ def collect(parent, level, begin, end, found):
     return count
 
 
-# ------------------------------------------------------------------ out
+@inner
+def next_part(W, board, me, level, region, by_words):
+    """Some vertices of a level, as vertices[begin:stop], and their region; −1 if none remain.
+
+    A job over words collects them in the worker's buffer, region by region; another takes chunks of the queue.
+    """
+    if not by_words:
+        begin, stop = next_chunk(board)
+        return W.queue, begin, stop, region if begin < stop else np.int64(-1)
+    begin, stop, region = next_of_regions(board, region)
+    if region < 0:
+        return W.queue, begin, stop, region
+    buffer, last = W.buffers[me], min(np.uint64(stop) << U6, np.uint64(W.parent.size))
+    found = collect(W.parent, level, np.uint64(begin) << U6, last, buffer)
+    return buffer, np.int64(0), np.int64(found), region
 
 
-@njit(**INNER)
+# ------------------------------------------------------------------ forward
+
+
+@inner
 def count_vertices(A, sigma, vertices, begin, end, level):
     """σ̂ of vertices[begin:end], all of that level: the sum over the in-neighbours one level up."""
     noinline()
@@ -103,17 +119,17 @@ def count_vertices(A, sigma, vertices, begin, end, level):
         counted[v] = paths
 
 
-@njit(**INNER)
+@inner
 def count_and_push(A, W, board, me, level, flags):
-    """Chunks of a level in the queue: count their paths, find their successors, or both."""
+    """Count the paths to a level, find its successors in the order of the queue, or both."""
     noinline()
-    kept, edges, end = U0, 0, board[JOB_END]
+    kept, edges, region = U0, 0, me
     while True:
-        begin, stop = next_chunk(board)
-        if begin >= end:
+        vertices, begin, stop, region = next_part(W, board, me, level, region, flags & BY_WORDS != 0)
+        if region < 0:
             break
         if flags & COUNTS:
-            count_vertices(A, W.sigma, W.queue, begin, stop, level)
+            count_vertices(A, W.sigma, vertices, begin, stop, level)
         if flags & PUSHES:
             kept, more = push_chunk(A, W, board, me, begin, stop, kept, level + 1)
             edges += more
@@ -122,20 +138,7 @@ def count_and_push(A, W, board, me, level, flags):
         ordered_add(board, EDGES, edges)
 
 
-@njit(**INNER)
-def count_by_words(A, W, board, me, level):
-    """Paths to a level that a push has found, region by region."""
-    noinline()
-    buffer, n, region = W.buffers[me], np.uint64(W.parent.size), me
-    while True:
-        begin, stop, region = next_of_regions(board, region)
-        if region < 0:
-            break
-        found = collect(W.parent, level, np.uint64(begin) << U6, min(np.uint64(stop) << U6, n), buffer)
-        count_vertices(A, W.sigma, buffer, 0, found, level)
-
-
-@njit(**INNER)
+@inner
 def pull_counting(A, W, board, me, level):
     """Unvisited vertices add up the counts of their in-neighbours; only those of the level before have counts."""
     noinline()
@@ -175,7 +178,7 @@ def pull_counting(A, W, board, me, level):
 # ------------------------------------------------------------------ sorted arcs
 
 
-@njit(**INNER)
+@inner
 def sort_arcs(A, W, board, me, level, flags, bucket_bits):
     """The values of a level's vertices, once for every arc to a vertex of the next level, or of the one before on the
     way back, sorted by the bucket of that vertex, which gets it.
@@ -216,7 +219,7 @@ def sort_arcs(A, W, board, me, level, flags, bucket_bits):
             place_arcs(indptr, indices, buffer, found, cursor, bits, given, sign, getters, values)
 
 
-@njit(**INNER)
+@inner
 def count_arcs(indptr, indices, vertices, count, cursor, bits):
     """How many arcs lead into each bucket."""
     noinline()
@@ -229,7 +232,7 @@ def count_arcs(indptr, indices, vertices, count, cursor, bits):
             cursor[np.uint64(indices[j]) >> bits] += 1
 
 
-@njit(**INNER)
+@inner
 def place_arcs(indptr, indices, vertices, count, cursor, bits, given, sign, getters, values):
     """Write every arc to its place."""
     noinline()
@@ -247,7 +250,7 @@ def place_arcs(indptr, indices, vertices, count, cursor, bits, given, sign, gett
             cursor[u >> bits] += 1
 
 
-@njit(**INNER)
+@inner
 def add_sorted(A, W, board, me, level, flags, bucket_bits):
     """A level's vertices get what was sorted: path counts, or on the way back shares, with which they are finished.
 
@@ -276,10 +279,10 @@ def add_sorted(A, W, board, me, level, flags, bucket_bits):
                 finish_vertices(A, W, buffer, 0, found, level, flags | IS_GATHERED, me)
 
 
-# ------------------------------------------------------------------ back
+# ------------------------------------------------------------------ backward
 
 
-@njit(**INNER)
+@inner
 def finish_vertices(A, W, vertices, begin, end, level, flags, me):
     """δ of vertices of a level is added to the total; sigma becomes what their predecessors take their share of."""
     noinline()
@@ -320,25 +323,13 @@ def finish_vertices(A, W, vertices, begin, end, level, flags, me):
     W.sums[me, COUNTED] += counted
 
 
-@njit(**INNER)
+@inner
 def finish_level(A, W, board, me, level, flags):
-    """Chunks of a level in the queue, going back; vertices gather from their successors."""
+    """`finish_vertices` for all vertices of a level."""
     noinline()
+    region = me
     while True:
-        begin, stop = next_chunk(board)
-        if begin >= board[JOB_END]:
-            return
-        finish_vertices(A, W, W.queue, begin, stop, level, flags, me)
-
-
-@njit(**INNER)
-def finish_by_words(A, W, board, me, level, flags):
-    """`finish_level` for a large level, whose vertices are found among all words, region by region."""
-    noinline()
-    buffer, n, region = W.buffers[me], np.uint64(W.parent.size), me
-    while True:
-        begin, stop, region = next_of_regions(board, region)
+        vertices, begin, stop, region = next_part(W, board, me, level, region, flags & BY_WORDS != 0)
         if region < 0:
             return
-        found = collect(W.parent, level, np.uint64(begin) << U6, min(np.uint64(stop) << U6, n), buffer)
-        finish_vertices(A, W, buffer, 0, found, level, flags, me)
+        finish_vertices(A, W, vertices, begin, stop, level, flags, me)

@@ -1,25 +1,115 @@
-"""Sums of distances of vertices that are not searched from, out of the rows of distances of those that are.
+"""Sums of distances of vertices that are not searched from, from the rows of distances of those that are.
 
-The graph is what remains without its trees, one component after another: core vertices, then chains of vertices of
-degree two, one after another. A chain has ends a and b in the core and a length L; d(a, b) goes any way.
+Trees that hang on the rest need no search. Along the edge from p to v, of length ℓ, the `size` vertices of v's branch
+come nearer and all others move away: Σ d(v) = Σ d(p) + ℓ · (reached − 2 · size). A component that is a tree keeps one
+vertex.
+
+The rest of the graph has core vertices and chains of vertices of degree two. A chain has ends a and b in the core and a
+length L; d(a, b) may take any path.
 
     from an inner vertex at α to x outside of the chain   min(d(a, x) + α, d(b, x) + L − α)
     to one at β                                           min(|α − β|, L + d(a, b) − |α − β|)
     to a vertex of the tree at x                          its depth more
 
-One such pass over a row is a few instructions per vertex, where a search chases pointers. Only Σ 1/d looks at every
-vertex of a tree; Σ d and the greatest d take its size, its sum of depths and its height.
+One such pass over a row is a few instructions per vertex, where a search chases pointers. Only Σ 1/d reads every
+vertex of a tree; Σ d and the greatest d use its size, its sum of depths and its height.
 """
 
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load, uncounted
-from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
+from hopwave import engines
+from hopwave.engines.cpu.betweenness import core_graph as cores
+from hopwave.engines.cpu.betweenness.core_graph import arrays_of
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.intrinsics import INNER, atomic_add, inner, noinline, outer, uncounted
+from hopwave.engines.cpu.workers import FINISHED, new_control, next_batch, run_workers
+from hopwave.graph import Graph
+from hopwave.graph.arrays import arc_tails
 from hopwave.system.numba_cache import njit
+
+# ------------------------------------------------------------------ trees
+
+
+class Trees(NamedTuple):
+    """`order`: the vertices that were taken away, from the leaves inwards. For every vertex: `parent`, or −1 if it was
+    not taken away; `length` of the edge to it; `root` and `depth`, where its tree hangs, and how far away; `size` and
+    `height` of its branch, and `second`, the height of its second highest branch."""
+
+    order: Any
+    parent: Any
+    length: Any
+    root: Any
+    depth: Any
+    size: Any
+    height: Any
+    second: Any
+
+
+def hanging_trees(graph: Any, weighted: bool) -> Trees:
+    """All trees of an undirected graph without parallel edges; depths in its own lengths, or in hops."""
+    lengths = np.asarray(graph.weights, np.float64) if weighted else np.zeros(0)
+    return Trees(*arrays_of(take_away, graph.indptr, graph.indices, lengths))
+
+
+@outer
+def take_away(indptr, indices, lengths):
+    """The arrays of Trees."""
+    n = indptr.size - 1
+    left, queue, tail = np.zeros(n, np.int64), np.empty(n, np.int64), 0  # left: neighbours that are still there
+    for v in range(n):
+        for j in range(np.int64(indptr[v]), np.int64(indptr[v + 1])):
+            left[v] += np.int64(indices[j]) != v
+        if left[v] == 1:
+            queue[tail] = v
+            tail += 1
+    order, parent, length, count, i = np.empty(n, np.int64), np.full(n, -1, np.int64), np.zeros(n), 0, 0
+    size, height, second = np.ones(n), np.zeros(n), np.zeros(n)
+    while i < tail:
+        v = queue[i]
+        i += 1
+        if left[v] == 0:  # the last vertex of a component
+            continue
+        for j in range(np.int64(indptr[v]), np.int64(indptr[v + 1])):
+            p = np.int64(indices[j])
+            if p != v and left[p] > 0 and parent[p] < 0:
+                break
+        order[count], parent[v], left[v] = v, p, 0
+        count += 1
+        length[v] = lengths[j] if lengths.size else 1.0
+        size[p] += size[v]
+        reach = height[v] + length[v]
+        second[p] = max(second[p], min(height[p], reach))
+        height[p] = max(height[p], reach)
+        left[p] -= 1
+        if left[p] == 1:
+            queue[tail] = p
+            tail += 1
+    root, depth = np.arange(n), np.zeros(n)
+    for i in range(count - 1, -1, -1):
+        v = order[i]
+        root[v], depth[v] = root[parent[v]], depth[parent[v]] + length[v]
+    return order[:count], parent, length, root, depth, size, height, second
+
+
+@outer
+def down_the_trees(order, parent, length, size, height, second, reached, total, outside):
+    """From the roots outwards: Σ d, and the greatest distance to what is not in a vertex's branch (`outside`)."""
+    for i in range(order.size - 1, -1, -1):
+        v = order[i]
+        p = parent[v]
+        total[v] = total[p] + length[v] * (reached[v] - 2.0 * size[v])
+        beside = second[p] if height[v] + length[v] == height[p] else height[p]
+        outside[v] = length[v] + max(outside[p], beside)
+
+
+# ------------------------------------------------------------------ passes over rows
+
 
 # For every vertex x: begin, end: of its component; weight, height: how many vertices its tree has with x, and how high
 # it is; at: its distance from the end a of its chain; tree: where its tree's vertices begin. For each of these: depth,
@@ -101,7 +191,7 @@ def add_inverse_in_chain(here, at, around, more, tree, depth, begin, end):
     return total
 
 
-@njit(**INNER)
+@inner
 def outside_inverse(P, x, ra, near, rb, far, first, last, around, more):
     """Σ 1/d to all that is not in the tree of x, from a vertex of this tree at depth `more`."""
     noinline()
@@ -114,7 +204,7 @@ def outside_inverse(P, x, ra, near, rb, far, first, last, around, more):
     return found + add_inverse_in_chain(P.at[x], P.at, around, more, tree, P.depth, x + 1, last)
 
 
-@njit(**INNER)
+@inner
 def inside_inverse(P, begin, end, u, distance):
     """Σ 1/d between a vertex u of a tree and the others of it; u < begin is the root."""
     found, depth, above = 0.0, P.depth, P.above
@@ -138,7 +228,7 @@ def inside_inverse(P, begin, end, u, distance):
     return found
 
 
-@njit(**INNER)
+@inner
 def fill(P, shared, own, x, ra, near, rb, far, first, last, around):
     """All sums of x; for Σ 1/d, those of its tree's vertices too. first, last: the vertices of its chain, or x."""
     noinline()
@@ -161,16 +251,16 @@ def fill(P, shared, own, x, ra, near, rb, far, first, last, around):
         sums[n + u] = known + inside_inverse(P, tree[x], tree[x + 1], u, own.distance)
 
 
-@njit(**COMPILED)
+@outer
 def take_items(P, own, shared):
-    """A worker: core vertices, and pieces of chains, until none is left."""
+    """A worker: core vertices, and pieces of chains, until none remains."""
     P, own, shared = uncounted(P), uncounted(own), uncounted(shared)
     control, items, rows, row = shared.control, shared.items, shared.rows, shared.row
     zero = rows.dtype.type(0)
-    while ordered_load(control, STOP) == 0:
-        i = atomic_add(control, NEXT_BATCH, 1)
-        if i >= items.shape[0]:
-            break
+    while True:
+        i, stop = next_batch(control, 1, items.shape[0])
+        if i == stop:
+            return
         c, begin, end = items[i]
         if c < 0:
             ra = rows[row[begin]]
@@ -183,3 +273,152 @@ def take_items(P, own, shared):
                 near = rows.dtype.type(P.at[x])
                 fill(P, shared, own, x, ra, near, rb, rows.dtype.type(length) - near, first, last, around)
         atomic_add(control, FINISHED, 1)
+
+
+# ------------------------------------------------------------------ runs
+
+
+BYTES_OF_ROWS = 1 << 27  # of a batch
+PIECE = 64  # vertices of a chain that one worker takes
+
+
+class CoreSums:
+    """Sums of distances of all vertices of a graph. `trees`: a Trees of it; `lengths`: integers, None for hops.
+
+    `graph` is what is searched: the given one without its trees, its vertices in another order (`kept`). `gain`: of
+    work, which the caller knows.
+    """
+
+    gain = 0.0
+
+    def __init__(self, whole, trees, lengths):
+        self._whole, self._trees, weighted = whole, trees, lengths is not None
+        self._unit = whole.weights[0] / lengths[0] if weighted and whole.m else 1.0
+        rest = np.flatnonzero(trees.parent < 0)
+        graph, along = _renumbered(whole, rest, lengths if weighted else np.ones(whole.m, np.int64))
+        label = engines.engine("cpu").components(graph, False)
+        is_core = cores.core_vertices(graph, label)
+        found = cores.Chains(*cores.arrays_of(cores.walk_chains, graph.indptr, graph.indices, along, is_core))
+        kept = np.flatnonzero(is_core)
+        kept = kept[np.argsort(label[kept], kind="stable")]
+        number = np.full(graph.n, -1, np.int64)
+        number[kept] = np.arange(len(kept))
+        x, y = (np.concatenate([number[found.edges[:, k]], number[found.ends[:, k]]]) for k in (0, 1))
+        indptr, heads, *_ = cores.arcs_of(len(kept), x, y, np.concatenate([found.edges[:, 2], found.length]))
+        size = max(8, min(4096, BYTES_OF_ROWS // ((8 if weighted else 4) * max(1, graph.n))))
+        chained = cores.chained_arcs(indptr, heads, number[found.ends])
+        order, self._first = cores.arrays_of(cores.grow_batches, indptr, heads, chained, size)
+        kept = kept[order]
+        number[kept] = np.arange(len(kept))  # core vertices in the order of their batches
+        self.searched, self.chains = len(kept), len(found.size)
+        self._number(graph, rest, label, kept, number, found, along if weighted else None)
+
+    def _number(self, graph, rest, label, kept, number, found, lengths):
+        """Number the vertices: components, in them the core in the order of batches, then chains."""
+        ends = number[found.ends].reshape(-1, 2)
+        owner = np.argmin(ends, axis=1)
+        by_owner = np.argsort(ends.min(axis=1), kind="stable")
+        starts, size = np.cumsum(found.size) - found.size, found.size[by_owner]
+        begins = np.cumsum(size) - size
+        inner = found.inner[np.repeat(starts[by_owner] - begins, size) + np.arange(size.sum())]
+        listed = np.concatenate([kept, inner])
+        listed = listed[np.argsort(label[listed], kind="stable")]
+        place = np.empty(graph.n, np.int64)
+        place[listed] = np.arange(graph.n)
+        self.kept, trees = rest[listed], self._trees
+        self.graph, along = _renumbered(graph, listed, np.ones(graph.m, np.int64) if lengths is None else lengths)
+        if lengths is not None:
+            self.graph = self.graph.with_weights(along * self._unit)
+        labels, counts = np.unique(label[listed], return_counts=True)
+        ends_of = np.cumsum(counts)
+        component = np.searchsorted(labels, label[listed])
+        at = np.zeros(graph.n)
+        at[place[found.inner]] = found.distance * self._unit
+        hang = trees.order
+        new = np.full(self._whole.n, -1, np.int64)
+        new[self.kept] = np.arange(graph.n)
+        hang = hang[np.lexsort((trees.depth[hang], new[trees.root[hang]]))]
+        self._hanging, of = hang, new[trees.root[hang]]
+        tree = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=graph.n))])
+        new[hang] = np.arange(len(hang))  # places in a tree from here on
+        parent = trees.parent[hang]
+        above = np.where(trees.parent[parent] < 0, -1, new[parent])
+        first = place[found.inner[starts[by_owner]]]
+        kind = np.int32 if lengths is None else np.float64
+        self._parts = Parts(
+            (ends_of - counts)[component], ends_of[component], trees.size[self.kept].astype(kind),
+            trees.height[self.kept].astype(kind), at, tree,
+            trees.depth[hang], above, of, first, first + size, place[found.ends[by_owner, 0]],
+            place[found.ends[by_owner, 1]], found.length[by_owner] * self._unit,
+        )  # fmt: skip
+        self._core = place[kept]  # by its number
+        self._alone = np.stack([np.full(len(kept), -1), self._core, self._core + 1], axis=1)
+        p = 2 * by_owner + owner[by_owner]  # seen from the end that comes first; in the order of these ends
+        both = ends.reshape(-1)
+        slots = np.concatenate([[0], np.cumsum(np.bincount(both[p], minlength=len(kept)))])
+        self._slots = slots
+        self._needed, self._needed_begin = cores.arrays_of(cores.needed_rows, self._first, slots, p, both)
+        self.rows, self.widest = len(self._needed), int(np.diff(self._needed_begin).max(initial=0))
+
+    @property
+    def nbytes(self):
+        """Bytes of what is searched, its parts, and the trees."""
+        searched = self.graph.indptr, self.graph.indices, self.graph.weights
+        arrays = (*self._parts, *self._trees, *searched, self._needed, self._alone, self.kept)
+        return sum(one.nbytes for one in arrays if one is not None)
+
+    def run(self, rows_of, inverse, threads, poll):
+        """Of all vertices of the whole graph: reached, and Σ 1/d (`inverse`) or Σ d and the greatest d.
+
+        rows_of(graph, sources): their rows of distances."""
+        P, trees, whole, done = self._parts, self._trees, self._whole, 0
+        total, outside = (np.zeros(0 if inverse else self.graph.n) for _ in range(2))
+        sums = np.zeros(whole.n if inverse else 0)
+        row = np.zeros(self.graph.n, np.int64)
+        widest = int(np.diff(P.tree).max(initial=0))
+        for b in range(len(self._first) - 1):
+            needed = self._core[self._needed[self._needed_begin[b] : self._needed_begin[b + 1]]]
+            row[needed] = np.arange(len(needed))
+            rows = rows_of(self.graph, needed)
+            begin, end = self._first[b], self._first[b + 1]
+            items = np.concatenate([self._alone[begin:end], self._pieces_of(*self._slots[[begin, end]])])
+            shared = Shared(rows, row, items, inverse, total, outside, sums, new_control())
+            states = [Own(np.zeros(widest)) for _ in range(max(1, min(thread_count(threads), len(items))))]
+            with compiling(take_items):
+                run_workers(take_items, P, states, shared, lambda _: None)
+            del rows, shared  # before the next ones are made
+            done += int(end - begin)
+            poll(done)
+        label = engines.engine("cpu").components(whole, False)
+        reached = np.bincount(label)[label].astype(np.float64)
+        if inverse:
+            found = np.zeros(whole.n)
+            found[self.kept], found[self._hanging] = sums[: self.graph.n], sums[self.graph.n :]
+            return reached, found
+        depths = np.bincount(label, trees.depth)[label]
+        sum_of, beyond = np.zeros(whole.n), np.zeros(whole.n)
+        sum_of[self.kept], beyond[self.kept] = total + depths[self.kept], outside
+        down_the_trees(
+            trees.order, trees.parent, trees.length, trees.size, trees.height, trees.second, reached, sum_of, beyond
+        )
+        return reached, sum_of, np.maximum(beyond, trees.height)
+
+    def _pieces_of(self, begin, end):
+        """Items of these chains, none of many vertices."""
+        P = self._parts
+        pieces = -(-(P.last[begin:end] - P.first[begin:end]) // PIECE)
+        chain = np.repeat(np.arange(begin, end), pieces)
+        number = np.arange(len(chain)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        first = P.first[chain] + PIECE * number
+        return np.stack([chain, first, np.minimum(first + PIECE, P.last[chain])], axis=1)
+
+
+def _renumbered(graph, vertices, lengths):
+    """The graph of these vertices in this order, without loops, and the lengths of its arcs."""
+    number = np.full(graph.n, -1, np.int64)
+    number[vertices] = np.arange(len(vertices))
+    tails, heads = number[arc_tails(graph)], number[graph.indices]
+    arcs = np.flatnonzero((tails >= 0) & (heads >= 0) & (tails != heads))
+    arcs = arcs[np.argsort(tails[arcs] * np.int64(len(vertices)) + heads[arcs], kind="stable")]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(tails[arcs], minlength=len(vertices)))])
+    return Graph(indptr.astype(graph.indptr.dtype), heads[arcs].astype(np.int32), directed=False), lengths[arcs]

@@ -11,7 +11,7 @@ It is made for many registers. With m of them it is too large by a share of c/m,
 1.13 for large ones: measured for m = 16, 64 and 256, fitted to ± 0.05, and divided out.
 
 Few registers of a counter change in a step. So the sum over r > 0 and the number of zeros are kept for each vertex, and
-corrected for what changed. The sum is a whole number, of 2^(p − 62): the order of corrections changes no bit.
+corrected for what changed. The sum is an integer, in units of 2^(p − 62): the order of corrections changes no bit.
 """
 
 import math
@@ -22,10 +22,9 @@ from hopwave.arrays import ignoring
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share
 from hopwave.engines.cpu.integers import U0
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, trailing_zeros, uncounted
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, outer, trailing_zeros, uncounted
 from hopwave.engines.host_memory import check_memory
 from hopwave.planning.many_sources import Balls
-from hopwave.system.numba_cache import njit
 
 ROWS_PER_CHUNK = 256
 BYTE = np.uint64(255)  # the bits of a register
@@ -86,13 +85,13 @@ def zeros_table(registers):
     return np.append(found * registers, np.inf)
 
 
-@njit(**INNER)
+@inner
 def unbiased(size, registers):
     """The estimate without its bias."""
     return size / (1.0 + (1.13 - 0.63 * math.exp(-0.5 * size / registers)) / registers)
 
 
-@njit(**COMPILED)
+@outer
 def unite_rows(rows, counters, sums, step, unit, empty, scale, end, chunk, board):
     """One step: unite the counters of all rows; board[FOUND] counts those that grew.
 

@@ -8,7 +8,7 @@ A level costs one pass over the arcs of the active vertices, however many of the
 neighbouring sources have in common is walked once. What is kept of a search is added up level by level (KEEP bits):
 
     SUMS      per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs there are at each distance
-    COLUMNS   per vertex, over all sources: how many reached it, Σ w(d), Σ w(d)²; in whole numbers, so that the order
+    COLUMNS   per vertex, over all sources: how many reached it, Σ w(d), Σ w(d)²; in integers, so that the order
               in which workers add them changes nothing
     ROWS      every distance
     PAIRS     (vertex, distance) for each source in turn, in the order found
@@ -20,18 +20,16 @@ import numpy as np
 
 from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U8
 from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
     atomic_add,
     count_ones,
+    inner,
     noinline,
-    ordered_load,
+    outer,
     prefetch,
     trailing_zeros,
     uncounted,
 )
-from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.workers import FINISHED, next_batch
 
 LANES = 64
 SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8
@@ -57,7 +55,7 @@ U2, U3, U4, U5, U7 = (np.uint64(x) for x in (2, 3, 4, 5, 7))
 # ------------------------------------------------------------------ one level, 64 searches
 
 
-@njit(**INNER)
+@inner
 def push_wide(indptr, indices, seen, front, fresh, active, size, found):
     """Active vertices pass their lanes to their neighbours. Returns how many vertices were found."""
     noinline()
@@ -80,7 +78,7 @@ def push_wide(indptr, indices, seen, front, fresh, active, size, found):
     return tail
 
 
-@njit(**INNER)
+@inner
 def pull_wide(in_indptr, in_indices, seen, front, fresh, full, found):
     """Vertices that lack lanes look for them in their neighbours. Returns how many found some, and the arcs checked."""
     noinline()
@@ -109,7 +107,7 @@ def pull_wide(in_indptr, in_indices, seen, front, fresh, full, found):
     return tail, checked
 
 
-@njit(**INNER)
+@inner
 def settle(seen, fresh, found, tail, unvisited):
     """Mark the found as seen. Returns the arcs that leave them, and how many (source, vertex) pairs are new."""
     noinline()
@@ -124,7 +122,7 @@ def settle(seen, fresh, found, tail, unvisited):
     return arcs, pairs
 
 
-@njit(**INNER)
+@inner
 def count_lanes(fresh, found, tail, lanes):
     """lanes[i] = how many of the found have bit i. Counter k of eight counts bits k, k + 8, …, k + 56, one per byte.
 
@@ -166,9 +164,9 @@ def count_lanes(fresh, found, tail, lanes):
         begin = end
 
 
-@njit(**INNER)
+@inner
 def weights(limits, depth):
-    """w(d) and w(d)² as whole numbers; the square of 1/d in the same unit as 1/d."""
+    """w(d) and w(d)² as integers; the square of 1/d in the same unit as 1/d."""
     if depth == 0:
         return np.int64(0), np.int64(0)
     if limits.weight == HOPS:
@@ -177,7 +175,7 @@ def weights(limits, depth):
     return np.int64(np.rint(unit / depth)), np.int64(np.rint(unit / (np.float64(depth) * depth)))
 
 
-@njit(**INNER)
+@inner
 def fill_columns(fresh, found, tail, columns, weight, square):
     noinline()
     for i in range(tail):
@@ -188,7 +186,7 @@ def fill_columns(fresh, found, tail, columns, weight, square):
         columns[v, 2] += count * square
 
 
-@njit(**INNER)
+@inner
 def fill_rows(fresh, found, tail, rows, places, first, depth):
     noinline()
     for i in range(tail):
@@ -200,7 +198,7 @@ def fill_rows(fresh, found, tail, rows, places, first, depth):
             rows[places[first + np.int64(lane)], v] = depth
 
 
-@njit(**INNER)
+@inner
 def fill_sums(own, shared, first, count, depth):
     """Add a level's counts to the sums of the sources from number `first` on."""
     lanes, sums, inverse, places, histogram = own.lanes, shared.sums, shared.inverse, shared.places, own.histogram
@@ -216,7 +214,7 @@ def fill_sums(own, shared, first, count, depth):
             histogram[depth] += new
 
 
-@njit(**INNER)
+@inner
 def keep_wide(own, shared, first, count, fresh, found, tail, depth):
     """Add what is kept of a level."""
     keep = shared.limits.keep
@@ -230,7 +228,7 @@ def keep_wide(own, shared, first, count, fresh, found, tail, depth):
         fill_rows(fresh, found, tail, shared.rows, shared.places, first, np.int32(depth))
 
 
-@njit(**INNER)
+@inner
 def wide_search(A, own, shared, first, count):
     """Up to 64 searches at once, from `count` sources from number `first` on."""
     noinline()
@@ -276,7 +274,7 @@ def wide_search(A, own, shared, first, count):
 # ------------------------------------------------------------------ one search
 
 
-@njit(**INNER)
+@inner
 def push_one(indptr, indices, depth, queue, begin, end, level):
     """One level of one search. Returns the new end of the queue."""
     noinline()
@@ -295,7 +293,7 @@ def push_one(indptr, indices, depth, queue, begin, end, level):
     return tail
 
 
-@njit(**INNER)
+@inner
 def single_search(A, own, shared, number):
     """One search, from that source, pushed; depth is -1 everywhere before and after."""
     noinline()
@@ -333,7 +331,7 @@ def single_search(A, own, shared, number):
             depth[queue[i]] = -1
 
 
-@njit(**INNER)
+@inner
 def fill_pairs(queue, begin, end, shared, source, level, pair):
     """Append a level's vertices to the pairs so far, or only count them while the arrays for them are empty."""
     noinline()
@@ -349,19 +347,19 @@ def fill_pairs(queue, begin, end, shared, source, level, pair):
     return pair
 
 
-@njit(**COMPILED)
+@outer
 def take_batches(A, own, shared):
-    """A worker: batch after batch until none is left."""
+    """A worker: batch after batch until none remains."""
     A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
     control, limits, size = shared.control, shared.limits, shared.sources.size
     width = limits.width
-    while ordered_load(control, STOP) == 0:
-        first = atomic_add(control, NEXT_BATCH, 1) * width
-        if first >= size:
-            break
-        count = min(width, size - first)
+    while True:
+        first, stop = next_batch(control, width, size)
+        if first == stop:
+            return
+        count = stop - first
         if limits.keep & ROWS:  # by all workers: new memory takes as long to fill as the searches
-            for number in range(first, first + count):
+            for number in range(first, stop):
                 shared.rows[shared.places[number]][:] = -1
         if width == 1:
             single_search(A, own, shared, first)

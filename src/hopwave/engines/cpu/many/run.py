@@ -1,34 +1,242 @@
-"""Searches from many sources on the CPU: workers take batches, each with arrays of its own.
+"""Searches from many sources on the CPU: workers process batches, each with its own arrays, or all threads share each.
 
-No answer depends on which sources share a batch or on which worker takes it: lanes do not affect each other, and what
-several workers add to is whole numbers. So batches may be made as suits the machine.
+No result depends on which sources share a batch or on which worker processes it: lanes do not affect each other, and
+sums over several workers are of integers. So batches may be chosen to suit the machine.
+
+**Side by side**, for few batches of sources on many cores. Workers with batches of their own have four sources each if
+64 are distributed to 16 of them, and read every arc 16 times as often as one with all 64. Here, all threads pull one
+level of the full batch (kernels.py says how bits stand for searches): every thread takes chunks of vertices, which
+nobody else writes to. The leader pushes the first levels, as long as they have few arcs.
+
+Distances are kept as bits until a search is over: plane i has bit i of the levels. A row of the answer is then written
+from its beginning to its end; written level by level, 64 rows would evict each other from a cache. Levels from DEEPEST
+on, which are rare and small, are written as they are found.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from hopwave.engines.cpu import policy
+from hopwave.engines.cpu import crew, policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import lead, new_board, thread_count
-from hopwave.engines.cpu.integers import ONE
-from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.engines.cpu.many import kernels, side_by_side
-from hopwave.engines.cpu.many.side_by_side import sum_arrays
-from hopwave.engines.cpu.views import allocate, allocated
+from hopwave.engines.cpu.integers import ONE, U0, U1
+from hopwave.engines.cpu.intrinsics import atomic_add, count_ones, inner, noinline, ordered_add, outer, uncounted
+from hopwave.engines.cpu.many import kernels
+from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
-from hopwave.engines.ledger import Array, declare, total
+from hopwave.engines.ledger import declare, total
 from hopwave.planning.many_sources import Swept
 from hopwave.prepared import Structure
-from hopwave.system.numba_cache import njit
+
+# ------------------------------------------------------------------ side by side
+
+
+CLEAR, PULL, WRITE = range(3)  # jobs
+PLANES = 4
+DEEPEST = 1 << PLANES
+VERTICES_PER_CHUNK = 512
+MOST_PUSHED = 1 << 14  # arcs of a level that the leader pushes alone
+ZERO = np.int64(0)
+
+# seen, front, fresh: as in kernels.py; lanes, histogram, columns: sums over all threads
+Together = namedtuple("Together", "seen front fresh planes lanes histogram columns")
+
+
+def together_arrays(n, keep):
+    """The arrays of a Together."""
+    searched = declare(np.uint64, seen=n, front=n, fresh=n, planes=(PLANES if keep == "rows" else 0, n))
+    return searched | declare(np.int64, fill=0, lanes=kernels.LANES) | sum_arrays(n, keep)
+
+
+def sum_arrays(n, keep):
+    """The last arrays of every Together and WorkerState, which begin at 0 in every run."""
+    sums, columns = n + 1 if keep in ("sums", "columns") else 0, n if keep == "columns" else 0
+    return declare(np.int64, fill=0, histogram=sums, columns=(columns, 3))
+
+
+@inner
+def clear(own, low, high):
+    """Nothing is seen of the vertices [low, high)."""
+    own.seen[low:high] = U0
+    own.front[low:high] = U0
+    own.fresh[low:high] = U0
+    for plane in range(own.planes.shape[0]):
+        own.planes[plane, low:high] = U0
+
+
+@inner
+def settle(own, fresh, found, tail, depth):
+    """Mark what was found in this level as seen. Returns how many pairs of source and vertex these are."""
+    noinline()
+    seen, planes, pairs = own.seen, own.planes, 0
+    keeps = planes.shape[0] if depth < DEEPEST else 0
+    for i in range(tail):
+        v = found[i]
+        new = fresh[v]
+        seen[v] |= new
+        pairs += count_ones(new)
+        for plane in range(keeps):
+            if (depth >> plane) & 1:
+                planes[plane, v] |= new
+    return pairs
+
+
+@inner
+def pull(A, seen, front, fresh, full, low, high, found):
+    """What the vertices [low, high) find in their neighbours. Returns how many of them found something."""
+    noinline()
+    indptr, indices, tail = A.in_indptr, A.in_indices, 0
+    for v in range(np.uint64(low), np.uint64(high)):
+        missing = full & ~seen[v]
+        left, j, end = missing, np.uint64(indptr[v]), np.uint64(indptr[v + U1])
+        while left != U0 and j < end:
+            left &= ~front[indices[j]]
+            j += U1
+        new = missing & ~left
+        fresh[v] = new
+        if new != U0:
+            found[tail] = np.uint32(v)
+            tail += 1
+    return tail
+
+
+@inner
+def write(own, shared, first, count, low, high):
+    """The distances of all searches to the vertices [low, high)."""
+    noinline()
+    seen, planes = own.seen, own.planes
+    for lane in range(count):
+        by, row = np.uint64(lane), shared.rows[shared.places[first + lane]]
+        for v in range(low, high):
+            depth = np.int32(0)
+            for bit in range(PLANES):
+                depth |= np.int32((planes[bit, v] >> by) & U1) << np.int32(bit)
+            row[v] = depth - np.int32(1) + np.int32((seen[v] >> by) & U1)
+
+
+@inner
+def keep_level(own, shared, first, fresh, found, tail, depth, counts):
+    """What is kept of vertices that were found; counts: those of each search are added up there."""
+    keep = shared.limits.keep
+    if keep & kernels.SUMS:
+        some = np.empty(kernels.LANES, np.int64)
+        kernels.count_lanes(fresh, found, tail, some)
+        counts += some
+    if keep & kernels.COLUMNS:
+        weight, square = kernels.weights(shared.limits, depth)
+        kernels.fill_columns(fresh, found, tail, own.columns, weight, square)
+    if keep & kernels.ROWS and depth >= DEEPEST:
+        kernels.fill_rows(fresh, found, tail, shared.rows, shared.places, first, np.int32(depth))
+
+
+@inner
+def work(A, own, shared, first, count, board):
+    """A thread's share of a job."""
+    noinline()
+    kind, depth = board[crew.JOB_KIND], board[crew.JOB_DEPTH]
+    front, fresh = (own.front, own.fresh) if depth & 1 else (own.fresh, own.front)
+    full = ~U0 if count == kernels.LANES else (U1 << np.uint64(count)) - U1
+    found, counts, pairs = np.empty(VERTICES_PER_CHUNK, np.uint32), np.zeros(kernels.LANES, np.int64), 0
+    while True:
+        begin, stop = crew.next_chunk(board)
+        if begin >= stop:
+            break
+        if kind == CLEAR:
+            clear(own, begin, stop)
+        elif kind == WRITE:
+            write(own, shared, first, count, begin, stop)
+        else:
+            tail = pull(A, own.seen, front, fresh, full, begin, stop, found)
+            pairs += settle(own, fresh, found, tail, depth)
+            keep_level(own, shared, first, fresh, found, tail, depth, counts)
+    if pairs:
+        ordered_add(board, crew.FOUND, pairs)
+        for lane in range(count):
+            if counts[lane]:
+                atomic_add(own.lanes, lane, counts[lane])
+
+
+@inner
+def together(kind, depth, A, own, shared, first, count, board):
+    """A job for all threads. Returns how many pairs they found."""
+    crew.open_job(board, kind, ZERO, np.int64(own.seen.size), VERTICES_PER_CHUNK, depth, ZERO, ZERO)
+    work(A, own, shared, first, count, board)
+    crew.close_job(board)
+    return board[crew.FOUND]
+
+
+@inner
+def arcs_of(A, active, size):
+    arcs = np.uint64(0)
+    for i in range(size):
+        arcs += np.uint64(A.indptr[active[i] + ONE]) - np.uint64(A.indptr[active[i]])
+    return np.int64(arcs)
+
+
+@outer
+def search_together(A, own, shared, first, count, most_pushed, board, me):
+    """A thread's part of the searches from `count` sources, from number `first` on: thread 0 leads."""
+    A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
+    if me:
+        joined = ZERO
+        while True:
+            joined = crew.join_job(board, joined, me)
+            if joined < 0:
+                return
+            work(A, own, shared, first, count, board)
+            crew.leave_job(board)
+    keeps_rows, limit = shared.limits.keep & kernels.ROWS, shared.limits.limit
+    together(CLEAR, ZERO, A, own, shared, first, count, board)
+    room = max(most_pushed, kernels.LANES)
+    active, found = np.empty(room, np.uint32), np.empty(room, np.uint32)
+    front, fresh, size, left = own.fresh, own.front, 0, 0
+    for lane in range(count):
+        s = shared.sources[first + lane]
+        left += shared.reach[first + lane]
+        if fresh[s] == U0:
+            found[size] = np.uint32(s)
+            size += 1
+        fresh[s] |= U1 << np.uint64(lane)
+    own.lanes[:] = 0
+    depth, pairs, pushed, written = ZERO, settle(own, fresh, found, size, 0), True, False
+    keep_level(own, shared, first, fresh, found, size, depth, own.lanes)
+    while True:
+        left -= pairs
+        kernels.fill_sums(own, shared, first, count, depth)
+        over = pairs == 0 or left <= 0 or depth >= limit
+        if keeps_rows and not written and (over or depth == DEEPEST - 1):
+            together(WRITE, depth, A, own, shared, first, count, board)
+            written = True
+        if over:
+            return
+        depth += 1
+        own.lanes[:] = 0
+        front, fresh = fresh, front
+        active, found = found, active
+        if pushed and arcs_of(A, active, size) <= most_pushed:
+            tail = kernels.push_wide(A.indptr, A.indices, own.seen, front, fresh, active, size, found)
+            for i in range(size):
+                front[active[i]] = U0
+            size = tail
+            pairs = settle(own, fresh, found, size, depth)
+            keep_level(own, shared, first, fresh, found, size, depth, own.lanes)
+        else:
+            pushed = False
+            pairs = together(PULL, depth, A, own, shared, first, count, board)
+
+
+# ------------------------------------------------------------------ batches
+
 
 KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
 NO_LIMIT = np.iinfo(np.int32).max
-SUMS = "histogram", "columns"  # the last of a worker's arrays, which begin at 0 in every run
+SUM_ARRAYS = "histogram", "columns"  # the last of a worker's arrays, which begin at 0 in every run
 
 
 def sweep(loaded, job, poll, threads):
@@ -44,7 +252,7 @@ def sweep(loaded, job, poll, threads):
     arranged = together and loaded.irregular and k >= policy.SOURCES_BEFORE_ARRANGING
     A = loaded.adjacency("paper" if arranged else "any", searches=k if together else 1)
     shared = _shared_state(loaded, job, width, together)
-    kind = "searches", together, together or job.keep == "rows"  # states that differ by their sums alone
+    kind = "searches", together, together or job.keep == "rows"  # states that differ only by their sums
     states = _worker_states(loaded, kind, job.keep, together, workers)
     with compiling(kernels.take_batches):
         run_workers(kernels.take_batches, A, states, shared, poll, alone)
@@ -52,27 +260,27 @@ def sweep(loaded, job, poll, threads):
             shared = with_room_for_pairs(shared, shared.sums[:, kernels.REACHED], np.int32)
             if shared.pair_vertex.size:
                 run_workers(kernels.take_batches, A, states, shared, poll, alone)
-    loaded.leave(kind, states, len(states) * sum(array.nbytes for array in states[0][: -len(SUMS)]))
+    loaded.leave(kind, states, len(states) * sum(array.nbytes for array in states[0][: -len(SUM_ARRAYS)]))
     return _swept(shared, states)
 
 
 def _side_by_side(loaded, job, poll, threads):
     """The same, batch after batch, all threads on each."""
     n, k = loaded.n, len(job.sources)
-    check_memory(table_array(n, k, job.keep).nbytes, f"a table of {k:,} × {n:,} distances")
+    _checked_table(n, k, job)
     A = loaded.adjacency("any", searches=k)
     shared = _shared_state(loaded, job, kernels.LANES, True)
     kind = "side by side", job.keep
-    own = loaded.spare(kind) or side_by_side.State(**allocate(side_by_side.arrays(n, job.keep)))
+    own = loaded.spare(kind) or Together(**allocate(together_arrays(n, job.keep)))
     own = own._replace(**allocate(sum_arrays(n, job.keep)))
-    with compiling(side_by_side.search):
+    with compiling(search_together):
         for first in range(0, k, kernels.LANES):
             board, count = new_board(), min(kernels.LANES, k - first)
-            given = A, own, shared, first, count, side_by_side.MOST_PUSHED, board
-            lead(threads - 1, board, side_by_side.search, given)
+            given = A, own, shared, first, count, MOST_PUSHED, board
+            lead(threads - 1, board, search_together, given)
             if poll(first + count):
                 break
-    loaded.leave(kind, own, sum(array.nbytes for array in own[: -len(SUMS)]))
+    loaded.leave(kind, own, sum(array.nbytes for array in own[: -len(SUM_ARRAYS)]))
     return _swept(shared, [own])
 
 
@@ -101,7 +309,7 @@ def _worker_states(loaded, kind, keep, together, workers):
 
 def _shared_state(loaded, job, width, together):
     """The answer's arrays, and the sources in the order in which they are searched from: neighbours in one batch."""
-    n, k = loaded.n, len(job.sources)
+    k = len(job.sources)
     places = np.arange(k, dtype=np.int64)
     if together and k > width:
         places = np.argsort(neighbourhood_rank(loaded)[job.sources], kind="stable")
@@ -122,7 +330,7 @@ def _shared_state(loaded, job, width, together):
         reach=reachable(loaded, sources),
         sums=np.zeros((k, 3), np.int64),
         inverse=np.zeros(k),
-        rows=loaded.table(k, np.int32) if job.keep == "rows" else allocated(table_array(n, k, job.keep)),
+        rows=loaded.table(k, np.int32) if job.keep == "rows" else np.empty((0, 0), np.int32),
         starts=np.zeros(k if job.keep == "pairs" else 0, np.int64),
         pair_vertex=np.empty(0, np.int32),
         pair_distance=np.empty(0, np.int32),
@@ -158,16 +366,16 @@ def bytes_per_worker(n, keep, together):
     return total(worker_arrays(n, keep, together))
 
 
-def table_array(n, k, keep):
-    """The distances of k sources, if they are wanted; workers fill them."""
-    return Array((k, n) if keep == "rows" else (0, 0), np.int32)
-
-
 def _fitting(workers, n, k, job, together):
     """As many workers as there is memory for, the answer itself counted first."""
-    answer = table_array(n, k, job.keep).nbytes
+    return workers_that_fit(workers, _checked_table(n, k, job), bytes_per_worker(n, job.keep, together))
+
+
+def _checked_table(n, k, job):
+    """Bytes of the distances of k sources, if they are kept; an error if there is no memory for them."""
+    answer = 4 * k * n if job.keep == "rows" else 0
     check_memory(answer, f"a table of {k:,} × {n:,} distances")
-    return workers_that_fit(workers, answer, bytes_per_worker(n, job.keep, together))
+    return answer
 
 
 def reachable(loaded, sources):
@@ -217,7 +425,7 @@ def neighbourhood_rank(loaded):
     return kept.rank
 
 
-@njit(**COMPILED)
+@outer
 def neighbourhoods(indptr, indices, order):
     """Fill order with all vertices: every 64 are grown around their first by breadth-first search, next to the last 64.
 

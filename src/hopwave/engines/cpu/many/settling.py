@@ -1,18 +1,190 @@
 """One search along weights by Dijkstra's algorithm, compiled; many/weighted.py has the arrays and the runs.
 
-In graphs of many arcs, vertices are settled by short arcs first (short_arcs.py), in rounds of Δ, which long ones have
-at least. After a round, its vertices push along their long arcs; or, where fewer arcs lead to all vertices that are
-left, each of these pulls from its settled neighbours. On kron 17, a search looks at a quarter of the arcs.
+**Short arcs first.** A path that is shorter than Δ has no arc of length Δ or more. In graphs of many arcs, the vertices
+within Δ of the nearest unsettled one are therefore found by short arcs only (Meyer and Sanders, Δ-stepping, 2003).
+After such a round, its vertices push along their long arcs; or, if fewer arcs lead to all remaining vertices, each of
+these pulls from its settled neighbours. On kron 17, a search reads a quarter of the arcs.
+
+**Waiting.** Vertices wait by distance, in a ring of buckets of equal width, and in a small heap. The ring reaches from
+the nearest nonempty bucket to the greatest weight farther on. A bucket is a list of entries. A vertex whose distance
+falls is entered once more; an entry whose key is no longer the vertex's distance is skipped. The nearest bucket is
+emptied into a heap. If no weight is below the width of a bucket, no arc leads from a bucket into itself: its vertices
+may be settled in any order, without a heap. The heap is a four-ary tree with the keys parallel to the vertices: the
+children of place p are at 4p + 1 to 4p + 4. The four places behind the last entry are infinite.
 """
 
 from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.integers import ONE, U0, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, prefetch
-from hopwave.engines.cpu.many.waiting import NONE, enter, put_back, put_new, remove_root, take_bucket
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.crew import NEXT_CHUNK, share
+from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer, prefetch, trailing_zeros
+from hopwave.engines.cpu.views import allocate, read_only
+from hopwave.engines.ledger import declare
+
+# ------------------------------------------------------------------ short arcs
+
+
+ShortArcs = namedtuple("ShortArcs", "indptr indices lengths")
+
+
+def short_length(lengths):
+    """Δ, and the share of the arcs that are shorter: few, or none, where many lengths are equal."""
+    some = lengths[:: max(1, len(lengths) // policy.LENGTHS_LOOKED_AT)]
+    delta = float(np.quantile(some, policy.SHORT_SHARE, method="higher"))
+    return delta, float(np.mean(some < delta))
+
+
+def short_arcs(indptr, indices, lengths, threads):
+    """The arcs shorter than Δ, and Δ."""
+    delta, _ = short_length(lengths)
+    starts, nothing = np.zeros(len(indptr), indptr.dtype), (np.empty(0, indices.dtype), np.empty(0))
+    with compiling(take_short):
+        for to in (nothing, None):
+            if to is None:
+                np.cumsum(starts, out=starts)
+                to = np.empty(int(starts[-1]), indices.dtype), np.empty(int(starts[-1]))
+            share(take_short, ((indptr, indices, lengths), delta, starts, to), len(indptr) - 1, len(indices), threads)
+    return ShortArcs(*map(read_only, (starts, *to))), delta
+
+
+@outer
+def take_short(rows, delta, starts, to, end, chunk, board):
+    """Copy the arcs shorter than delta of all rows, or count those of row u in starts[u + 1] while `to` is empty."""
+    indptr, indices, lengths = rows
+    while True:
+        begin = atomic_add(board, NEXT_CHUNK, chunk)
+        if begin >= end:
+            break
+        for u in range(begin, min(begin + chunk, end)):
+            place = np.uint64(starts[u]) if to[1].size else np.uint64(0)
+            for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + 1])):
+                if lengths[j] < delta:
+                    if to[1].size:
+                        to[0][place], to[1][place] = indices[j], lengths[j]
+                    place += np.uint64(1)
+            if to[1].size == 0:
+                starts[u + 1] = place
+
+
+# ------------------------------------------------------------------ waiting
+
+
+LAST = np.uint64(policy.LENGTH_BUCKETS - 1)
+NONE, ALL = U0, ~U0  # no entry; all bits
+TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
+
+# first, marks: the first entry of every bucket, and a bit for each bucket in use. vertex, key, following: of every
+# entry the vertex, its distance and the entry after it. keys, items: the heap.
+Waiting = namedtuple("Waiting", "first marks vertex key following keys items")
+
+
+def waiting_arrays(m):
+    """The arrays of Waiting on a graph of m arcs: a search may make an entry for each. Untouched pages cost nothing."""
+    number = np.uint32 if m + 2 < 2**32 else np.uint64
+    return (
+        declare(number, fill=0, first=policy.LENGTH_BUCKETS)
+        | declare(np.uint64, fill=0, marks=policy.LENGTH_BUCKETS // 64)
+        | declare(np.uint32, vertex=m + 2, items=m + 6)
+        | declare(np.float64, key=m + 2, keys=m + 6)
+        | declare(number, following=m + 2)
+    )
+
+
+def new_waiting(m):
+    """Room for any number of searches on a graph of m arcs, one after another."""
+    made = Waiting(**allocate(waiting_arrays(m)))
+    made.keys[:4] = np.inf
+    return made
+
+
+@inner
+def take_bucket(first, marks, bucket):
+    """The next bucket that is not empty, and its first entry; it is empty then. At least one is not empty."""
+    place = bucket & LAST
+    w = place >> U6
+    word = marks[w] & (ALL << (place & U63))
+    while word == U0:
+        w = (w + U1) & (LAST >> U6)
+        word = marks[w]
+    found = (w << U6) + trailing_zeros(word)
+    marks[w] &= ~(U1 << (found & U63))
+    entry = np.uint64(first[found])
+    first[found] = NONE
+    return bucket + ((found - place) & LAST), entry
+
+
+@inner
+def put(first, marks, vertex, key, following, entry, u, distance, bucket):
+    """Put a vertex into a bucket, as that entry. Returns 1 if the bucket was empty, else 0."""
+    place = bucket & LAST
+    behind = np.uint64(first[place])
+    marks[place >> U6] |= U1 << (place & U63)
+    vertex[entry], key[entry], following[entry] = u, distance, behind
+    first[place] = entry
+    return np.uint64(behind == NONE)
+
+
+@inner
+def put_back(first, marks, entry, bucket):
+    """Undo take_bucket."""
+    place = bucket & LAST
+    marks[place >> U6] |= U1 << (place & U63)
+    first[place] = entry
+
+
+@inner
+def put_new(waiting, entries, free, u, distance, bucket):
+    """Put a vertex into a bucket, as an entry of the free ones or a new one; `entries` were made. Returns both, and
+    what `put` does."""
+    following = waiting.following
+    if free == NONE:
+        entries += U1
+        entry = entries
+    else:
+        entry, free = free, np.uint64(following[free])
+    added = put(waiting.first, waiting.marks, waiting.vertex, waiting.key, following, entry, u, distance, bucket)
+    return entries, free, added
+
+
+@inner
+def enter(keys, items, size, key, item):
+    """Add an entry to a heap of that size."""
+    keys[size + FOUR] = np.inf
+    place = size
+    while place > U0:
+        parent = (place - U1) >> TWO
+        if keys[parent] <= key:
+            break
+        keys[place], items[place] = keys[parent], items[parent]
+        place = parent
+    keys[place], items[place] = key, item
+
+
+@inner
+def remove_root(keys, items, size):
+    """Take out the root; the heap then has that size."""
+    key, item = keys[size], items[size]
+    keys[size] = np.inf
+    place, child = U0, U1
+    while child < size:
+        left = child + np.uint64(keys[child + U1] < keys[child])
+        right = child + TWO + np.uint64(keys[child + THREE] < keys[child + TWO])
+        best = right if keys[right] < keys[left] else left
+        if key <= keys[best]:
+            break
+        keys[place], items[place] = keys[best], items[best]
+        place = best
+        child = (place << TWO) + U1
+    if size > U0:
+        keys[place], items[place] = key, item
+
+
+# ------------------------------------------------------------------ one search
+
 
 # per_length: buckets per unit of length; in_any_order: whether the vertices of a bucket may be settled in any order;
 # short: the rows that are followed at once, of all arcs or of those that are shorter than `span` buckets.
@@ -20,7 +192,7 @@ Arcs = namedtuple("Arcs", "indptr indices lengths per_length in_any_order short 
 ENDLESS = np.uint64(1 << 62)
 
 
-@njit(**INNER)
+@inner
 def settle(A, d, own, source, limit, wanted, ahead):
     """Fill d with the distances up to the limit, and order with the vertices there. Returns how many they are.
 
@@ -100,7 +272,7 @@ def settle(A, d, own, source, limit, wanted, ahead):
     return count
 
 
-@njit(**INNER)
+@inner
 def follow_long(A, d, own, limit, followed, count, boundary, entries, free, filled, left):
     """The long arcs of the vertices that were settled last: order[followed:count], all nearer than the boundary.
 
@@ -142,7 +314,7 @@ def follow_long(A, d, own, limit, followed, count, boundary, entries, free, fill
     return entries, free, filled, left
 
 
-@njit(**INNER)
+@inner
 def forget(d, waiting, entry, bucket, filled, size):
     """Empty what waits, and make the distances of its vertices infinite again: a search has ended early.
 
@@ -164,7 +336,7 @@ def forget(d, waiting, entry, bucket, filled, size):
         keys[i] = np.inf
 
 
-@njit(**COMPILED)
+@outer
 def search(A, d, own, source, limit):
     """One search, for callers in Python (shortest_paths/delta_stepping.py)."""
     return settle(A, d, own, source, limit, d, -1)

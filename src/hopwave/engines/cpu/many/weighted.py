@@ -1,14 +1,15 @@
 """Distances along weights from many sources: one search by Dijkstra's algorithm per source, one source per worker.
 
     d        distances, infinite everywhere before and after a search, unless they are a row of the answer
-    order    the vertices in the order in which they were settled: nearest bucket first (many/waiting.py)
+    order    the vertices in the order in which they were settled: nearest bucket first (many/settling.py)
 
-With targets, a search ends when it has settled all that its source can reach, and a row has their distances alone.
-Sums over the targets of a source are taken in that order, and what rounding loses is carried along (Knuth's exact sum
-of two floats): they are as exact as float64 allows. The order depends on the graph and the source alone, so threads
-change no bit. Sums over the sources of a target are added row by row, in the order of the sources, block by block.
+With targets, a search ends when it has settled all that its source can reach, and a row has their distances only.
+Sums over the targets of a source are taken in that order, and rounding errors are carried along (Knuth's exact sum
+of two floats): they are as exact as float64 allows. The order depends only on the graph and the source, so sums do not
+depend on threads. Sums over the sources of a target are added row by row, in the order of the sources, block by block.
 """
 
+import math
 from collections import namedtuple
 from dataclasses import replace
 
@@ -17,20 +18,76 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, ordered_load
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, outer
 from hopwave.engines.cpu.many.run import component_labels, with_room_for_pairs
-from hopwave.engines.cpu.many.settling import ENDLESS, Arcs, settle
-from hopwave.engines.cpu.many.values import add_values, new_values, plus
-from hopwave.engines.cpu.many.waiting import new_waiting, waiting_arrays
-from hopwave.engines.cpu.short_arcs import ShortArcs
-from hopwave.engines.cpu.views import allocate, allocated, unsigned_rows
-from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
+from hopwave.engines.cpu.many.settling import ENDLESS, Arcs, ShortArcs, new_waiting, settle, waiting_arrays
+from hopwave.engines.cpu.views import allocate, unsigned_rows
+from hopwave.engines.cpu.workers import FINISHED, new_control, next_batch, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.engines.ledger import Array, declare, total
-from hopwave.planning.many_sources import Swept
-from hopwave.system.numba_cache import njit
+from hopwave.planning.many_sources import EXPONENTIAL, GAUSSIAN, NONE, Decay, Swept
 
-SUMS, ROWS, PAIRS, CHOSEN, VALUES = 1, 2, 4, 8, 16  # CHOSEN: rows of the targets alone
+# ------------------------------------------------------------------ sums of values at reached vertices
+
+
+# columns: one row per vertex; found: sources × columns × limits.
+Values = namedtuple("Values", "columns limits kind scale least found")
+
+
+def new_values(valued, k):
+    """What all workers share of a job that adds up values, for k sources; empty for another job."""
+    if valued is None:
+        nothing = Decay()
+        return Values(np.empty((0, 0)), np.empty(0), nothing.kind, nothing.scale, nothing.least, np.empty((0, 0, 0)))
+    columns, limits, decay = valued.columns, valued.limits, valued.decay
+    by_vertex, found = np.array(columns.T, np.float64, order="C"), np.zeros((k, len(columns), len(limits)))
+    return Values(by_vertex, limits, decay.kind, float(decay.scale), float(decay.least), found)
+
+
+@inner
+def plus(total, lost, x):
+    """total + x, and `lost` with the rounding error of this addition."""
+    rounded = total + x
+    share = rounded - total
+    return rounded, lost + ((total - (rounded - share)) + (x - share))
+
+
+@inner
+def faded(d, kind, scale, least):
+    """f(d), as hopwave.planning.many_sources.Decay has it."""
+    if kind == EXPONENTIAL:
+        return math.exp(-d / scale)
+    if kind == GAUSSIAN:
+        return math.exp(-0.5 * (d / scale) ** 2)
+    return max(d, least) ** -scale
+
+
+@inner
+def add_values(d, order, count, own, valued, number):
+    """Add up the values at the first `count` vertices of order for one source."""
+    columns, limits, kind, found = valued.columns, valued.limits, valued.kind, valued.found
+    sums, lost, most = own.sums, own.lost, limits.size
+    sums[:] = 0.0
+    lost[:] = 0.0
+    for i in range(count):
+        v = order[i]
+        x = d[v]
+        within = 0
+        while x > limits[within]:
+            within += 1
+        share = 1.0 if kind == NONE else faded(x, kind, valued.scale, valued.least)
+        for c in range(columns.shape[1]):
+            place = c * most + within
+            sums[place], lost[place] = plus(sums[place], lost[place], columns[v, c] * share)
+    for c in range(columns.shape[1]):
+        total, small = 0.0, 0.0
+        for within in range(most):
+            place = c * most + within
+            total, small = plus(total, small + lost[place], sums[place])
+            found[number, c, within] = total + small
+
+
+SUMS, ROWS, PAIRS, CHOSEN, VALUES = 1, 2, 4, 8, 16  # CHOSEN: rows of the targets only
 KEEP = {"sums": SUMS, "columns": SUMS | ROWS, "rows": ROWS, "pairs": PAIRS, "values": VALUES}
 
 # One worker's arrays; d is empty where distances are written to the rows of the answer.
@@ -47,7 +104,7 @@ SharedState = namedtuple(
 # ------------------------------------------------------------------ compiled
 
 
-@njit(**INNER)
+@inner
 def sum_up(d, order, count, shared, number):
     """Σ d, Σ 1/d and the greatest d of one source."""
     total, lost, inverse, lost_of_inverse, farthest = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -62,7 +119,7 @@ def sum_up(d, order, count, shared, number):
     shared.farthest[number] = farthest
 
 
-@njit(**INNER)
+@inner
 def fill_pairs(d, order, count, shared, number):
     """Write the pairs of one source, or only count them while the arrays for them are empty."""
     source, vertices = shared.sources[number], shared.pair_vertex
@@ -78,14 +135,14 @@ def fill_pairs(d, order, count, shared, number):
     shared.reached[number] = pair - shared.starts[number]
 
 
-@njit(**COMPILED)
+@outer
 def take_sources(A, own, shared):
-    """A worker: source after source until none is left."""
+    """A worker: source after source until none remains."""
     control, sources, keep, order = shared.control, shared.sources, shared.keep, own.order
-    while ordered_load(control, STOP) == 0:
-        number = atomic_add(control, NEXT_BATCH, 1)
-        if number >= sources.size:
-            break
+    while True:
+        number, stop = next_batch(control, 1, sources.size)
+        if number == stop:
+            return
         d = shared.rows[number] if keep & ROWS else own.d
         if keep & ROWS:  # by all workers: new memory takes long to fill
             d[:] = np.inf
@@ -118,21 +175,6 @@ def vertex_arrays(n, table, sums=0):
     return {"d": Array(0 if table else n, fill=np.inf), "order": Array(n, np.uint32)} | declare(
         np.float64, sums=sums, lost=sums
     )
-
-
-def source_arrays(k):
-    """What is kept of every source."""
-    return declare(np.int64, fill=0, reached=k) | declare(np.float64, fill=0, total=k, farthest=k, inverse=k)
-
-
-def aim_arrays(n, k, targets):
-    """Targets: their ids, a mark for each vertex that is one, and how many each source may reach."""
-    return declare(np.uint32, targets=targets) | declare(np.bool_, fill=0, wanted=n) | declare(np.int64, ahead=k)
-
-
-def table_array(n, k, table):
-    """The distances of k sources, if they are wanted: to all n vertices or targets. Workers fill them."""
-    return Array((k, n) if table else (0, 0))
 
 
 def sweep(loaded, job, poll, threads):
@@ -177,14 +219,17 @@ def _run(loaded, sources, job, poll, threads):
     columns = n if job.targets is None else len(job.targets)
     valued = new_values(job.valued, k)
     own = vertex_arrays(n, keep & ROWS, valued.found[:1].size)
-    table = table_array(columns, k, keep & (ROWS | CHOSEN))
-    check_memory(table.nbytes, f"a table of {k:,} × {columns:,} distances")
+    table = (k, columns) if keep & (ROWS | CHOSEN) else (0, 0)
+    check_memory(8 * table[0] * table[1], f"a table of {k:,} × {columns:,} distances")
     each = total(own) + total(waiting_arrays(loaded.m))
-    workers = workers_that_fit(max(1, min(thread_count(threads), k)), table.nbytes, each)
+    workers = workers_that_fit(max(1, min(thread_count(threads), k)), 8 * table[0] * table[1], each)
     shared = SharedState(
         sources=sources.astype(np.uint32),
-        **allocate(source_arrays(k)),
-        rows=allocated(table),
+        reached=np.zeros(k, np.int64),
+        total=np.zeros(k),
+        farthest=np.zeros(k),
+        inverse=np.zeros(k),
+        rows=np.empty(table),
         starts=np.zeros(k if keep & PAIRS else 0, np.int64),
         pair_vertex=np.empty(0, np.int32),
         pair_distance=np.empty(0),
@@ -192,8 +237,8 @@ def _run(loaded, sources, job, poll, threads):
         keep=keep,
         upwards=job.upwards,
         limit=np.inf if job.limit is None else float(job.limit),
-        **_aims(loaded.graph, sources, job.targets),
         valued=valued,
+        **_aims(loaded.graph, sources, job.targets),
     )
     states = [WorkerState(waiting=new_waiting(loaded.m), **allocate(own)) for _ in range(workers)]
     per_length, in_any_order = policy.length_buckets(*loaded.length_range)
@@ -222,11 +267,11 @@ def _arcs(loaded, k, threads, per_length, in_any_order):
 def _aims(graph, sources, targets):
     """Which vertices are targets, and how many of them are in the component of each source."""
     if targets is None:
-        return allocate(aim_arrays(0, 0, 0))
-    labels, made = component_labels(graph, strong=False), allocate(aim_arrays(graph.n, len(sources), len(targets)))
-    made["targets"][:], made["wanted"][targets] = targets, True
-    made["ahead"][:] = np.bincount(labels[targets], minlength=labels.max(initial=0) + 1)[labels[sources]]
-    return made
+        return {"targets": np.empty(0, np.uint32), "wanted": np.empty(0, np.bool_), "ahead": np.empty(0, np.int64)}
+    labels, wanted = component_labels(graph, strong=False), np.zeros(graph.n, np.bool_)
+    wanted[targets] = True
+    ahead = np.bincount(labels[targets], minlength=labels.max(initial=0) + 1)[labels[sources]]
+    return {"targets": np.array(targets, np.uint32), "wanted": wanted, "ahead": ahead}
 
 
 def _swept(runs, columns, rows):

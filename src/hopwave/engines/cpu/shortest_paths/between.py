@@ -11,7 +11,7 @@ The sum of two halves is rounded otherwise than a path's length from the source 
 on after both have met: over vertices that the other has settled, and only where d[0] + d[1] is within the bound. What
 it finds at the target is the length that Dijkstra's algorithm finds, to the last bit.
 
-A vertex that is settled follows its short arcs (short_arcs.py), and waits once more for its long ones, until Δ/2 later:
+A settled vertex follows its short arcs (many/settling.py), and waits once more for its long ones, until Δ/2 later:
 most searches have met by then. When the distances of both searches add up to the length of a path, each of its arcs of
 length Δ or more between the two was followed from one end at least. So where the search from the source must still look
 at long arcs, d[0] + d[1] is within the bound.
@@ -25,8 +25,8 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import inner, noinline, outer
+from hopwave.engines.cpu.many.settling import ShortArcs
 from hopwave.engines.cpu.row_order import is_closed
-from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
 
 OPEN = np.empty(0, np.uint8)  # no arc is closed

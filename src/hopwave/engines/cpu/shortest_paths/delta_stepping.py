@@ -18,10 +18,8 @@ from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1, U2
 from hopwave.engines.cpu.intrinsics import inner, outer, prefetch
 from hopwave.engines.cpu.many import settling, weighted
-from hopwave.engines.cpu.many.settling import forget
-from hopwave.engines.cpu.many.waiting import LAST, NONE, put, take_bucket
+from hopwave.engines.cpu.many.settling import LAST, NONE, ShortArcs, forget, put, take_bucket
 from hopwave.engines.cpu.policy import CHAIN_DEGREE
-from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.shortest_paths import bins, loop
 from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
 from hopwave.engines.cpu.views import allocate, kept, new_array, read_only, unsigned_rows

@@ -2,7 +2,7 @@
 // pair.
 //
 // Two searches, forward from s and backward from t, advance one whole level at a time.
-// hopwave/engines/cpu/betweenness/sampled_path_kernels.py explains the method. The CPU draws exactly the same paths:
+// hopwave/engines/cpu/betweenness/sampled_paths.py explains the method. The CPU draws exactly the same paths:
 // the queue has the CPU's order, since lanes take arcs in the order of the queue and of each list, and vertices found
 // are queued in the order of the lanes. Sums of path counts below 2^53 are exact in any order; larger ones are added up
 // in the CPU's order.

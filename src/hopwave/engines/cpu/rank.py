@@ -1,8 +1,10 @@
-"""A rank's part of a graph on the CPU: the compiled loops of a distributed search (hopwave.distributed.search).
+"""One rank's part of a graph on the CPU: the compiled loops of distributed searches (hopwave.distributed).
 
 Rows are tails with their heads (`out`) and heads with their tails (`into`), all named by slots (distributed/layout.py).
-Bitmaps are words of 64 slots. Pushes and pulls are shared by threads: a thread sets bits atomically, or owns whole
-words.
+Bitmaps are words of 64 slots. Threads share pushes and pulls: a thread sets bits atomically, or owns whole words.
+
+Lengths and distances are integers, so that sums are exact. A group of ranks names its vertices by slots; `starts` are
+the slots at which its ranges begin, and a slot of range r plus shifts[r] is the vertex's id.
 """
 
 import numpy as np
@@ -10,22 +12,18 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, FOUND, NEXT_CHUNK, TAIL, share
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
-    atomic_add,
-    atomic_or,
-    count_ones,
-    ordered_add,
-    trailing_zeros,
-)
-from hopwave.system.numba_cache import njit
+from hopwave.engines.cpu.intrinsics import atomic_add, atomic_or, count_ones, inner, ordered_add, outer, trailing_zeros
+from hopwave.engines.cpu.path_counts import add_scaled
+from hopwave.engines.cpu.splitmix import WEYL, mix
+
+# ------------------------------------------------------------------ searches
+
 
 BUFFER = 1024  # found heads that a thread keeps before it makes room for them
 SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: it bounds the memory, and row · slots stays small
 
 
-@njit(**COMPILED)
+@outer
 def set_places(words, places):
     """Set these bits of a bitmap."""
     for i in range(places.size):
@@ -33,7 +31,7 @@ def set_places(words, places):
         words[place >> U6] |= U1 << (place & U63)
 
 
-@njit(**COMPILED)
+@outer
 def count_places(words):
     """The number of set bits of a bitmap."""
     count = 0
@@ -42,7 +40,7 @@ def count_places(words):
     return count
 
 
-@njit(**COMPILED)
+@outer
 def list_places(words):
     """The set bits of a bitmap, ascending."""
     places = np.empty(count_places(words), np.int64)
@@ -56,7 +54,7 @@ def list_places(words):
     return places
 
 
-@njit(**INNER)
+@inner
 def flush(heads, tails, kept, found, parents, board):
     """Move what a thread has found to the next free places, which the board counts."""
     place = atomic_add(board, TAIL, kept)
@@ -65,7 +63,7 @@ def flush(heads, tails, kept, found, parents, board):
         parents[place + i] = tails[i]
 
 
-@njit(**COMPILED)
+@outer
 def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
     """The heads of the frontier's rows that were not sent before, each with the row it was met in; board[TAIL] counts.
 
@@ -92,7 +90,7 @@ def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
     flush(kept_heads, kept_tails, kept, found, parents, board)
 
 
-@njit(**COMPILED)
+@outer
 def pull_rows(offsets, tails, first, closed, front, parents, all_rows, early_exit, end, size, board):
     """For each open row, one of its tails in the operand `front`. The board counts rows found and arcs seen.
 
@@ -134,7 +132,7 @@ def pull_rows(offsets, tails, first, closed, front, parents, all_rows, early_exi
     ordered_add(board, CHECKED, checked)
 
 
-@njit(**COMPILED)
+@outer
 def claim_rows(heads, parents, visited, parent, kept):
     """Mark these vertices, unless visited; kept says which were new. Returns their number."""
     count = 0
@@ -150,7 +148,7 @@ def claim_rows(heads, parents, visited, parent, kept):
     return count
 
 
-@njit(**COMPILED)
+@outer
 def hubs_first(offsets, tails, weight):
     """Put each row's tail of greatest weight first: most pulls then end at their first look."""
     for row in range(offsets.size - 1):
@@ -163,7 +161,7 @@ def hubs_first(offsets, tails, weight):
             tails[start], tails[best] = tails[best], tails[start]
 
 
-@njit(**INNER)
+@inner
 def note(wrong, rule, row, tail):
     """One more arc that breaks a rule; the first is remembered."""
     if wrong[rule, 0] == 0:
@@ -171,7 +169,7 @@ def note(wrong, rule, row, tail):
     wrong[rule, 0] += 1
 
 
-@njit(**COMPILED)
+@outer
 def check_rows(offsets, tails, first, levels, tail_levels, parents, linked, wrong):
     """The rules about arcs, for rows from slot `first` on, as many as levels. wrong[rule] = (count, row, tail)."""
     for row in range(levels.size):
@@ -265,6 +263,136 @@ class Part:
 
     def lengths(self, out_names, into_names, n, start):
         """Lengths for all arcs: see Lengths."""
-        from hopwave.engines.cpu.rank.lengths import Lengths
-
         return Lengths(self, out_names, into_names, n, start)
+
+
+# ------------------------------------------------------------------ lengths (distributed/delta_stepping.py)
+
+
+NEVER = np.int64(1 << 62)  # the distance of what was not reached
+U40 = np.uint64(40)
+
+
+@inner
+def id_of(slot, starts, shifts):
+    """The vertex in a slot."""
+    low, high = 0, starts.size - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if starts[middle] <= slot:
+            low = middle
+        else:
+            high = middle - 1
+    return np.uint64(slot + shifts[low])
+
+
+@outer
+def draw_rows(offsets, neighbours, rows, columns, n, start, lengths):
+    """graph500.shortest.lengths of every arc. rows, columns: (starts, shifts) for slots of rows and of neighbours."""
+    for row in range(offsets.size - 1):
+        u = id_of(row, rows[0], rows[1])
+        for j in range(offsets[row], offsets[row + 1]):
+            v = id_of(np.int64(neighbours[j]), columns[0], columns[1])
+            lengths[j] = (mix((min(u, v) * n + max(u, v)) * WEYL + start + WEYL) >> U40) + U1
+
+
+@outer
+def relax_rows(offsets, heads, lengths, rows, distances, best, who, touched, found):
+    """Offer every head of these rows the way through its row. Lists the heads for which it is the shortest so far."""
+    count = 0
+    for i in range(rows.size):
+        tail = np.int64(rows[i])
+        for j in range(offsets[tail], offsets[tail + 1]):
+            head = np.uint64(heads[j])
+            offer = distances[i] + np.int64(lengths[j])
+            if offer >= best[head]:
+                continue
+            best[head], who[head] = offer, tail
+            bit = U1 << (head & U63)
+            if touched[head >> U6] & bit == U0:
+                touched[head >> U6] |= bit
+                found[count] = np.int64(head)
+                count += 1
+    return count
+
+
+@outer
+def check_lengths(offsets, tails, lengths, distances, tail_distances, parents, linked, wrong):
+    """Count arcs that break a rule: a shorter way, a head that was not reached, a tree arc of the wrong length."""
+    for row in range(offsets.size - 1):
+        here = distances[row]
+        for j in range(offsets[row], offsets[row + 1]):
+            tail = np.int64(tails[j])
+            above = tail_distances[tail]
+            by = above + np.int64(lengths[j])
+            if above != NEVER and here == NEVER:
+                wrong[1] += 1
+            elif above != NEVER and here > by:
+                wrong[0] += 1
+            if tail == parents[row]:
+                linked[row] = 1
+                if here != NEVER and (above == NEVER or by != here):
+                    wrong[2] += 1
+
+
+class Lengths:
+    """The lengths of a Part's arcs, and what shortest paths do with them. The same methods as the CUDA engine's."""
+
+    def __init__(self, part, out_names, into_names, n, start):
+        self.part = part
+        self.out = self._drawn(part.out_offsets, part.heads, *out_names, n, start)
+        same = part.tails is part.heads
+        self.into = self.out if same else self._drawn(part.in_offsets, part.tails, *into_names, n, start)
+
+    @staticmethod
+    def _drawn(offsets, neighbours, rows, columns, n, start):
+        lengths = np.empty(len(neighbours), np.uint32)
+        draw_rows(offsets, neighbours, rows, columns, np.uint64(n), np.uint64(start), lengths)
+        return lengths
+
+    def relax(self, rows, distances, best, who, touched):
+        """Heads that got a shorter way, in no order; best and who are set for them. touched is 0 before and after."""
+        part = self.part
+        found = np.empty(min(len(best), int((part.out_offsets[rows + 1] - part.out_offsets[rows]).sum())), np.int64)
+        count = relax_rows(part.out_offsets, part.heads, self.out, rows, distances, best, who, touched, found)
+        touched[found[:count] >> 6] = 0
+        return found[:count]
+
+    def check(self, distances, tail_distances, parents, linked):
+        """See check_lengths: three counts."""
+        wrong, part = np.zeros(3, np.int64), self.part
+        check_lengths(part.in_offsets, part.tails, self.into, distances, tail_distances, parents, linked, wrong)
+        return wrong.tolist()
+
+
+# ------------------------------------------------------------------ sums of mantissa · 2^exponent
+
+
+@outer
+def scatter(offsets, neighbours, width, cells, mantissas, exponents, skip, sums, powers, touched):
+    """Add every cell's number to the cells of all neighbours but those in skip. Lists those touched; returns how many.
+
+    A vertex has `width` cells, one per source of a batch: cell c of vertex v is v · width + c. sums must be 0 where
+    nothing was added; the caller sets them back to 0.
+    """
+    count = 0
+    for i in range(cells.size):
+        row = cells[i] // width
+        column = np.uint64(cells[i] - row * width)
+        for j in range(offsets[row], offsets[row + 1]):
+            place = np.uint64(neighbours[j]) * np.uint64(width) + column
+            if skip.size and (skip[place >> U6] >> (place & U63)) & U1 != U0:
+                continue
+            if sums[place] == 0.0:
+                touched[count] = place
+                count += 1
+            sums[place], powers[place] = add_scaled(sums[place], powers[place], mantissas[i], exponents[i])
+    return count
+
+
+@outer
+def add_all(places, mantissas, exponents, sums, powers):
+    """Add numbers that arrived to the vertices that they are for."""
+    for i in range(places.size):
+        place = places[i]
+        sums[place], powers[place] = add_scaled(sums[place], powers[place], mantissas[i], exponents[i])

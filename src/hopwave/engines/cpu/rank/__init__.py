@@ -1,1 +1,0 @@
-"""What one rank of a distributed graph computes on its CPU."""
