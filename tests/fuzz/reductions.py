@@ -152,12 +152,11 @@ def compare(seed: int, device: str = "cpu") -> None:
     first = np.zeros(0)
     for ask, given in asked:
         least = {"LEAST_SOURCES": 0, "LEAST_GAIN": 0.0, "LEAST_WORK": {"cpu": 0, "cuda": 0}}
-        core = {"LEAST_INNER": 0.0, "LEAST_GAIN": 0.0 if seed % 4 else 1e9}
-        alike = {"LEAST_SHARE": 0.0 if seed % 3 else 1.0, "LEAST_GAIN": 0.0}
+        core = {"LEAST_INNER": 0.0, "LEAST_CHAIN_GAIN": 0.0 if seed % 4 else 1e9}
+        alike = {"LEAST_SHARE": 0.0 if seed % 3 else 1.0, "LEAST_TWIN_GAIN": 0.0}
         with (
             patch.multiple(reduction, **least, LOOK_ANYWAY=0),
-            patch.multiple(union, **core),
-            patch.multiple(union, **alike),
+            patch.multiple(union, **core, **alike),
         ):
             found = ask(G, **given | {"device": device})
         first = first if len(first) else found.scores

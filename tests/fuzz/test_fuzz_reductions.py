@@ -217,7 +217,7 @@ def test_too_many_paths_for_the_core(tmp_path: Path) -> None:
 def test_twins_of_levels_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Diamonds beside a path, whose levels span more than float64 does: the two middles of a diamond are twins."""
     monkeypatch.setattr(reduction, "LEAST_SOURCES", 0)
-    monkeypatch.setattr(parts, "LEAST_GAIN", np.inf)
+    monkeypatch.setattr(parts, "LEAST_CHAIN_GAIN", np.inf)
     diamonds = hw.generate.diamonds(2200)
     tails, heads = diamonds.to_edges()
     path = np.array([0, *range(diamonds.n, diamonds.n + 4399), diamonds.n - 1])

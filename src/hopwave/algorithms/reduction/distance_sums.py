@@ -93,10 +93,7 @@ def core_sums(engine: Engine, graph: Graph, job: Sweep, what: What, threads: int
     lengths = as_whole(graph) if job.weighted else None
     if engine.name != "cpu" or (lengths is None and (job.weighted or _shallow(engine, graph, threads))):
         return None
-    from hopwave.engines.cpu.many.core_sums import (
-        CoreSums,  # compiled code, loaded when it is used
-        hanging_trees,
-    )
+    from hopwave.engines.cpu.many.core_sums import CoreSums, hanging_trees  # compiled code, loaded when it is used
 
     run = CoreSums(graph, hanging_trees(graph, job.weighted), lengths)
     passes = PER_VERTEX[what] * graph.n * graph.n

@@ -121,7 +121,7 @@ class Union:
 # al. 2013 open and closed twins, "type-I and type-II identical vertices".)
 
 
-LEAST_GAIN = 1.05  # work without merging twins, divided by the work with it
+LEAST_TWIN_GAIN = 1.05  # work without merging twins, divided by the work with it
 LEAST_SHARE = 1 / 20  # of all vertices, merged with another: with fewer, they are not worth a look
 
 
@@ -248,7 +248,7 @@ def merged(union: Union, weighted: bool, edges: bool) -> Twins | None:
     if not np.count_nonzero(first != np.arange(len(first))) > LEAST_SHARE * len(first):
         return None
     found = Twins(union, weighted, first)
-    return found if union.work >= LEAST_GAIN * found.work and found.are_right(kind) else None
+    return found if union.work >= LEAST_TWIN_GAIN * found.work and found.are_right(kind) else None
 
 
 # ---------------------------------------------------------------- chains of vertices of degree two
@@ -272,7 +272,7 @@ def merged(union: Union, weighted: bool, edges: bool) -> Twins | None:
 Share = Callable[[Graph, BetweennessJob, Accumulation], Accumulation]
 
 LEAST_INNER = 1 / 4  # of all vertices, of degree two: with fewer, the core is hardly less work
-LEAST_GAIN = 2.0  # arcs that searches of all sources look at, divided by those of the core and the lookups
+LEAST_CHAIN_GAIN = 2.0  # arcs that searches of all sources look at, divided by those of the core and the lookups
 
 
 def core_of(part: Union | Twins, weighted: bool, engine: str, threads: int | None) -> Any:
@@ -283,7 +283,7 @@ def core_of(part: Union | Twins, weighted: bool, engine: str, threads: int | Non
         return None
     module = import_module(f"hopwave.engines.{engine}.betweenness.core_run")  # compiled code, loaded when it is used
     run = module.CoreRun(graph, part.demand, weighted, threads, part.copies)
-    return run if run.chains and run.possible and part.work >= LEAST_GAIN * (run.passes + run.lookups) else None
+    return run if run.chains and run.possible and part.work >= LEAST_CHAIN_GAIN * (run.passes + run.lookups) else None
 
 
 def add_up(
