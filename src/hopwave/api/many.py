@@ -64,7 +64,8 @@ def bfs_many(
     [[0, 1, 2, 3], [2, 1, 0, 1]]
     """
     graph, limit = in_direction(as_graph(G), direction), check_hops("depth_limit", depth_limit)
-    return _rows(graph, sources, targets, limit, False, Running(**run))
+    found: npt.NDArray[np.int32] = _rows(graph, sources, targets, limit, False, Running(**run))
+    return found
 
 
 def sssp_many(

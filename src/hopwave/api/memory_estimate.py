@@ -463,7 +463,9 @@ def _machine(device: str) -> tuple[Any, int | None]:
     return machine(), choice.free_on_gpu()
 
 
-def _told(name: str, device: str, parts: Parts, free: int | None, rows: str | None = None, on_host: int = 0) -> Any:
+def _told(
+    name: str, device: str, parts: Parts, free: int | None, rows: str | None = None, on_host: int = 0
+) -> MemoryEstimate:
     held = dict(sorted(((part, size) for part, size in parts.items() if size > 0), key=lambda part: -part[1]))
     return MemoryEstimate(name, device, sum(held.values()), held, free, rows, on_host)
 
@@ -480,7 +482,7 @@ def _estimated(
 
         rows, parts = "plain", model.footprint(shape, ask, machine, free)
         if graph is not None:
-            room = (machine or model.regimes.Machine()).memory if free is None else free
+            room = model.room_of(machine) if free is None else free
             kept = choice.compressed_rows(graph)
             fits = sum(model.footprint(shape, Ask("bfs"), machine, free).values()) <= room  # decides for every function
             room = room if kept is None else 1 << 62

@@ -66,7 +66,8 @@ app = typer.Typer(
 )
 for panel, commands in COMMANDS.items():
     for example, command in commands.items():
-        name, more = example.partition(" ")[0], {"rich_help_panel": panel, "epilog": f"Example: hopwave {example}"}
+        name = example.partition(" ")[0]
+        more: dict[str, Any] = {"rich_help_panel": panel, "epilog": f"Example: hopwave {example}"}
         if command is graphs.generate:
             made = typer.Typer(cls=graphs.Kinds, invoke_without_command=True, subcommand_metavar="KIND OUT [OPTIONS]")
             made.callback(epilog=more["epilog"])(options.typed(command))

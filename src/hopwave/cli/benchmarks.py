@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -425,7 +426,7 @@ def time_bfs(graph: Graph, count: int, device: str, threads: int | None) -> Tria
         if graph.degrees.max() > HUB * graph.m / graph.n:
             searched = graph.arranged()
             ask(sources[0], plan)
-    return [lambda source=source: ask(source) for source in sources], check, "five rules"
+    return [partial(ask, source) for source in sources], check, "five rules"
 
 
 def time_sssp(graph: Graph, count: int, device: str, threads: int | None) -> Trials:
@@ -448,8 +449,10 @@ def time_sssp(graph: Graph, count: int, device: str, threads: int | None) -> Tri
             return "an arc leads nearer to a vertex than its distance"
         return "" if np.array_equal(led, np.isfinite(d)) else "no arc leads to a vertex at its distance"
 
-    calls = [lambda source=source: hw.sssp(graph, source, device=device).distances for source in sources]
-    return calls, check, "every arc"
+    def ask(source: Any) -> Any:
+        return hw.sssp(graph, source, device=device).distances
+
+    return [partial(ask, source) for source in sources], check, "every arc"
 
 
 def time_pr(graph: Graph, count: int, device: str, threads: int | None) -> Trials:
@@ -492,7 +495,7 @@ def time_bc(graph: Graph, count: int, device: str, threads: int | None) -> Trial
         return hw.betweenness_centrality(graph, sources=drawn[first : first + BC_SOURCES], **more)
 
     ask(0)  # the next call finds all that this one has prepared
-    calls = [lambda first=first: ask(first) for first in range(0, count * BC_SOURCES, BC_SOURCES)]
+    calls: list[Callable[[], Any]] = [partial(ask, first) for first in range(0, count * BC_SOURCES, BC_SOURCES)]
     return calls, lambda number, found: "", "certificate"
 
 

@@ -158,8 +158,8 @@ def convert(
         terminal.emit(about | {"bytes": length, "labels_written": kept})
         return
     note = "; labels dropped" if graph.labels is not None and drop_labels else ""
-    about = f"{chosen.title}, {terminal.size(length)}"
-    terminal.line(f"wrote {out} ({about}): {terminal.sentence(graph, not drop_labels)}{note}")
+    written = f"{chosen.title}, {terminal.size(length)}"
+    terminal.line(f"wrote {out} ({written}): {terminal.sentence(graph, not drop_labels)}{note}")
 
 
 def fetch(

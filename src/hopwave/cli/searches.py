@@ -63,7 +63,7 @@ def bfs(
     result, wall = timed(f"searching {file.name}", lambda: hw.bfs(graph, starts, trace=True, **vars(search)))
     verdict = None
     if check:
-        about = {"depth_limit": search.depth_limit, "direction": search.direction}
+        about: dict[str, Any] = {"depth_limit": search.depth_limit, "direction": search.direction}
         verdict, _ = timed(
             "validating", lambda: validate(graph, starts, result.distances, result.predecessors, **about)
         )
@@ -312,7 +312,7 @@ def accessibility(
     given = None if values is None else read_values(graph, values)
     fading = None if decay is None else parse_decay(decay)
     direction: Any = "in" if inwards else "out"
-    place = {"device": device, "threads": threads}
+    place: dict[str, Any] = {"device": device, "threads": threads}
     result, wall = timed(
         "", lambda: hw.accessibility(graph, given, limit or None, fading, direction=direction, **place)
     )

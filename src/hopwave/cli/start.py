@@ -147,7 +147,8 @@ def _draw(result: BFSResult, name: str, small: BFSResult, scores: BetweennessRes
         left.add_collection(LineCollection(lines, colors="#9ca3af", linewidths=0.5))
         look: dict[str, Any] = {"cmap": "viridis_r", "edgecolors": "white", "linewidths": 0.6, "zorder": 2}
         points = left.scatter(places[:, 0], places[:, 1], c=small.distances, s=sizes, **look)
-        room, named = (places.max(axis=0) - places.min(axis=0)) * (0.11, 0.03), []
+        room = (places.max(axis=0) - places.min(axis=0)) * (0.11, 0.03)
+        named: list[Any] = []
         stroke: dict[str, Any] = {"path_effects": [withStroke(linewidth=2.5, foreground="white")], "zorder": 3}
         for label, _ in scores.top(TOP):  # a name that would cover a more important one is omitted
             place, size = places[graph.index(label)], sizes[graph.index(label)]

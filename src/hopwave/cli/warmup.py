@@ -48,8 +48,8 @@ def spanning() -> Graph:
     """A chain of diamonds and a path of the same length between the same two vertices: 2^2200 paths next to 1."""
     chain = generate.diamonds(2200)
     path = [0, *range(chain.n, chain.n + 4399), chain.n - 1]
-    ends = [np.concatenate(parts) for parts in zip(chain.to_edges(), (path[:-1], path[1:]), strict=True)]
-    return Graph.from_edges(*ends)
+    u, v = (np.concatenate(parts) for parts in zip(chain.to_edges(), (path[:-1], path[1:]), strict=True))
+    return Graph.from_edges(u, v)
 
 
 def products() -> None:

@@ -95,8 +95,9 @@ def _free(
     first, second, weight = taken
     missing = (first is None) + (second is None)
     free = [i for i in range(len(table.titles)) if i not in taken]
-    for unlikely in (lambda i: _is_index(folded[i]) and table.is_number(i), lambda i: folded[i] in WEIGHTS):
-        rest = [i for i in free if not unlikely(i)] if folded else free
+    numbered = {i for i in free if folded and _is_index(folded[i]) and table.is_number(i)}
+    for unlikely in (numbered, {i for i in free if folded and folded[i] in WEIGHTS}):
+        rest = [i for i in free if i not in unlikely]
         free = rest if len(rest) >= missing else free
     if len(free) < missing:
         besides = f" besides the weights, {table.titles[weight]!r}" if weight is not None else ""

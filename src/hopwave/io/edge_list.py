@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -90,7 +90,7 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
     with source.text() as stream:
         u, v, weights, line = read_edges(source, stream, 1, integer_grammar(column), declared=header.edges)
     line = line if header.nodes is None else header.line
-    said = {"declared": header.nodes, "line": line, "directed": header.directed, "weights": weights}
+    said: dict[str, Any] = {"declared": header.nodes, "line": line, "directed": header.directed, "weights": weights}
     return request.numbered(source, u, v, listed_numbers(source, header), **said)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar, cast
 
 from hopwave.algebra.matrix import Matrix, as_matrix
 from hopwave.algebra.operators import BinaryOp, Monoid
@@ -133,9 +133,10 @@ def writing(**keywords: Any) -> Writing:
 
 def checked_writing(given: Writing) -> Writing:
     """The record with an operator for `accum`; raises a LinalgError if one of the keywords would be ignored."""
-    out, mask, complement, structural, accum, replace = given
-    complement, structural = flag("complement", complement, LinalgError), flag("structural", structural, LinalgError)
-    replace = flag("replace", replace, LinalgError)
+    out, mask, accum = given.out, given.mask, cast(Any, given.accum)
+    complement, structural, replace = (
+        flag(name, getattr(given, name), LinalgError) for name in ("complement", "structural", "replace")
+    )
     if out is not None and not isinstance(out, Vector | Matrix):
         raise LinalgError(f"out={out!r:.60} is neither a Vector nor a Matrix; give one to write into, or None")
     if mask is None and (complement or structural):

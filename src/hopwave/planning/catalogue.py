@@ -6,6 +6,7 @@ in-neighbours without early exit, so it is a pull. Only its COOC variant scatter
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -69,10 +70,11 @@ def _regime(regime: str, summary: str) -> Plan:
     return _hopwave(f"hopwave-{regime}", summary, *ours_counting, rule=Fewer(1.5, 32), regime=regime, **SCORES)
 
 
-_turbobfs, _turbobc = partial(_plan, TURBOBFS), partial(_plan, TURBOBC, **SCORES)
-_pushpull = partial(_plan, PUSHPULL)
-_sssp = partial(_plan, **ONE_LAUNCH | PATHS)
-_search = partial(_hopwave, order="degree")
+_turbobfs: Callable[..., Plan] = partial(_plan, TURBOBFS)
+_turbobc: Callable[..., Plan] = partial(_plan, TURBOBC, **SCORES)
+_pushpull: Callable[..., Plan] = partial(_plan, PUSHPULL)
+_sssp: Callable[..., Plan] = partial(_plan, **ONE_LAUNCH | PATHS)
+_search: Callable[..., Plan] = partial(_hopwave, order="degree")
 
 PLANS = [
     _search(
@@ -134,7 +136,8 @@ PLANS = [
         *(HIRAGUSHI, "3.2-3.5, Figure 3", "hiragushi-hybrid"),
         "two-phase push with an exact bitmap, compacted bottom-up, neighbours by degree",
         *(two_phase, Pull("thread", "compacted", "visited")),
-        **{"rule": Beamer(48, 20), "order": "degree"},
+        rule=Beamer(48, 20),
+        order="degree",
     ),
     _plan(MERRILL, "3.2", "merrill", "two-phase push only: the baseline of Hiragushi", Push("twc", "queue", "benign")),
     _xbfs(

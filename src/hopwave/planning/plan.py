@@ -96,7 +96,7 @@ Step = Push | Pull
 
 def _check_words(record: Any) -> None:
     """Raise a PlanError if a field of a record has a word that its Literal type does not list (a typo)."""
-    for name, field in _hints(type(record)).items():
+    for name, field in _hints(record.__class__).items():
         value, words = getattr(record, name), get_args(field)
         if get_origin(field) is Literal and value not in words:
             raise PlanError(
@@ -104,7 +104,9 @@ def _check_words(record: Any) -> None:
             )
 
 
-_hints = cache(get_type_hints)
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 @dataclass(frozen=True)

@@ -249,7 +249,8 @@ class Engine(NoOperations):
 
             with explained("looking for components", graph):
                 on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-dense"]).on_device
-                kept[strong] = (strong_components if strong else components)(on_device)
+                find: Any = strong_components if strong else components
+                kept[strong] = find(on_device)
         return kept[strong].copy()
 
     def blocks(

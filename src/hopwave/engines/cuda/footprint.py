@@ -21,6 +21,11 @@ SWEEP_BLOCKS, THREADS = 4, 256  # blocks of search_many per multiprocessor, limi
 TABLES = ("bfs_many", "sssp_many", "distance_table")  # questions that return a distance for every source and vertex
 
 
+def room_of(machine: regimes.Machine | None) -> int:
+    """The memory of a machine, or of a usual one."""
+    return int((machine or regimes.Machine()).memory)
+
+
 def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, free: int | None = None) -> Parts:
     """The parts of one question at its peak on a GPU, by default an H200 with nothing else on it."""
     machine = machine or regimes.Machine()
