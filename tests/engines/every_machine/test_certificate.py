@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_betweenness import machines
+from test_search import machines
 
 import hopwave as hw
 import oracle

@@ -14,6 +14,7 @@ from hopwave.engines import NoOperations, NoShortcuts
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob, SampleJob, SearchJob
 from hopwave.planning.many_sources import CutSweep, HyperBallJob, PathSums, Sweep
+from together import in_one_test
 
 GRAPH = generate.path(3)
 WEIGHTED = GRAPH.with_weights(np.ones(GRAPH.m))
@@ -75,14 +76,14 @@ def test_every_operation_is_called_below() -> None:
     assert set(SHORTCUTS) < set(methods(engines.Algebra))
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@in_one_test("operation", OPERATIONS)
 def test_the_cpu_has_every_operation(operation: Any) -> None:
     engine = engines.engine("cpu")
     assert engine.why_not_operation(operation, GRAPH) is None
     assert CALLS[operation](engine) is not None
 
 
-@pytest.mark.parametrize("operation", [name for name in OPERATIONS if not name.endswith("path_sampling")])
+@in_one_test("operation", [name for name in OPERATIONS if not name.endswith("path_sampling")])
 def test_what_the_reference_cannot_do_raises_the_reason(operation: Any) -> None:
     engine = engines.engine("reference")
     reason = engine.why_not_operation(operation, GRAPH)
@@ -96,7 +97,7 @@ def test_what_the_reference_cannot_do_raises_the_reason(operation: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["reference", "cpu"])
-@pytest.mark.parametrize("shortcut", SHORTCUTS)
+@in_one_test("shortcut", SHORTCUTS)
 def test_shortcuts_are_there_or_raise_the_reason(name: str, shortcut: Any) -> None:
     algebra = engines.algebra(name)
     reason = algebra.why_not_operation(shortcut)
