@@ -8,9 +8,11 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,21 +29,20 @@ Call = Callable[[], Any]
 Fresh = Callable[[], Call]  # a call whose graphs have nothing prepared
 
 
-def graph_of(function: Callable[..., Any]) -> hw.Graph:
-    """A graph for which the function has an answer, with nothing prepared."""
+def graph_of(function: Callable[..., Any], n: int) -> hw.Graph:
+    """A graph of n vertices for which the function has an answer, with nothing prepared."""
     name = function.__name__
     if name == "topological_order":
-        u, v = generate.uniform_edges(300, 4, seed=1)
-        return hw.Graph.from_edges(np.minimum(u, v)[u != v], np.maximum(u, v)[u != v], n=300, directed=True)
+        u, v = generate.uniform_edges(n, 4, seed=1)
+        return hw.Graph.from_edges(np.minimum(u, v)[u != v], np.maximum(u, v)[u != v], n=n, directed=True)
     if "strong" in name or "weak" in name or "degree" in name or name == "condensation":
-        return hw.Graph.from_edges(*generate.uniform_edges(300, 4, seed=1), n=300, directed=True)
-    return generate.grid(15, 20) if name == "bipartite_sides" else generate.delaunay(300, seed=1)
+        return hw.Graph.from_edges(*generate.uniform_edges(n, 4, seed=1), n=n, directed=True)
+    return generate.grid(15, n // 15) if name == "bipartite_sides" else generate.delaunay(n, seed=1)
 
 
 # What some functions need besides: an argument of several that may be left out, or a number that fits the graph.
 MORE: dict[str, dict[str, Any]] = {
     "hopwave.eigenvector_centrality": {"max_iter": 1000},
-    "hopwave.modularity": {"communities": [range(150), range(150, 300)]},
     "hopwave.nearest": {"k": 9},
     "hopwave.validate": {"distances": np.zeros(300, np.int32)},
     "hopwave.linalg.select": {"predicate": la.binary.gt, "thunk": 2.0},
@@ -63,14 +64,18 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
         yield f"hopwave.linalg.algorithms.{name}", getattr(la.algorithms, name)
 
 
-def public(device: str = "cpu", compressed: bool = False) -> dict[str, Fresh]:
+def public(device: str = "cpu", compressed: bool = False, n: int = 300) -> dict[str, Fresh]:
     """One call of every public function; of those with device=, if it is a GPU. KeyError: its arguments are unknown."""
 
     def fresh(title: str, function: Callable[..., Any]) -> Call:
         options = public_calls.options(function)
         given = public_calls.required(function) | MORE.get(title, {})
+        if "communities" in given or "distances" in given:  # as many as there are vertices
+            given |= (
+                {"communities": np.arange(n) % 2} if "communities" in given else {"distances": np.zeros(n, np.int32)}
+            )
         for name in {"G", "graph", "g"} & given.keys():
-            given[name] = graph_of(function)
+            given[name] = graph_of(function, n)
             if compressed:
                 given[name] = given[name].to(device, compressed=True)
         many = title.endswith("algorithms.betweenness")  # of a larger graph, thousands of allocations
@@ -197,13 +202,66 @@ def others(device: str) -> dict[str, Fresh]:
         "chains": partial(chains, hw.betweenness_centrality, weights=False),
         "chains, lengths": partial(chains, hw.betweenness_centrality, weights=True),
         "chains, edges": partial(chains, hw.edge_betweenness_centrality, weights=False),
+        "demand": partial(chains, hw.betweenness_centrality, weights=False, source_weights=np.arange(110) % 4 / 4),
+        "the highest": partial(chains, hw.harmonic_centrality, weights=False, top=5),
+        "sampled sources": partial(
+            chains, hw.betweenness_centrality, weights=False, epsilon=0.1, method="sources", seed=1
+        ),
     }
 
 
-def calls(device: str = "cpu") -> dict[str, Fresh]:
-    """Every call by name."""
-    packed = public(device, compressed=True) if device == "cuda" else {}
-    return public(device) | packed | methods(device) | others(device)
+FORMATS = ("txt", "csv", "mtx", "npz", "graph", "gr", "gml", "graphml", "net", "txt.gz", "sg")
+
+
+def files(folder: Path) -> dict[str, Fresh]:
+    """Files of every kind, written over an old one and read, and runs that save."""
+    old, new = generate.path(40), generate.grid(6, 6)
+    found: dict[str, Fresh] = {}
+    for extension in FORMATS:
+        path = folder / f"graph.{extension}"
+
+        def write(path: Path = path) -> Any:
+            hw.write(path, new)
+            return path.read_bytes()
+
+        def fresh(path: Path = path, write: Call = write) -> Call:
+            hw.write(path, old)
+            return write
+
+        found[f"write {extension}"] = fresh
+        read = folder / f"read.{extension}"
+        hw.write(read, new)
+        found[f"read {extension}"] = lambda read=read: partial(hw.read, read, directed=False, progress=False)
+
+    def saved(name: str, **how: Any) -> Fresh:
+        path = folder / f"{name}.npz"
+
+        def run(G: hw.Graph) -> Any:
+            scores = hw.betweenness_centrality(G, checkpoint=path, device="cpu", progress=False, **how).scores
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+            return scores
+
+        return lambda: partial(run, generate.delaunay(200, seed=1))
+
+    pool = ThreadPoolExecutor(2)
+    found |= {
+        "a saved run": saved("exact"),
+        "a saved sample": saved("sample", epsilon=0.1, method="paths", seed=1),
+        "an executor": lambda: partial(
+            lambda G: hw.betweenness_centrality(G, executor=pool).scores, generate.delaunay(200, seed=1)
+        ),
+        "bounds": lambda: partial(
+            lambda G: hw.betweenness_centrality(G, k=30, seed=1).bounds, generate.delaunay(200, seed=1)
+        ),
+    }
+    return found
+
+
+def calls(device: str = "cpu", n: int = 300) -> dict[str, Fresh]:
+    """Every call by name; functions are asked about graphs of n vertices."""
+    packed = public(device, True, n) if device == "cuda" else {}
+    return public(device, n=n) | packed | methods(device) | others(device)
 
 
 # ---------------------------------------------------------------- answers

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import errno
-import faulthandler
 import gc
 import math
 import operator
@@ -34,8 +33,6 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,14 +44,11 @@ from difference import Attempt, Difference
 import every_call
 import hopwave as hw
 from every_call import Call, Fresh, plain
-from hopwave import generate
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.system import threads
 from recorded import record
 
 KINDS = ("memory", "disk", "interrupt")
 HANGS = 60  # seconds after which a call counts as hanging
-FORMATS = ("txt", "csv", "mtx", "npz", "graph", "gr", "gml", "graphml", "net", "txt.gz", "sg")
 # Functions of NumPy that are written in C and allocate, but that a profiler does not see.
 HIDDEN = ("concatenate", "where", "bincount", "copyto", "empty_like", "zeros_like", "full_like")
 ARRAYS = {
@@ -132,54 +126,9 @@ def _reads_or_writes(called: Any) -> bool:
 # ---------------------------------------------------------------- the calls
 
 
-def files(folder: Path) -> dict[str, Fresh]:
-    """Files of every kind, written over an old one and read, and runs that save."""
-    old, new = generate.path(40), generate.grid(6, 6)
-    found: dict[str, Fresh] = {}
-    for extension in FORMATS:
-        path = folder / f"graph.{extension}"
-
-        def write(path: Path = path) -> Any:
-            hw.write(path, new)
-            return path.read_bytes()
-
-        def fresh(path: Path = path, write: Call = write) -> Call:
-            hw.write(path, old)
-            return write
-
-        found[f"write {extension}"] = fresh
-        read = folder / f"read.{extension}"
-        hw.write(read, new)
-        found[f"read {extension}"] = lambda read=read: partial(hw.read, read, directed=False, progress=False)
-
-    def saved(name: str, **how: Any) -> Fresh:
-        path = folder / f"{name}.npz"
-
-        def run(G: hw.Graph) -> Any:
-            scores = hw.betweenness_centrality(G, checkpoint=path, device="cpu", progress=False, **how).scores
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
-            return scores
-
-        return lambda: partial(run, generate.delaunay(200, seed=1))
-
-    pool = ThreadPoolExecutor(2)
-    found |= {
-        "a saved run": saved("exact"),
-        "a saved sample": saved("sample", epsilon=0.1, method="paths", seed=1),
-        "an executor": lambda: partial(
-            lambda G: hw.betweenness_centrality(G, executor=pool).scores, generate.delaunay(200, seed=1)
-        ),
-        "bounds": lambda: partial(
-            lambda G: hw.betweenness_centrality(G, k=30, seed=1).bounds, generate.delaunay(200, seed=1)
-        ),
-    }
-    return found
-
-
 def calls(folder: Path, device: str = "cpu") -> dict[str, Fresh]:
     """Every call by name."""
-    return every_call.calls(device) | (files(folder) if device == "cpu" else {})
+    return every_call.calls(device) | (every_call.files(folder) if device == "cpu" else {})
 
 
 # ---------------------------------------------------------------- a fault
@@ -223,7 +172,7 @@ class Faults:
         right, where = self.known(name), f"{name}, {kind} {fails}"
         call = self.calls[name]()
         before, old = self._state(), self._contents()
-        with watched():
+        with interrupts.watched():
             steps = Steps(kind, fails, error)
             raised: BaseException | None = None
             try:
@@ -241,7 +190,7 @@ class Faults:
             elif kind == "interrupt" and not self._ignored:
                 raise Difference(f"{where}: Ctrl-C was ignored at {' > '.join(steps.where)}")
             raised = steps.raised = None  # their frames hold files
-            settle()
+            interrupts.settle()
             self._compare(before, old, where, name)
             again: list[Any] = []
             worker = threading.Thread(target=lambda: again.append(answer(call)))
@@ -313,22 +262,6 @@ def answer(call: Call) -> Any:
 def most_threads() -> int:
     """The threads that these calls may start: a crew for the leader, and one for an executor's two workers."""
     return 2 * thread_count() + 8
-
-
-def settle() -> None:
-    """Wait until no thread is busy; one that never ends counts as a hanging call."""
-    while threads.crew._pending or threads.crew._away:
-        time.sleep(0.001)
-
-
-@contextmanager
-def watched() -> Iterator[None]:
-    """Ends the process and prints all stacks if the block does not end."""
-    faulthandler.dump_traceback_later(HANGS, exit=True)
-    try:
-        yield
-    finally:
-        faulthandler.cancel_dump_traceback_later()
 
 
 # ---------------------------------------------------------------- many faults

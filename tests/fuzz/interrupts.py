@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import math
+import operator
 import os
 import random
 import signal
@@ -22,23 +23,20 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from difference import Attempt, Difference
 
+import every_call
 import hopwave as hw
 import mixed
-from hopwave import generate
-from hopwave import linalg as la
+from every_call import plain
 from hopwave.algorithms import checkpoint, reduction
-from hopwave.arrays import on_host
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.graph.arrays import arc_tails
 from hopwave.system import threads
 from recorded import record
 
@@ -51,133 +49,11 @@ SHORTEST = 0.0008  # seconds: shorter calls end before a signal arrives
 
 
 def calls(device: str, folder: Path) -> dict[str, Call]:
-    """One call of each function, on graphs with which most take some milliseconds; graphs are kept, as users do."""
-    G, U, mesh = mixed.graph(), mixed.undirected(), generate.delaunay(700, seed=1)
-    u, v = generate.uniform_edges(1 << 15, 4, seed=1)
-    path = folder / "graph.txt"
-    path.write_text("".join(f"{a} {b}\n" for a, b in zip(u.tolist(), v.tolist(), strict=True)))
-    roads = with_chains(generate.delaunay(60, seed=1), 9)
-    measured = roads.with_weights(1.0 + (arc_tails(roads) + roads.indices) % 7)
-    trees = hw.Graph.from_edges(np.arange(1, 3000), np.arange(1, 3000) // 3)
-    some = np.arange(mesh.n) % 4 / 4
-    A = la.Matrix.from_graph(G)
-    B = la.Matrix.from_graph(U)
-    on = {"device": device}
-    pool = ThreadPoolExecutor(2)
-
-    def write(name: str) -> Any:
-        hw.write(folder / name, mesh)
-        return hw.read(folder / name).indices
-
-    def saved(how: Callable[..., Any]) -> Call:
-        file = folder / f"{how.__name__}.npz"  # the next run continues an interrupted one
-
-        def run() -> Any:
-            scores = how(checkpoint=file, **on).scores
-            file.unlink(missing_ok=True)
-            return scores
-
-        return run
-
-    def exact(**how: Any) -> Any:
-        return hw.betweenness_centrality(mesh, **how)
-
-    def wide(**how: Any) -> Any:
-        return hw.betweenness_centrality(mesh, k=30, seed=1, plan="hopwave-wide", **how)
-
-    def sampled(**how: Any) -> Any:
-        return hw.betweenness_centrality(mesh, epsilon=0.03, method="paths", seed=1, **how)
-
+    """One call of everything public, and of files; graphs are kept, as users do."""
+    G = mixed.graph()
     named: dict[str, Call] = {name: partial(mixed.QUESTIONS[name], G, device) for name in mixed.QUESTIONS}
-    named |= {
-        "betweenness of a mesh": lambda: hw.betweenness_centrality(mesh, **on).scores,
-        "betweenness, saved": saved(exact),
-        "betweenness of few sources, saved": saved(wide),
-        "sampled paths, saved": saved(sampled),
-        "sampled sources": lambda: hw.betweenness_centrality(U, epsilon=0.1, method="sources", seed=1, **on).bounds,
-        "harmonic": lambda: hw.harmonic_centrality(mesh, **on).scores,
-        "harmonic, the highest": lambda: hw.harmonic_centrality(mesh, top=5, **on).scores,
-        "eccentricity": lambda: hw.eccentricity(mesh, **on).scores,
-        "diameter": lambda: hw.diameter(mesh, **on),
-        "radius": lambda: hw.radius(mesh, **on),
-        "center": lambda: hw.center(mesh, **on),
-        "barycenter": lambda: hw.barycenter(mesh, **on),
-        "mean distance": lambda: hw.average_shortest_path_length(mesh, **on),
-        "Wiener index": lambda: hw.wiener_index(mesh, **on),
-        "global efficiency": lambda: hw.global_efficiency(mesh, **on),
-        "local efficiency": lambda: hw.local_efficiency(U, **on),
-        "load": lambda: hw.load_centrality(U, **on).scores,
-        "HyperBall": lambda: hw.hyperball(U, seed=1, **on).pairs,
-        "distance blocks": lambda: np.concatenate(
-            [on_host(rows) for _, rows in hw.distance_blocks(mesh, range(99), **on)]
-        ),
-        "pairs within": lambda: np.stack([on_host(column) for column in hw.pairs_within(mesh, 2, **on)]),
-        "nearest": lambda: list(hw.nearest(mesh, 0, 99).values()),
-        "k-hop": lambda: hw.k_hop(mesh, 5, 3, **on),
-        "paths in turn": lambda: [on_host(r.distances) for r in hw.sssp_each(G, range(9), **on)],
-        "eigenvector": lambda: hw.eigenvector_centrality(U, **on).scores,
-        "Katz": lambda: hw.katz_centrality(U, alpha=0.001, **on).scores,
-        "components": lambda: hw.connected_components(U, **on).labels,
-        "strong components": lambda: hw.strongly_connected_components(G, **on).labels,
-        "triangles": lambda: hw.triangles(U, **on).scores,
-        "label propagation": lambda: hw.label_propagation(U, seed=1, **on).labels,
-        "independent set": lambda: hw.maximal_independent_set(U, seed=1, **on),
-        "core numbers": lambda: hw.core_numbers(U, **on).scores,
-        "product of matrices": lambda: la.mxm(A, A, la.semiring.plus_times, **on).to("cpu").stored_values(),
-        "sums of matrices": lambda: la.reduce(B, la.monoid.plus),
-        "PageRank, along products": lambda: la.algorithms.pagerank(A, **on).to("cpu").to_dense(0.0),
-        "read": lambda: hw.read(path).indices,
-        "write": lambda: write("written.mtx"),
-        "write compressed": lambda: write("written.npz"),
-        "from edges": lambda: hw.Graph.from_edges(u, v, 1 << 15).indices,
-        "arranged": lambda: mixed.fresh(U).arranged().indices,
-        "reversed": lambda: mixed.fresh(G).reversed().indices,
-        "kronecker": lambda: generate.kronecker(13, 8, seed=1).indices,
-        "delaunay": lambda: generate.delaunay(2000, seed=1).indices,
-        "small world": lambda: generate.smallworld(5000, seed=1).indices,
-        "validate": lambda: bool(hw.validate(mesh, 0, hw.bfs(mesh, 0, **on).distances)),
-        "chains": lambda: hw.betweenness_centrality(roads, **on).scores,
-        "chains, edges": lambda: hw.edge_betweenness_centrality(roads, **on).scores,
-        "chains, lengths": lambda: hw.betweenness_centrality(measured, weights=True, **on).scores,
-        "demand": lambda: hw.betweenness_centrality(mesh, source_weights=some, target_weights=some[::-1], **on).scores,
-        "demand of edges": lambda: hw.edge_betweenness_centrality(mesh, source_weights=some, **on).scores,
-        "percolation": lambda: hw.percolation_centrality(mesh, some, **on).scores,
-        "blocks": lambda: hw.biconnected_components(mixed.fresh(roads), **on).arc_labels,
-        "bridges": lambda: np.array(hw.bridges(mixed.fresh(trees), **on)),
-        "table": lambda: on_host(hw.distance_table(G, range(99), range(50, 150), **on).values),
-        "sums within reach": lambda: hw.accessibility(G, limit=[5.0, 9.0], **on).sums,
-        "nearest of a set": lambda: hw.nearest_of(G, range(0, 500, 50), 3).distances,
-        "isochrone": lambda: hw.isochrone(G, 0, [5.0, 9.0], **on).arcs(9.0).fraction,
-        "ranked paths": lambda: [length for length, _ in hw.k_shortest_paths(mesh, 0, 350, 40, **on)],
-        "clustering": lambda: hw.clustering(U, **on).scores,
-        "read packed": lambda: write("written.txt.gz"),
-        "an executor": lambda: hw.betweenness_centrality(mesh, executor=pool, **on).scores,
-        "an executor, many": lambda: hw.closeness_centrality(mesh, executor=pool, **on).scores,
-    }
-    if device == "cuda":
-        packed, far = (U.to("cuda", compressed=True, memory_limit=limit) for limit in (None, 0))
-        weighed = np.arange(U.n) % 3 / 2
-        named |= {
-            "compressing": lambda: on_host(hw.bfs(U.to("cuda", compressed=True), 0, **on).distances),
-            "compressed rows": lambda: on_host(hw.bfs_many(packed, range(200), **on)),
-            "compressed, across the bus": lambda: on_host(hw.bfs_many(far, range(200), **on)),
-            "compressed, betweenness": lambda: hw.betweenness_centrality(packed, **on).scores,
-            "compressed, demand": lambda: hw.betweenness_centrality(packed, source_weights=weighed, **on).scores,
-            "compressed, closeness": lambda: hw.closeness_centrality(packed, **on).scores,
-            "compressed, PageRank": lambda: hw.pagerank(packed, tol=1e-12, **on).scores,
-            "compressed, eigenvector": lambda: hw.eigenvector_centrality(packed, **on).scores,
-            "compressed, Katz": lambda: hw.katz_centrality(packed, alpha=0.001, **on).scores,
-            "compressed, components": lambda: hw.connected_components(packed, **on).labels,
-        }
-    return named
-
-
-def with_chains(graph: hw.Graph, inner: int) -> hw.Graph:
-    """The graph with that many vertices on every edge, which betweenness takes out."""
-    u, v = graph.to_edges()
-    inside = graph.n + np.arange(len(u) * inner).reshape(len(u), inner)
-    path = np.column_stack([u, inside, v])
-    return hw.Graph.from_edges(path[:, :-1].ravel(), path[:, 1:].ravel())
+    others = every_call.calls(device, n=900) | every_call.files(folder)
+    return named | {f"{name}, public": fresh() for name, fresh in others.items()}
 
 
 class Alarm:
@@ -228,20 +104,19 @@ class Interrupts:
         self.seconds: dict[str, float] = {}
         self.interrupted, self.slowest, self._limit = 0, 0.0, limit
         self._alarm = Alarm()
-        self._device = device
+        self._same = every_call.close if device == "cuda" else operator.eq  # a GPU adds up floats in any order
         shortest = 0.0 if only else SHORTEST
         for name, call in named.items():
             try:
                 call()  # compiles
-            except hw.EngineError as error:
-                print(f"left out: {name}: {error}", file=sys.stderr)
+            except hw.HopwaveError:  # a GPU does not offer it, or another library is missing
                 continue
             began = time.perf_counter()
-            answer = np.asarray(on_host(call()))
+            answer = plain(call())
             took = time.perf_counter() - began
             if took >= shortest:
                 self.calls[name], self.right[name], self.seconds[name] = call, answer, took
-        self._settled()
+        settle()
         # If a call begins while threads are still leaving the last call, it starts others instead.
         self._threads = threading.active_count() + 2 * thread_count() + 2
 
@@ -250,20 +125,20 @@ class Interrupts:
         name = draw.choice(list(self.calls))
         times = draw.randint(2, MOST_AGAIN) if draw.random() < 0.3 else 1
         after, apart = max(1e-5, draw.random() * 1.1 * self.seconds[name]), draw.uniform(2e-5, 3e-3)
-        with Watched():
+        with watched():
             where = f"{name}, interrupted {times} times from {after:.6f} s on, {apart:.6f} s apart"
             try:
                 went_on = self._alarm.interrupt(self.calls[name], after, times, apart)
             except Exception as error:
                 raise Difference(f"{where}: it raised {error!r}") from error
             try:
-                answer = np.asarray(on_host(self.calls[name]()))
+                answer = plain(self.calls[name]())
             except Exception as error:
                 raise Difference(f"{where}: the next call raised {error!r}") from error
             if not self._same(answer, self.right[name]):
                 raise Difference(f"{where}: the next call gave another answer")
             if draw.random() < 0.02:
-                self._settled()
+                settle()
             count = threading.active_count()
         if count > self._threads:
             self._threads = count
@@ -275,26 +150,20 @@ class Interrupts:
             raise Difference(f"{where}: it went on for {went_on:.2f} s")
         return 1
 
-    def _same(self, answer: Any, right: Any) -> bool:
-        """To the last bit; a GPU adds up floats in another order each time."""
-        if self._device == "cuda" and answer.dtype.kind == right.dtype.kind == "f" and answer.shape == right.shape:
-            return np.allclose(answer, right, rtol=1e-9, atol=1e-12, equal_nan=True)
-        return answer.dtype == right.dtype and np.array_equal(answer, right, equal_nan=True)
 
-    @staticmethod
-    def _settled() -> None:
-        """Wait until no thread is busy; a thread that never ends counts as a hanging call."""
-        while threads.crew._pending or threads.crew._away:
-            time.sleep(0.01)
+def settle() -> None:
+    """Wait until no thread is busy; one that never ends counts as a hanging call."""
+    while threads.crew._pending or threads.crew._away:
+        time.sleep(0.001)
 
 
-class Watched:
+@contextmanager
+def watched() -> Iterator[None]:
     """Ends the process and prints all stacks if the block does not end."""
-
-    def __enter__(self) -> None:
-        faulthandler.dump_traceback_later(HANGS, exit=True)
-
-    def __exit__(self, *error: object) -> None:
+    faulthandler.dump_traceback_later(HANGS, exit=True)
+    try:
+        yield
+    finally:
         faulthandler.cancel_dump_traceback_later()
 
 

@@ -38,7 +38,7 @@ def test_every_function_after_memory_disk_and_signals_failed() -> None:
     assert done.stdout.endswith(" 0 wrong\n")
 
 
-@pytest.mark.parametrize("extension", faults.FORMATS)
+@pytest.mark.parametrize("extension", every_call.FORMATS)
 def test_a_full_disk_leaves_the_old_file(extension: str, known: faults.Faults) -> None:
     """At every step of a write."""
     count = known.count(f"write {extension}", "disk")
