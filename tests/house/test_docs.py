@@ -86,10 +86,9 @@ def test_pages_read_whole_in_the_repository(name: str, root: Path) -> None:
 
 
 def test_a_new_run_changes_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = measured.last_run
-    monkeypatch.setattr(
-        measured, "last_run", lambda name: [row | {"wall": 77.7} if "wall" in row else row for row in before(name)]
-    )
+    before = pages.rows
+    slower = {"hopwave ms": 77.7, "device ms": 1.0}
+    monkeypatch.setattr(pages, "rows", lambda name: [row | slower if "aim ms" in row else row for row in before(name)])
     assert measured.markdown().count("| 78 |") == 2  # once for a search, once for one source of betweenness
 
 
@@ -120,7 +119,7 @@ def test_rows_that_name_nothing_are_found() -> None:
             "",
             "faithful",
             ("planning/rules.py::beamer",),
-            ("planning/test_rules.py::test_hiragushi_alpha_48_beta_20",),
+            ("planning/test_rules.py::test_hiragushis_parameters",),
         ),
         papers.Row(
             "2", "", "faithful", ("planning/rules.py::nope", "no.py::x"), ("planning/test_rules.py::test_nope",)
@@ -274,7 +273,7 @@ def test_the_changelog_knows_this_version(root: Path) -> None:
 
 
 def test_contributing_is_one_page(root: Path) -> None:
-    assert len((root / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 80
+    assert len((root / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 85
 
 
 # ---------------------------------------------------------------- packages

@@ -98,5 +98,5 @@ def test_the_ways_name_what_their_files_have(root: Path) -> None:
     page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
     ways = page.split("## Five ways")[1].split("\n## ")[0].split("\n### ")[1:]
     assert len(ways) == 5 and not [name for way in ways for name in unknown_names(way, root / "docs")]
-    gone = ways[0].replace("`Searcher`", "`Seeker`") + "`arguments.nothing`"
-    assert unknown_names(gone, root / "docs") == ["Seeker", "arguments.nothing"]
+    gone = ways[0].replace("`Searcher`", "`Seeker`") + "`search.vanished`"
+    assert unknown_names(gone, root / "docs") == ["Seeker", "search.vanished"]

@@ -87,7 +87,7 @@ class Roads(Case):
     hops = backwards = False
 
     @classmethod
-    def of_case(cls, c: Case, parallel: bool = True) -> Roads:
+    def of_case(cls, c: Case, parallel: bool = True, hops: float = 0.25) -> Roads:
         draw = c.draw
         roads = cls(c.n, list(c.edges), c.directed, draw, c.device, c.kind, list(c.lengths))
         roads.lengths = [0.0 if draw.random() < 0.15 else length for length in c.lengths]
@@ -96,7 +96,7 @@ class Roads(Case):
             roads.edges += draw.sample(c.edges, min(3, len(c.edges)))
             roads.lengths += [float(draw.randint(0, 9)) for _ in roads.edges[len(c.edges) :]]
         roads.names = [f"v{v}" for v in range(c.n)] if draw.random() < 0.4 and c.edges else list(range(c.n))
-        roads.count_hops, roads.backwards = draw.random() < 0.25, draw.random() < 0.4
+        roads.count_hops, roads.backwards = draw.random() < hops, draw.random() < 0.4
         roads.graph = hw.Graph.from_edges(
             *roads.ends, n=c.n, directed=c.directed, weights=roads.lengths, repeats="keep" if roads.kept else "merge",
             labels=roads.names if isinstance(roads.names[0], str) else None,
@@ -121,15 +121,15 @@ class Roads(Case):
         return self.draw.choice((0, 1, 2, 5)) if self.count_hops else self.draw.choice(LIMITS)
 
 
-def roads(c: Case, parallel: bool = True) -> Roads:
+def roads(c: Case, parallel: bool = True, hops: float = 0.25) -> Roads:
     """The roads of a case; each row draws its own."""
-    c.memory["roads"] = Roads.of_case(c, parallel)
+    c.memory["roads"] = Roads.of_case(c, parallel, hops)
     found: Roads = c.memory["roads"]
     return found
 
 
-def table_of_roads(c: Case) -> dict[str, Any]:
-    r = roads(c)
+def table_of_roads(c: Case, hops: float) -> dict[str, Any]:
+    r = roads(c, hops=hops)
     sources, targets = c.some(), c.some()
     c.memory["asked"] = sources, targets
     return {
@@ -281,7 +281,8 @@ ROWS = [
         exact=True, title="along weights"),
     Row("hw.pairs_within", within, "weighted", lambda c: {"d": c.draw.choice(LIMITS), "weights": True},
         lambda columns: set(zip(*(column.tolist() for column in columns), strict=True)), title="along weights"),
-    Row("hw.distance_table", due_table, None, table_of_roads, dense, devices=WITH_REFERENCE),
+    Row("hw.distance_table", due_table, None, lambda c: table_of_roads(c, 0.0), dense, devices=WITH_REFERENCE),
+    Row("hw.distance_table", due_table, None, lambda c: table_of_roads(c, 1.0), dense, title="in hops"),
     Row("hw.accessibility", within_reach, None, reach, lambda a: (a.sums[:, 0], a.counts[:, 0]),
         devices=WITH_REFERENCE),
     Row("hw.nearest_of", nearest_places, None, facilities, lambda r: (r.distances, r.ids), only=safe),

@@ -7,18 +7,18 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-import igraph
 import networkx as nx
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
+import pytest
 import scipy.sparse as sp
 
 import hopwave as hw
 from hopwave import EngineError, Graph, GraphError, generate
 from rejections import Row, each, masked
 
+igraph, pl = (pytest.importorskip(name) for name in ("igraph", "polars"))
 PATH = generate.path(4)
 NAMED = Graph.from_edges(["a"], ["b"])
 HEAVY = nx.Graph([("a", "b", {"weight": "heavy"})])

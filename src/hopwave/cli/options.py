@@ -88,7 +88,7 @@ COMPLETIONS = {
 def declared(lines: str, names: Iterable[str]) -> dict[str, tuple[list[str], str]]:
     """The flags and other words, and the help, of each option that the lines declare.
 
-    >>> declared("depth -d: Levels\\n    at most.", ["depth"])
+    >>> declared("About.\\n\\n    depth -d: Levels\\n        at most.", ["depth"])
     {'depth': (['-d'], 'Levels at most.')}
     """
     joined = re.sub(r"\n +", " ", inspect.cleandoc(lines)).splitlines()

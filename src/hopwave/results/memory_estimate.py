@@ -33,7 +33,7 @@ class MemoryEstimate:
     Examples
     --------
     >>> needed = hw.estimate_memory(hw.generate.grid(500, 500), "bfs", device="cpu")
-    >>> 8e6 < needed.bytes < 12e6, needed.fits
+    >>> 5e6 < needed.bytes < 12e6, needed.fits
     (True, True)
     """
 

@@ -53,8 +53,8 @@ def test_every_public_function_explains_errors_of_a_gpu() -> None:
     made = suggesting(len).__code__
     quick = {  # their parts that compute have their own test below
         *("Matrix.from_rows", "Matrix.is_ascending", "Matrix.checked", "Matrix.to", "Vector.sparse", "Vector.dense"),
-        *("Vector.count_if_known", "Vector.entries", "Vector.listed", "Vector.arrays", "Vector.decide"),
-        *("Vector.follow", "Vector.replace", "Vector.to"),
+        *("Vector.count_if_known", "Vector.entries", "Vector.listed", "Vector.arrays"),
+        *("Vector.replace", "Vector.to"),
     }
     public = {
         f"{where.__name__}.{name}": getattr(where, name)
@@ -159,7 +159,7 @@ def test_properties_and_quick_methods_that_compute(cupy: Any, monkeypatch: pytes
     A, G = la.Matrix.from_rows(rows, (2, 2)), hw.Graph.__new__(hw.Graph)
     G._set(None, rows, False, None, "cuda")
     for compute in (
-        *(lambda: dense.nnz, dense.decide, lambda: dense.indices, lambda: dense.values, dense.entries, dense.listed),
+        *(lambda: dense.nnz, dense._decide, lambda: dense.indices, lambda: dense.values, dense.entries, dense.listed),
         *(lambda: dense[1], listed.entries, listed.arrays, lambda: dense.to("cpu"), lambda: A.columns, A.is_ascending),
         *(lambda: A.to("cpu"), lambda: G.number_of_edges, lambda: repr(G)),
     ):

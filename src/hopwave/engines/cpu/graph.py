@@ -68,7 +68,7 @@ class CpuGraph:
         """The arrays for the next searches. Neither hubs nor the order of neighbours change a distance.
 
         order    "any"; "degree": with hubs, except in the first search and on flat graphs, which are hardly ever
-                 pulled; "paper": with hubs, and neighbours sorted by degree, as `Graph.arranged` returns them
+                 pulled; "paper": neighbours sorted by degree, as `Graph.arranged` returns them, so hubs are first
         """
         with self._lock:
             hubs = not self.flat and (self.searches >= policy.SEARCHES_BEFORE_HUBS or self.graph.order == "degree")
@@ -107,7 +107,7 @@ class CpuGraph:
         in_indptr = views.offsets(graph.in_indptr) if graph.in_indptr is not graph.indptr else indptr
         if kind == "plain":  # load its machine code now: the second search may need it, and should not wait
             find_hubs(in_indptr[:1], in_indices[:0], np.empty(0, np.int64), hub)
-        else:
+        elif kind == "hubs":
             hub = np.arange(self.n, dtype=np.uint32)  # of a vertex without in-arcs: itself, which changes nothing
             find_hubs(in_indptr, in_indices, self.graph.in_degrees.astype(np.int64), hub)
         rows = indptr, unsigned(graph.indices), in_indptr, in_indices

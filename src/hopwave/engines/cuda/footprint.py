@@ -176,7 +176,7 @@ def _betweenness(shape: Shape, ask: Ask, machine: regimes.Machine, free: int) ->
     held = _searching(shape) | {"sums": 8 * width}
     if ask.weighted:
         before, held = _along_weights(shape)
-        return [*before, held | _blocks(shape, ask, width, machine, budget)]
+        return [*before[1:], held | _blocks(shape, ask, width, machine, budget)]  # no search measures the depth first
     if regime == "wide":
         return [held | {"levels, path counts, dependencies": regimes.wide_bytes(n, m, shape.directed)}]
     if regime == "block":
