@@ -176,10 +176,11 @@ def sanitizer() -> str:
     return found
 
 
-def pytest_words(tests: list[str], workers: int = 0) -> list[str]:
+def words_of(tests: list[str], workers: int = 0) -> list[str]:
     """The command of a run of tests with this plugin."""
     spread = ["-n", str(workers), "--dist", "worksteal"] if workers else ["-p", "no:xdist"]
-    plain = ["-m", "pytest", "-m", "gpu", "-q", "-p", "benchmarks.sanitize", "-p", "no:cacheprovider", *spread]
+    without = ["-p", "no:cacheprovider", "-p", "no:benchmark"]  # pytest-benchmark warns of workers, an error here
+    plain = ["-m", "pytest", "-m", "gpu", "-q", "-p", "benchmarks.sanitize", *without, *spread]
     return [*plain, *tests]
 
 
@@ -249,7 +250,7 @@ def messages(log: str) -> list[str]:
 def run(given: Any, board: Path) -> tuple[list[Record], list[str]]:
     """All tools over the chosen tests; returns rows of kernels, and what was wrong."""
     until = time.time() + given.seconds
-    first, folder = start("none", board, pytest_words(given.tests, given.workers), 0, given.offsets)
+    first, folder = start("none", board, words_of(given.tests, given.workers), 0, given.offsets)
     first.wait()
     tests, wrong = recorded(folder), []
     if first.returncode not in (0, 1) or not tests:
@@ -258,7 +259,7 @@ def run(given: Any, board: Path) -> tuple[list[Record], list[str]]:
     print(f"{len(order)} of {len(tests)} tests launch all {len({k for t in tests.values() for k in t}) - 1} instances")
     jobs = [(tool, ["-m", "benchmarks.sanitize", "control", tool]) for tool in given.tools]
     for begin in range(0, len(order), AT_ONCE):
-        jobs += [(tool, pytest_words(order[begin : begin + AT_ONCE])) for tool in given.tools]
+        jobs += [(tool, words_of(order[begin : begin + AT_ONCE])) for tool in given.tools]
     running: list[tuple[str, list[str], Any, Path]] = []
     done: list[tuple[str, Path]] = []
     while (jobs or running) and time.time() < until:
