@@ -124,8 +124,9 @@ def test_what_is_compiled_ahead_is_what_there_is(offset: str, monkeypatch: pytes
         many.begin(offset, sources)
     for n in (34, 1 << 24):
         one_launch.begin(offset, n, SearchJob(path_counts=True))
-    for header in launch.TOGETHER:
-        there.begin(header)
+    for header, groups in launch.TOGETHER.items():
+        for group in groups:
+            there.begin(header, group)
     for edges in (False, True):
         loaded = SimpleNamespace(on_device=SimpleNamespace(offset=offset), directed=edges)
         block.begin(loaded, SimpleNamespace(edges=edges), True)
