@@ -5,17 +5,18 @@ from __future__ import annotations
 import io
 import random
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from difference import Attempt, Difference
 
 import hopwave as hw
 from hopwave import generate
 from hopwave.algorithms import checkpoint
 from hopwave.algorithms.checkpoint import FORMAT, Checkpoint
+from questions import Difference
 
 GRAPH = generate.delaunay(300, seed=1)
 CALLS: dict[str, Callable[[Path], Any]] = {
@@ -85,40 +86,41 @@ def damaged(content: bytes, draw: random.Random) -> bytes:
     ))()  # fmt: skip
 
 
-def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """One changed file after another: see difference.py."""
-    path = folder / "run.npz"
+@cache
+def known(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The scores of every call, and the file of a run that was interrupted."""
     right = {name: np.asarray(call(folder / f"{name}.npz")) for name, call in CALLS.items()}
-    files = {name: begun(name, path, draw.randint(1, 2)) for name in CALLS}
+    return right, {name: begun(name, folder / "run.npz", 1) for name in CALLS}
 
-    def attempt() -> int:
-        name = draw.choice(list(CALLS))
-        try:
-            with np.load(io.BytesIO(files[name])) as stored:
-                parts = changed(dict(stored), draw, name != "paths")
-            buffer = io.BytesIO()
-            np.savez(buffer, **parts)
-            content = buffer.getvalue()
-        except (TypeError, ValueError, OverflowError):  # such an array cannot be made
-            return 0
-        content = content if draw.random() < 0.6 else damaged(draw.choice((content, files[name])), draw)
-        path.write_bytes(content)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                found = np.asarray(CALLS[name](path))
-        except hw.HopwaveError as error:
-            if ";" not in str(error):
-                raise Difference(f"{name}: no remedy in {error}") from error
-        except BaseException as error:
-            raise Difference(f"{name}: {error!r} of a file with {describe(content)}") from error
-        else:
-            if not np.array_equal(found, right[name]):
-                raise Difference(f"{name}: wrong scores of a file with {describe(content)}")
-        return 1
 
-    while True:
-        yield attempt
+def inputs(draw: random.Random, folder: Path) -> int:
+    """Continue a run from a changed file, or from the file of another call."""
+    path, name = folder / "run.npz", draw.choice(list(CALLS))
+    right, files = known(folder)
+    try:
+        with np.load(io.BytesIO(files[name])) as stored:
+            parts = changed(dict(stored), draw, name != "paths")
+        buffer = io.BytesIO()
+        np.savez(buffer, **parts)
+        content = buffer.getvalue()
+    except (TypeError, ValueError, OverflowError):  # such an array cannot be made
+        return 0
+    if draw.random() < 0.4:
+        content = draw.choice((damaged(content, draw), damaged(files[name], draw), files[draw.choice(list(CALLS))]))
+    path.write_bytes(content)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = np.asarray(CALLS[name](path))
+    except hw.HopwaveError as error:
+        if ";" not in str(error):
+            raise Difference(f"{name}: no remedy in {error}") from error
+    except BaseException as error:
+        raise Difference(f"{name}: {error!r} of a file with {describe(content)}") from error
+    else:
+        if not np.array_equal(found, right[name]):
+            raise Difference(f"{name}: wrong scores of a file with {describe(content)}")
+    return 1
 
 
 def describe(content: bytes) -> str:

@@ -8,17 +8,16 @@ distance or a facility, is an error.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from difference import Attempt, Difference
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 import hopwave as hw
 from hopwave import generate
+from questions import Difference
 
 UNIT = 2.0**-53
 
@@ -56,7 +55,7 @@ def hops_of(distances: Any, before: Any) -> Any:
     return hops
 
 
-def try_graph(draw: random.Random) -> int:
+def inputs(draw: random.Random, folder: Path) -> int:
     """The nearest facilities of every vertex of one graph; returns how many places were compared."""
     rng = np.random.default_rng(draw.randrange(1 << 62))
     G, k = drawn_graph(rng), int(rng.integers(1, 6))
@@ -84,9 +83,3 @@ def try_graph(draw: random.Random) -> int:
     if any(len(set(row[there])) < there.sum() for row, there in zip(ids, reached, strict=True)):
         raise Difference(f"a facility stands twice: {about}")
     return int(reached.sum())
-
-
-def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """One graph after another."""
-    while True:
-        yield lambda: try_graph(draw)

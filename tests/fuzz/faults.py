@@ -1,10 +1,7 @@
 """Faults at every step of every public function: memory that runs out, a disk that fails, Ctrl-C.
 
-    python tests/fuzz/faults.py [--device cuda] [--only NAME ...] [--kind KIND ...] [--share 0/4] [--most N]
-        [--minutes M] [--record FILE]
-
-A call is repeated, and its first, second, third … step fails, until it ends without a fault; --most N takes N steps of
-each call, at even distances. What a step is, Python's own profiler says, which sees the calls of C functions:
+A call is repeated, and another step of it fails each time. Python's own profiler, which sees the calls of C functions,
+says what a step is:
 
     memory     NumPy allocates an array: MemoryError
     disk       a file is opened, read, written, flushed, renamed or removed: OSError, no space or a failing device
@@ -12,16 +9,15 @@ each call, at even distances. What a step is, Python's own profiler says, which 
 
 After each fault: the error is hopwave's or the fault itself, and says something; no file, thread, handler or lock is
 left; an old file is the old one or the new one; and the same call, on the same graph and in another thread, is right.
-Functions are found by the names in __all__; one whose arguments are not known fails the test. With --device cuda, all
-that runs on a GPU; faults of the GPU itself are those of tests/engines/cuda/cuda_faults.py.
+Functions are found by the names in __all__; one whose arguments are not known fails the test. Faults of a GPU itself
+are those of tests/engines/cuda/cuda_faults.py.
 """
 
 from __future__ import annotations
 
-import argparse
 import errno
 import gc
-import math
+import itertools
 import operator
 import os
 import random
@@ -29,26 +25,24 @@ import signal
 import sys
 import tempfile
 import threading
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import interrupts
 import numpy as np
-from difference import Attempt, Difference
 
 import every_call
 import hopwave as hw
-from every_call import Call, Fresh, plain
+from every_call import Call, plain
 from hopwave.engines.cpu.crew import thread_count
-from recorded import record
+from questions import Difference
 
 KINDS = ("memory", "disk", "interrupt")
-HANGS = 60  # seconds after which a call counts as hanging
+STEPS = 3  # of each kind per attempt
 # Functions of NumPy that are written in C and allocate, but that a profiler does not see.
 HIDDEN = ("concatenate", "where", "bincount", "copyto", "empty_like", "zeros_like", "full_like")
 ARRAYS = {
@@ -123,30 +117,20 @@ def _reads_or_writes(called: Any) -> bool:
     return getattr(called, "__name__", "") in FILES and place in OF_FILES and getattr(owner, "name", 0) not in (1, 2)
 
 
-# ---------------------------------------------------------------- the calls
-
-
-def calls(folder: Path, device: str = "cpu") -> dict[str, Fresh]:
-    """Every call by name."""
-    return every_call.calls(device) | (every_call.files(folder) if device == "cpu" else {})
-
-
 # ---------------------------------------------------------------- a fault
 
 
 class Faults:
     """All calls with their right answers, and the state in which the process must be after each fault."""
 
-    def __init__(self, folder: Path, only: list[str] | None = None, device: str = "cpu") -> None:
+    def __init__(self, folder: Path, device: str = "cpu") -> None:
         self.folder = folder / "files"
         self.folder.mkdir()
         tempfile.tempdir = str(folder / "temporary")
         Path(tempfile.tempdir).mkdir()
-        named = calls(self.folder, device)
         self.same = every_call.close if device == "cuda" else operator.eq
-        self.calls = {name: named[name] for name in only or named}
+        self.calls = every_call.calls(device) | (every_call.files(self.folder) if device == "cpu" else {})
         self.right: dict[str, Any] = {}
-        self.tried = 0
         self._ignored: list[BaseException | None] = []  # errors in `__del__`, which Python prints and ignores
         warnings.filterwarnings("ignore", "progress cannot be saved", RuntimeWarning)
         sys.unraisablehook = lambda caught: self._ignored.append(caught.exc_value)
@@ -182,7 +166,6 @@ class Faults:
                 raised = caught
             if steps.raised is None:
                 return False
-            self.tried += 1
             if raised is not None:
                 self._look_at(raised, kind, where)
             elif not self.same(found, right):
@@ -267,76 +250,36 @@ def most_threads() -> int:
 # ---------------------------------------------------------------- many faults
 
 
-def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """Faults at random steps of random calls: see difference.py."""
+@cache
+def known(folder: Path, device: str) -> tuple[Faults, Iterator[str]]:
+    """The calls, and their names in turn."""
     interrupts.eager()
-    faults = Faults(folder)
-    names, counts = list(faults.calls), {}
-
-    def attempt() -> int:
-        name, kind = draw.choice(names), draw.choice(KINDS)
-        if (name, kind) not in counts:
-            counts[name, kind] = faults.count(name, kind)
-        if not counts[name, kind]:
-            return 0
-        return faults.attempt(
-            name, kind, draw.randint(1, counts[name, kind]), draw.choice((errno.ENOSPC, errno.EIO, errno.EDQUOT))
-        )
-
-    while True:
-        yield attempt
+    faults = Faults(folder, device=device)
+    return faults, itertools.cycle(faults.calls)
 
 
-def places(count: int, most: float) -> list[int]:
-    """The steps that fail: all, or `most` of them at even distances."""
-    if count <= most:
-        return list(range(1, count + 1))
-    return sorted({1 + round(i * (count - 1) / (most - 1)) for i in range(int(most))})
+def inputs(draw: random.Random, folder: Path, device: str = "cpu") -> int:
+    """Faults of each kind at random steps of the next call."""
+    faults, names = known(folder, device)
+    name, tried = next(names), 0
+    try:
+        faults.known(name)
+    except hw.HopwaveError as error:  # a GPU or compressed rows do not offer it, or another library is missing
+        if device == "cpu" and "is not installed" not in str(error):
+            raise
+        return 0
+    for kind in KINDS:
+        count = faults.count(name, kind)
+        for fails in draw.sample(range(1, count + 1), min(STEPS, count)):
+            tried += faults.attempt(name, kind, fails, draw.choice((errno.ENOSPC, errno.EIO, errno.EDQUOT)))
+    return tried
 
 
-def main() -> int:
-    """Cause the faults, print what was wrong and record the row."""
-    parser = argparse.ArgumentParser(description="Let every step of every function fail once.")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--only", nargs="+", help="names of calls")
-    parser.add_argument("--kind", nargs="+", choices=KINDS, default=KINDS)
-    parser.add_argument("--share", default="0/1", help="which of how many shares of the calls")
-    parser.add_argument("--most", type=float, default=math.inf, help="steps of each call and kind")
-    parser.add_argument("--minutes", type=float, default=math.inf)
-    parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
-    given = parser.parse_args()
-    os.environ["HOPWAVE_PROGRESS"] = "0"
-    warnings.simplefilter("ignore")
-    interrupts.eager()
-    share, shares = map(int, given.share.split("/"))
-    began, wrong, whole, asked = time.monotonic(), 0, 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        faults = Faults(Path(folder), given.only, given.device)
-        for name in list(faults.calls)[share::shares]:
-            try:
-                faults.known(name)
-            except hw.HopwaveError as error:  # a GPU or compressed rows do not offer it, or another library is missing
-                if given.device == "cpu" and "is not installed" not in str(error):
-                    raise
-                print(f"{name}: {str(error)[:100]}")
-                continue
-            for kind in given.kind:
-                asked += 1
-                for fails in places(faults.count(name, kind), given.most):
-                    if time.monotonic() - began > 60 * given.minutes:
-                        break
-                    try:
-                        faults.attempt(name, kind, fails)
-                    except Difference as error:
-                        wrong += 1
-                        print(error, flush=True)
-                else:
-                    whole += 1
-    title = "faults on cpu" if given.device == "cpu" else "faults of the host on cuda"
-    row = record(given.record, title, faults.tried, wrong, began, given.device, whole=whole, of=asked)
-    print(f"{faults.tried:,} faults in {row['minutes']} minutes, {whole} of {asked} calls and kinds, {wrong} wrong")
-    return 1 if wrong else 0
+def on_cuda(draw: random.Random, folder: Path) -> int:
+    """Faults of the host at random steps of a call on a GPU."""
+    return inputs(draw, folder, "cuda")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def every(folder: Path) -> int:
+    """How many attempts reach every call on the CPU."""
+    return len(known(folder, "cpu")[0].calls)

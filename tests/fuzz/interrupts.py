@@ -1,34 +1,24 @@
 """Ctrl-C at random moments of every public function that runs longer than a millisecond.
 
-    python tests/fuzz/interrupts.py COUNT [--device cuda] [--only NAME ...] [--share 0/4] [--seconds S] [--minutes M]
-        [--seed N] [--record ROWS]
-
-A timer sends the signal, sometimes several times. Each call ends within a second of the first signal and leaves no busy
+A timer sends the signal, sometimes several times. Each call ends within seconds of the first signal and leaves no busy
 thread, and no more threads than these calls need; the next call gives the same bits as ever. If a call does not end
-within a minute, the stacks of all threads are printed, and the process ends. --share 0/4 takes every fourth function.
+within a minute, the stacks of all threads are printed, and the process ends.
 """
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
-import math
 import operator
 import os
 import random
 import signal
-import sys
-import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
-
-from difference import Attempt, Difference
 
 import every_call
 import hopwave as hw
@@ -38,13 +28,12 @@ from hopwave.algorithms import checkpoint, reduction
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.system import threads
-from recorded import record
+from questions import Difference
 
 Call = Callable[[], Any]
 HANGS = 60  # seconds after which a call counts as hanging
-SECONDS = 1.0  # most seconds from a signal to the end of the call
+SECONDS = float(os.environ.get("HOPWAVE_FUZZ_SECONDS", "1"))  # most seconds from a signal to the end of the call
 MOST_AGAIN = 6  # most signals per call
-MOST_WRONG = 50  # a GPU whose state is broken answers nothing any more
 SHORTEST = 0.0008  # seconds: shorter calls end before a signal arrives
 
 
@@ -87,26 +76,15 @@ class Alarm:
 
 
 class Interrupts:
-    """The calls that take long enough, their answers, and the results so far."""
+    """The calls that take long enough, and their answers."""
 
-    def __init__(
-        self,
-        device: str,
-        folder: Path,
-        only: list[str] | None = None,
-        limit: float = SECONDS,
-        share: slice = slice(None),
-    ) -> None:
-        named = calls(device, folder)
-        named = {name: named[name] for name in (only or list(named))[share]}
+    def __init__(self, device: str, folder: Path) -> None:
         self.calls: dict[str, Call] = {}
         self.right: dict[str, Any] = {}
         self.seconds: dict[str, float] = {}
-        self.interrupted, self.slowest, self._limit = 0, 0.0, limit
         self._alarm = Alarm()
         self._same = every_call.close if device == "cuda" else operator.eq  # a GPU adds up floats in any order
-        shortest = 0.0 if only else SHORTEST
-        for name, call in named.items():
+        for name, call in calls(device, folder).items():
             try:
                 call()  # compiles
             except hw.HopwaveError:  # a GPU does not offer it, or another library is missing
@@ -114,7 +92,7 @@ class Interrupts:
             began = time.perf_counter()
             answer = plain(call())
             took = time.perf_counter() - began
-            if took >= shortest:
+            if took >= SHORTEST:
                 self.calls[name], self.right[name], self.seconds[name] = call, answer, took
         settle()
         # If a call begins while threads are still leaving the last call, it starts others instead.
@@ -143,12 +121,9 @@ class Interrupts:
         if count > self._threads:
             self._threads = count
             raise Difference(f"{where}: there are {count} threads; {[thread.name for thread in threading.enumerate()]}")
-        if went_on is None:
-            return 0
-        self.interrupted, self.slowest = self.interrupted + 1, max(self.slowest, went_on)
-        if went_on > self._limit:
+        if went_on is not None and went_on > SECONDS:
             raise Difference(f"{where}: it went on for {went_on:.2f} s")
-        return 1
+        return int(went_on is not None)
 
 
 def settle() -> None:
@@ -175,48 +150,17 @@ def eager() -> None:
     reduction.LEAST_WORK = {"cpu": 0, "cuda": 0}
 
 
-def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """One interrupted call after another: see difference.py."""
+@cache
+def known(folder: Path, device: str = "cpu") -> Interrupts:
     eager()
-    known = Interrupts("cpu", folder)
-    while True:
-        yield partial(known.attempt, draw)
+    return Interrupts(device, folder)
 
 
-def main() -> int:
-    """Interrupt COUNT calls, print the result and record the row."""
-    parser = argparse.ArgumentParser(description="Interrupt calls at random moments.")
-    parser.add_argument("count", type=int)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--only", nargs="+", help="names of calls")
-    parser.add_argument("--share", default="0/1", help="which of how many shares of the calls")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="in which an interrupted call ends")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="after which it ends, whatever the count")
-    parser.add_argument("--seed", type=int, default=time.time_ns())
-    parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
-    given = parser.parse_args()
-    os.environ["HOPWAVE_PROGRESS"] = "0"
-    warnings.simplefilter("ignore")
-    eager()
-    share, shares = map(int, given.share.split("/"))
-    began, wrong, draw = time.monotonic(), 0, random.Random(given.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        known = Interrupts(given.device, Path(folder), given.only, given.seconds, slice(share, None, shares))
-        while known.interrupted < given.count and wrong < MOST_WRONG and time.monotonic() - began < 60 * given.minutes:
-            try:
-                known.attempt(draw)
-            except Exception as error:  # of any kind: the harness's own mistakes are reported too
-                wrong += 1
-                print(f"after {known.interrupted} interrupts: {error!r}", file=sys.stderr)
-    row = record(
-        given.record, f"interrupts on {given.device}", known.interrupted, wrong, began, given.device, seed=given.seed
-    )
-    print(
-        f"{known.interrupted:,} interrupts of {len(known.calls)} calls on {given.device} in {row['minutes']} minutes, "
-        f"the slowest ended after {known.slowest:.2f} s, {wrong} wrong"
-    )
-    return 1 if wrong else 0
+def inputs(draw: random.Random, folder: Path) -> int:
+    """One interrupted call."""
+    return known(folder).attempt(draw)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def on_cuda(draw: random.Random, folder: Path) -> int:
+    """One interrupted call on a GPU."""
+    return known(folder, "cuda").attempt(draw)

@@ -1,7 +1,5 @@
 """Processes that are killed at random moments of a write, a conversion, a checkpointed run or a table of distances.
 
-    python tests/fuzz/kills.py COUNT [--seed SEED] [--record FILE]
-
 Afterwards an existing file is the old one or the new one, never neither; the next write removes what the killed process
 left; a run that continues gives the same bits as one without a break. Each process is forked from this one, so that a
 thousand kills take minutes.
@@ -9,26 +7,24 @@ thousand kills take minutes.
 
 from __future__ import annotations
 
-import argparse
+import itertools
 import os
 import random
 import signal
 import sys
-import tempfile
 import time
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from difference import Difference
 
 import hopwave as hw
 from hopwave.algorithms import checkpoint, many_sources
 from hopwave.cli.app import main as command
 from hopwave.engines.cpu import policy
-from recorded import record
+from questions import Difference
 
 OLD = hw.generate.grid(40, 40)
 NEW = hw.generate.delaunay(1500, seed=1)
@@ -174,36 +170,11 @@ class Table:
         return all(np.array_equal(found[name], column) for name, column in expected.items())
 
 
-def run(count: int, seed: int, folder: Path) -> tuple[int, int]:
-    """Kill `count` working processes. Returns how many were killed, and how many left something wrong."""
-    draw, kills, wrong, tried = random.Random(seed), 0, 0, 0
-    kinds = (try_write, try_convert, Continued(), Table(".npy"), Table(".parquet"), Table(".csv"))
-    while kills < count and tried < 20 * count:
-        tried += 1
-        try:
-            kills += kinds[tried % len(kinds)](draw, folder)
-        except Exception as error:  # a file that cannot be read raises errors of many kinds
-            kills, wrong = kills + 1, wrong + 1
-            print(f"{kinds[tried % len(kinds)]}: {error!r}", file=sys.stderr)
-    return kills, wrong
+@cache
+def kinds() -> Iterator[Callable[[random.Random, Path], bool]]:
+    return itertools.cycle((try_write, try_convert, Continued(), Table(".npy"), Table(".parquet"), Table(".csv")))
 
 
-def main() -> int:
-    """Kill COUNT processes, print the result and record the row."""
-    parser = argparse.ArgumentParser(description="Kill processes that write files.")
-    parser.add_argument("count", type=int)
-    parser.add_argument("--seed", type=int, default=time.time_ns())
-    parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
-    given = parser.parse_args()
-    os.environ["HOPWAVE_PROGRESS"] = "0"
-    warnings.simplefilter("ignore")
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        kills, wrong = run(given.count, given.seed, Path(folder))
-    row = record(given.record, "kills", kills, wrong, began, seed=given.seed)
-    print(f"{kills:,} kills in {row['minutes']} minutes, {wrong} wrong")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def inputs(draw: random.Random, folder: Path) -> int:
+    """One process, which was killed or had ended before."""
+    return int(next(kinds())(draw, folder))

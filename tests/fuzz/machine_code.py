@@ -1,4 +1,4 @@
-"""Damaged machine code: bytes changed, cut off, added or mixed, in files that Numba keeps and in those of a wheel.
+"""Damaged machine code: bytes changed, cut off, added or mixed, in files of Numba, of a wheel and of kernels.
 
 A function is loaded as a new process would load it, and must give its answer; a crash ends the fuzzer.
 """
@@ -10,15 +10,16 @@ import logging
 import os
 import platform
 import random
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from difference import Attempt, Difference
 from numba.core import caching
 
+from hopwave.engines.cuda import kernel_files
 from hopwave.system import numba_cache, shipped_code
+from questions import Difference
 
 MODULE = """
 import numpy as np
@@ -47,50 +48,73 @@ def damaged(draw: random.Random, data: bytes) -> bytes:
     ))()  # fmt: skip
 
 
-def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """One file of machine code damaged, both kinds in turn: see difference.py."""
+@cache
+def module_in(folder: Path) -> Path:
+    """The file of a compiled function; damaged files of machine code are not logged."""
     logging.getLogger("hopwave").setLevel(logging.CRITICAL)
-    module, runs = folder / "adding.py", iter(range(1 << 40))
+    module = folder / "adding.py"
     module.write_text(MODULE, encoding="utf-8")
-    baseline = shipped_code.BASELINES[platform.machine()][0].cpu
-
-    def load() -> Any:
-        shipped_code._choose.cache_clear()
-        spec = importlib.util.spec_from_file_location("adding", module)
-        assert spec is not None and spec.loader is not None
-        made = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(made)
-        return made.added
-
-    def attempt(kept: bool) -> int:
-        place = str(folder / "kept") if kept else str(folder / f"none{next(runs) % 4}")
-        shipped = folder / ("no code" if kept else "code")
-        with (
-            patch.object(caching.config, "CACHE_DIR", place),
-            patch.object(shipped_code, "PACKAGE", folder),
-            patch.object(shipped_code, "FOLDER", shipped),
-            patch.object(shipped_code, "_said", set()),
-            patch.dict(os.environ),
-        ):
-            if not kept:
-                for old in Path(place).glob("*/*"):
-                    old.unlink()
-            if kept or not shipped.exists():
-                os.environ.update({} if kept else {"HOPWAVE_SHIP": baseline})
-                load()(1, 3)
-                os.environ.pop("HOPWAVE_SHIP", None)
-            files = [*Path(place).glob("*/*.nb?")] if kept else [*shipped.glob("*/*")]
-            file = draw.choice(sorted(files))
-            whole = file.read_bytes()
-            file.write_bytes(damaged(draw, whole))
-            found = load()(1, 3), load()(1, 3)
-            if not kept:
-                file.write_bytes(whole)
-        if found != (4, 4):
-            raise Difference(f"{file.name}, damaged: found {found}")
-        return 1
-
     numba_cache._imported.pop(module.resolve(), None)
-    while True:
-        yield lambda: attempt(True)
-        yield lambda: attempt(False)
+    return module
+
+
+def load(module: Path) -> Any:
+    shipped_code._choose.cache_clear()
+    spec = importlib.util.spec_from_file_location("adding", module)
+    assert spec is not None and spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made.added
+
+
+def inputs(draw: random.Random, folder: Path) -> int:
+    """A damaged file of each kind: Numba's, a wheel's, a kernel's."""
+    return loaded(draw, folder, True) + loaded(draw, folder, False) + kernels(draw, folder)
+
+
+def loaded(draw: random.Random, folder: Path, kept: bool) -> int:
+    """Damage a file that Numba keeps, or one of a wheel; the function is right, loaded twice."""
+    place, shipped = folder / ("kept" if kept else "none"), folder / ("no code" if kept else "code")
+    module, baseline = module_in(folder), shipped_code.BASELINES[platform.machine()][0].cpu
+    with (
+        patch.object(caching.config, "CACHE_DIR", str(place)),
+        patch.object(shipped_code, "PACKAGE", folder),
+        patch.object(shipped_code, "FOLDER", shipped),
+        patch.object(shipped_code, "_said", set()),
+        patch.dict(os.environ),
+    ):
+        if not kept:
+            for old in place.glob("*/*"):
+                old.unlink()
+        if kept or not shipped.exists():
+            os.environ.update({} if kept else {"HOPWAVE_SHIP": baseline})
+            load(module)(1, 3)
+            os.environ.pop("HOPWAVE_SHIP", None)
+        file = draw.choice(sorted(place.glob("*/*.nb?") if kept else shipped.glob("*/*")))
+        whole = file.read_bytes()
+        file.write_bytes(damaged(draw, whole))
+        found = load(module)(1, 3), load(module)(1, 3)
+        if not kept:
+            file.write_bytes(whole)
+    if found != (4, 4):
+        raise Difference(f"{file.name}, damaged: found {found}")
+    return 1
+
+
+def kernels(draw: random.Random, folder: Path) -> int:
+    """Damage or delete a compiled kernel: reading gives what was written, or nothing; other files are untouched."""
+    with patch.dict(os.environ, HOPWAVE_CACHE=str(folder)):
+        written = {}
+        for key in (("a",), ("b",), ("a", "b"), ("ab",)):
+            written[key] = draw.randbytes(draw.randint(0, 40)), {f"name {draw.random()}": "symbol"}
+            kernel_files.write(key, *written[key])
+        key = draw.choice(list(written))
+        file = kernel_files._path(key)
+        data = file.read_bytes()
+        changed = b"" if draw.random() < 0.2 else damaged(draw, data)
+        file.write_bytes(changed) if changed else file.unlink()
+        for other, right in written.items():
+            found = kernel_files.read(other)
+            if found != right and not (found is None and other == key and changed != data):
+                raise Difference(f"{key} was {data!r} and is {changed!r}: {other} is {found}")
+    return len(written)

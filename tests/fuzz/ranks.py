@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +20,21 @@ PER_JOB = 60  # questions
 RANKS = (2, 3, 4)
 
 
-def inputs(draw: random.Random, folder: Path) -> Iterator[Any]:
-    """Jobs of some ranks: see difference.py."""
+def inputs(draw: random.Random, folder: Path) -> int:
+    """A job of some ranks."""
     sys.path[:0] = [str(HERE.parents[1] / "mpi")]
-    from difference import Difference
     from mpi_job import start
 
-    def attempt() -> int:
-        ranks, seed = draw.choice(RANKS), draw.randrange(1 << 40)
-        try:
-            done = start(ranks, str(HERE), str(folder), str(seed), str(PER_JOB), seconds=240)
-        except subprocess.TimeoutExpired as error:
-            raise Difference(f"{ranks} ranks, seed {seed}: the job did not end; {error.stdout!r}") from error
-        if done.returncode or f"{PER_JOB} questions" not in done.stdout:
-            raise Difference(f"{ranks} ranks, seed {seed}: {done.stdout[-300:]} {done.stderr[-1500:]}")
-        return PER_JOB
+    from questions import Difference
 
-    while True:
-        yield attempt
+    ranks, seed = draw.choice(RANKS), draw.randrange(1 << 40)
+    try:
+        done = start(ranks, str(HERE), str(folder), str(seed), str(PER_JOB), seconds=240)
+    except subprocess.TimeoutExpired as error:
+        raise Difference(f"{ranks} ranks, seed {seed}: the job did not end; {error.stdout!r}") from error
+    if done.returncode or f"{PER_JOB} questions" not in done.stdout:
+        raise Difference(f"{ranks} ranks, seed {seed}: {done.stdout[-300:]} {done.stderr[-1500:]}")
+    return PER_JOB
 
 
 # ---------------------------------------------------------------- on every rank

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
-from difference import Attempt
 
 import hopwave as hw
 from hopwave.algorithms import distances, reduction
@@ -196,14 +194,9 @@ def compare_sums(seed: int) -> None:
         assert (found == hw.eccentricity(G, weights=weights, device="cpu", reduce=False).scores).all(), seed
 
 
-def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """One graph after another: see difference.py."""
-
-    def attempt() -> int:
-        seed = draw.randrange(1 << 40)
-        compare(seed)
-        compare_sums(seed)
-        return 4
-
-    while True:
-        yield attempt
+def inputs(draw: random.Random, folder: Path) -> int:
+    """One graph."""
+    seed = draw.randrange(1 << 40)
+    compare(seed)
+    compare_sums(seed)
+    return 4

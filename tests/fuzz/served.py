@@ -1,8 +1,10 @@
-"""Fuzzing of every function that the NetworkX backend serves, beside NetworkX itself.
+"""Fuzzing of every function that the NetworkX backend serves, compared with NetworkX itself.
 
 Graphs of every kind and their views, with nodes that look alike (1, "1", (1,)), parallel edges, loops, and weights that
 are missing, None, of other types, zero, negative or not finite; arguments are drawn by their names. What `can_run`
-takes must answer as NetworkX does: the same values, types of numbers and order, or the same exception.
+takes must answer as NetworkX does: the same values, types of numbers and order, or the same exception. hopwave keeps
+the converted graph with NetworkX's graph, so graphs change between questions: edges and nodes come and go, attributes
+change in place, views show what their graph has become.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import importlib
 import inspect
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -19,10 +21,10 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from difference import Attempt, Difference
 from networkx.utils.backends import _registered_algorithms as registered
 
 from hopwave.networkx_backend import backend
+from questions import Difference
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 NAMES: tuple[Callable[[int], Any], ...] = (
@@ -214,9 +216,37 @@ def names() -> list[str]:
     return [name for name in backend.functions if name in registered]
 
 
-def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """Eight functions of one graph after another."""
-    while True:
-        G, about = drawn_graph(draw)
-        for name in draw.sample(names(), 8):
-            yield lambda G=G, about=about, name=name: try_call(draw, G, about, name)
+def change(G: Any, draw: random.Random) -> str:
+    """Change a graph in one way; returns a description."""
+    nodes, edges = list(G), list(G.edges)
+    kind = draw.choice(("edge", "edges", "node", "cut", "drop", "weight", "forget"))
+    if kind == "node" or not nodes:
+        G.add_node(new := f"n{draw.randrange(9)}")
+        return f"node {new}"
+    if kind in ("edge", "edges"):
+        new = [(draw.choice(nodes), draw.choice([*nodes, 57])) for _ in range(4 if kind == "edges" else 1)]
+        G.add_edges_from(new, weight=draw.choice(USUAL))
+    elif kind == "drop" or not edges:
+        G.remove_node(new := draw.choice(nodes))
+    else:
+        new = draw.choice(edges)
+        if kind == "cut":
+            G.remove_edge(*new)
+        elif kind == "weight":
+            G.edges[new]["weight"] = draw.choice(USUAL)  # in place: NetworkX does not notice
+        else:
+            G.edges[new].pop("weight", None)
+    return f"{kind} {new}"
+
+
+def inputs(draw: random.Random, folder: Path) -> int:
+    """A graph that changes, and eight functions after each change."""
+    count, (G, about) = 0, drawn_graph(draw)
+    with nx.config(warnings_to_ignore={"cache"}):
+        for _ in range(4):
+            count += sum(try_call(draw, G, about, name) for name in draw.sample(names(), 8))
+            if not nx.is_frozen(whole := getattr(G, "_graph", G)):
+                about += f", {change(whole, draw)}"
+            elif whole is G:
+                break
+    return count

@@ -12,16 +12,14 @@ import random
 import socketserver
 import tarfile
 import threading
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 from typing import Any
-
-from difference import Attempt, Difference
+from unittest.mock import patch
 
 import hopwave as hw
 from hopwave import datasets, generate
 from hopwave.datasets import fetching
+from questions import Difference
 
 NAME = "Newman/tiny"
 PATIENCE = 0.2  # seconds
@@ -123,9 +121,9 @@ class Handler(socketserver.StreamRequestHandler):
             pass
 
 
-def try_server(draw: random.Random, cache: Path) -> int:
+def inputs(draw: random.Random, folder: Path) -> int:
     """Fetch from one server a few times, then from an honest one."""
-    server = Server(draw)
+    cache, server = folder / str(draw.random()), Server(draw)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     found: list[Any] = []
@@ -135,9 +133,7 @@ def try_server(draw: random.Random, cache: Path) -> int:
         server.draw = None
         server.ended.set()
         last = fetched(server, cache)
-        if isinstance(
-            last, hw.HopwaveError
-        ):  # what a cut download left may be of no use: the call after it begins anew
+        if isinstance(last, hw.HopwaveError):  # the rest of a cut download may be useless: the next call begins anew
             last = fetched(server, cache)
         if isinstance(last, hw.HopwaveError):
             raise Difference(f"after {server.story}: an honest server is not believed: {last}")
@@ -157,7 +153,8 @@ def try_server(draw: random.Random, cache: Path) -> int:
 def fetched(server: Server, cache: Path) -> Any:
     """One of the two graphs, or the error."""
     try:
-        graph = datasets.fetch(NAME, url=server.url, cache=cache, progress=False)
+        with patch.object(fetching, "PATIENCE", PATIENCE):
+            graph = datasets.fetch(NAME, url=server.url, cache=cache, progress=False)
     except hw.HopwaveError as error:
         if "; " not in str(error):
             raise Difference(f"after {server.story}: no remedy in {error}") from error
@@ -167,13 +164,3 @@ def fetched(server: Server, cache: Path) -> Any:
     if graph not in GRAPHS:
         raise Difference(f"after {server.story}: {graph}, which no server has")
     return graph
-
-
-def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """One server after another, each with a cache of its own."""
-    before, fetching.PATIENCE = fetching.PATIENCE, PATIENCE
-    try:
-        for number in count():
-            yield lambda number=number: try_server(draw, folder / str(number))
-    finally:
-        fetching.PATIENCE = before

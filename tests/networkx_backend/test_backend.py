@@ -1,4 +1,4 @@
-"""The list of served functions, and their signatures. tests/fuzz/test_fuzz_served.py compares all their answers."""
+"""The list of served functions, and their signatures. tests/fuzz/served.py compares all their answers."""
 
 from __future__ import annotations
 

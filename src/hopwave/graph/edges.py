@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import module_of
+from hopwave.arrays import ignoring, module_of
 from hopwave.checks.keywords import offers
 from hopwave.errors import GraphError
 from hopwave.graph.arrays import GraphArrays, arc_tails, tails_of, vertex_names
@@ -172,8 +172,8 @@ class GraphEdges(GraphArrays):
         if self.weights is None:
             values: npt.NDArray[Any] = np.ones(self.m, np.bool_ if dtype is None else dtype)
         else:
-            with np.errstate(invalid="ignore"):  # of infinity
-                values = self.weights.astype(self.weights.dtype if dtype is None else dtype)
+            cast = ignoring("invalid")(self.weights.astype)  # of infinity
+            values = cast(self.weights.dtype if dtype is None else dtype)
             if values.dtype.kind in "iu":
                 above = float(np.iinfo(values.dtype).max) + 1  # Arm makes 2⁶³ − 1 of 2⁶³: as float64, both are equal
                 wrong = self.weights[(values != self.weights) | (self.weights >= above)]

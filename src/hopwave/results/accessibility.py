@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import on_host
+from hopwave.arrays import ignoring, on_host
 from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import shown
 from hopwave.display.drawing import plot_map
@@ -122,10 +122,10 @@ class Accessibility(Tabled):
     graph: Graph = field(repr=False)
 
     @property
+    @ignoring("invalid", "divide")
     def means(self) -> Floats:
         """Sums by counts; not a number where no vertex with a value is within the limit."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self.sums / self.counts
+        return self.sums / self.counts
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         titles = [f" within {str(limit).removesuffix('.0')}" if limit < np.inf else "" for limit in self.limits]
@@ -247,6 +247,7 @@ class Isochrone:
         found: npt.NDArray[Any] = np.asarray(vertex_names(self.graph))[order]
         return found
 
+    @ignoring("invalid", "divide")
     def arcs(self, limit: float | None = None) -> ReachedArcs:
         """The arcs that a limit, by default the greatest, reaches from their tails, in the order of `graph.indices`.
 
@@ -256,8 +257,7 @@ class Isochrone:
         graph, most = self.graph, self._known(limit)
         tail = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
         left = np.where(self.distances[tail] <= most, most - self.distances[tail], 0.0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            fraction = np.where(left >= self.lengths, 1.0, left / self.lengths)
+        fraction = np.where(left >= self.lengths, 1.0, left / self.lengths)
         fraction[self.distances[tail] > most] = 0.0
         there = np.flatnonzero(fraction > 0)
         names = np.asarray(vertex_names(graph))

@@ -1,0 +1,236 @@
+"""Some inputs of every fuzzer; `make fuzz` tries more. A fuzzer that could not fail would pass everything."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import faults
+import interrupts
+import long_run
+import networkx as nx
+import numpy as np
+import promises
+import pytest
+import readers
+import served
+from numba import njit
+
+import every_call
+import hopwave as hw
+import public_calls
+from hopwave.api import validate
+from hopwave.arrays import ignoring, seeded
+from hopwave.datasets import fetching
+from hopwave.engines.cpu.betweenness.core_graph import arrays_of
+from questions import Difference
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+LONG = ("memory", "ranks")  # an attempt takes half a minute
+QUICK = os.environ.get("HOPWAVE_TESTS") == "quick"
+NEEDS = {"linalg": "graphblas", "linalg on cpu": "graphblas"}
+
+
+def marked(name: str) -> Any:
+    marks = [pytest.mark.slow] if long_run.FUZZERS[name].alone else []
+    return pytest.param(name, marks=marks, id=name)
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder; what fuzzers change in this process is set back afterwards."""
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr(faults.tempfile, "tempdir", None)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    for module, value in ((interrupts.policy, "VERTICES_PER_THREAD"), (interrupts.policy, "SMALL_JOB")):
+        monkeypatch.setattr(module, value, getattr(module, value))
+    monkeypatch.setattr(interrupts.checkpoint, "INTERVAL", 0.0)
+    return tmp_path
+
+
+def try_inputs(name: str, folder: Path) -> None:
+    fuzzer = long_run.FUZZERS[name]
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    if fuzzer.alone:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOPWAVE_NUM_THREADS": "3"}
+        done = subprocess.run(
+            [sys.executable, long_run.__file__, "0", "--only", name, "--seed", "1"],
+            env=environment | {"HOPWAVE_FUZZ_SECONDS": "60"}, capture_output=True, text=True, timeout=900, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout.endswith(" 0 wrong\n") and not done.stdout.startswith(f"{name}: 0 inputs")
+    else:
+        draw, attempt = random.Random(name), fuzzer.function()
+        attempts = max(1, fuzzer.count(folder) // (8 if QUICK else 1))
+        assert sum(attempt(draw, folder) for _ in range(attempts))
+
+
+@pytest.mark.parametrize("name", [marked(name) for name in long_run.FUZZERS if not name.endswith(("cuda", *LONG))])
+def test_inputs(name: str, own: Path) -> None:
+    try_inputs(name, own)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("name", [marked(name) for name in long_run.FUZZERS if name.endswith("cuda")])
+def test_inputs_on_a_gpu(name: str, own: Path) -> None:
+    try_inputs(name, own)
+
+
+# ---------------------------------------------------------------- errors that are planted
+
+
+def anything(flag: bool = False) -> None:
+    """A function that accepts every value."""
+
+
+PLANTED: dict[str, list[tuple[Any, str, Any]]] = {
+    "folders": [(promises, "why_not_trusted", lambda place, shared=False: None)],
+    "options": [(public_calls, "functions", lambda: iter([("function", anything)]))],
+    "validation": [(hw, "validate", lambda *given: validate.Validation(()))],
+    "servers": [(fetching, "_range", lambda answer: (-1, -1)), (fetching, "_copy", lambda *given: True)],
+    "networkx functions": [(hw, "degree_centrality", hw.pagerank)],
+    "facilities": [
+        (hw, "nearest_of", lambda G, *given, to=hw.nearest_of, **how: to(
+            G.with_weights(G.weights * (1 + 1e-12)), *given, **how
+        ))
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_an_error_is_found(name: str, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, attribute, wrong in PLANTED[name]:
+        monkeypatch.setattr(module, attribute, wrong)
+    draw, attempt = random.Random(8), long_run.FUZZERS[name].function()
+    with pytest.raises(Difference):
+        for _ in range(300):
+            attempt(draw, own)
+
+
+def test_what_a_fault_leaves_behind_is_noticed(known: faults.Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = hw.write
+
+    def careless(path: Path, graph: Any) -> None:
+        (path.parent / f"stray{graph.n}").write_bytes(b"")
+        right(path, graph)
+
+    known.known("write csv")
+    monkeypatch.setattr(hw, "write", careless)
+    with pytest.raises(Difference, match="stray36 is left"):
+        known.attempt("write csv", "disk", 5)
+    monkeypatch.setattr(hw, "write", lambda path, graph: path.write_bytes(b"%d" % graph.n))
+    with pytest.raises(Difference, match=r"graph\.csv is left or has changed"):
+        known.attempt("write csv", "disk", 2)
+
+
+def test_a_function_that_is_not_known_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def function(unheard_of: int) -> None:
+        """Does nothing."""
+
+    monkeypatch.setattr(public_calls, "functions", lambda: iter([("function", function)]))
+    with pytest.raises(KeyError, match="unheard_of"):
+        every_call.public()["function"]()
+
+
+# ---------------------------------------------------------------- faults at every step of some calls
+
+
+@pytest.fixture
+def known(own: Path) -> faults.Faults:
+    return faults.Faults(own)
+
+
+@pytest.mark.parametrize("name", [f"write {extension}" for extension in every_call.FORMATS] + ["a saved run"])
+def test_a_full_disk_leaves_the_old_file(name: str, known: faults.Faults) -> None:
+    """At every step of a write; a run that cannot save warns and continues."""
+    count = known.count(name, "disk")
+    assert count > 3
+    assert all(known.attempt(name, "disk", fails) for fails in range(1, count + 1))
+    assert not known.attempt(name, "disk", count + 1)
+
+
+@pytest.mark.parametrize("name", ["write mtx", "read txt.gz", "write txt.gz", "read npz"])
+def test_ctrl_c_at_many_steps_of_a_file(name: str, known: faults.Faults) -> None:
+    """Python's own streams drop those that come while their buffers begin or end; its zipfile complains of an archive
+    half made, and NumPy's fromfile of a damaged file.
+    """
+    count = known.count(name, "interrupt")
+    for fails in (*range(1, min(count, 260), 2), *range(max(260, count - 700), count + 1, 4)):
+        known.attempt(name, "interrupt", fails)
+
+
+@pytest.mark.skipif(np.__version__ < "2", reason="NumPy 1 keeps these settings by thread, where a signal leaves them")
+@pytest.mark.parametrize(
+    "call", [partial(ignoring("divide")(lambda x: 1 / x), np.zeros(1)), partial(seeded, 1)], ids=["ignoring", "seeded"]
+)
+def test_ctrl_c_leaves_the_warnings_of_numpy_as_they_were(call: Callable[[], Any]) -> None:
+    call()  # imports what it needs
+    with faults.Steps("interrupt") as steps:
+        call()
+    assert steps.count > 5
+    before = np.geterr()
+    for fails in range(1, steps.count):  # the last step is the end of the block
+        with pytest.raises(KeyboardInterrupt), faults.Steps("interrupt", fails):
+            call()
+        assert np.geterr() == before
+
+
+@pytest.fixture
+def alarm() -> Iterator[None]:
+    def ring(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, ring)
+    yield
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("alarm")
+def test_ctrl_c_while_a_compiled_function_returns_arrays() -> None:
+    @njit
+    def take_long(n):
+        total = np.zeros(3)
+        for i in range(n):
+            total[i % 3] += np.sqrt(i)
+        return total, total[1:], total[2:]
+
+    take_long(3)
+    with pytest.raises(KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        arrays_of(take_long, 50_000_000)
+
+
+# ---------------------------------------------------------------- inputs that were found
+
+
+@pytest.mark.parametrize("blank", ["\v", "\f", "\x1c", "\x85", "\u3000"])
+def test_both_scanners_know_the_blanks_between_cells(blank: str) -> None:
+    for line in (f"7 12 {blank}12\n", f"1 2 a{blank}b\n", f"1 2 {blank}\n"):
+        readers.compare("table b''", line.encode())
+
+
+FOUND = {
+    "single_source_all_shortest_paths": (nx.path_graph(3), {"source": 0, "weight": "weight", "method": "unweighted"}),
+    "degree_centrality": (nx.path_graph(1), {}),
+    "newman_betweenness_centrality": (nx.path_graph(6), {"cutoff": 2.5}),
+    "percolation_centrality": (nx.path_graph(2), {"states": {0: 1}}),
+    "dijkstra_path_length": (nx.path_graph(2), {"source": 0, "target": None}),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_calls_that_differed_from_networkx(name: str) -> None:
+    G, given = FOUND[name]
+    found, right = (
+        served.answer(lambda by=by: served.public(name)(G, **given, backend=by)) for by in ("hopwave", "networkx")
+    )
+    assert served.agree(found, right) or found[:2] == ["raises", "NotImplementedError"]
