@@ -26,7 +26,6 @@ NEED_NEWER = (  # tests that need newer libraries, or compare with their newer d
     "algorithms/betweenness_sampling/test_source_bounds.py::test_samples_are_those_of_networkx_and_travel",
     "house/test_oracle.py::test_samples_are_scaled_as_networkx_does",
     "fuzz/test_fuzz.py::test_inputs[graphs]",
-    "linalg/test_linalg_trust.py::test_a_function_that_cannot_be_compiled_is_an_error_of_ours",
     "fuzz/test_fuzz.py::test_a_full_disk_leaves_the_old_file[write npz]",  # NumPy left a damaged archive open
     "fuzz/test_fuzz.py::test_a_full_disk_leaves_the_old_file[a saved run]",
 )
