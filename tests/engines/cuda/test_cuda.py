@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import hopwave as hw
+import mixed
 import oracle
 from graphs import TRAPS
 from hopwave import EngineError, Graph, engines, generate
 from hopwave.api.validate import validate
+from hopwave.arrays import on_host
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
-from hopwave.planning.rules import XBFS, Always, OneWay
+from hopwave.planning.rules import XBFS, Always, OneWay, Rule
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 SEARCHES = [plan.name for plan in CATALOGUE.values() if plan.task == "search"]
@@ -41,11 +43,6 @@ def little_memory(cupy: Any) -> Iterator[Any]:
 
     yield leave
     pool.set_limit(size=0)
-
-
-def fresh(graph: Graph) -> Graph:
-    """A copy of the graph with nothing prepared."""
-    return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
 
 
 def made_of_cupy(cupy: Any, graph: Graph) -> tuple[Graph, Any, Any]:
@@ -76,15 +73,6 @@ def test_more_searches_than_anybody_has_read(cupy: Any) -> None:
         assert (result.distances == expected[s % 40].distances).all()
 
 
-def test_searches_in_turn_are_begun_before_they_are_read(cupy: Any) -> None:
-    graph = TRAPS["kronecker"]()
-    for place in (graph, graph.to("cuda")):
-        for s, result in enumerate(hw.bfs_each(place, range(30), device="cuda")):
-            assert result.sources == (s,)
-            assert cupy.asnumpy(result.distances).tolist() == oracle.distances(graph, [s])
-    assert list(hw.bfs_each(graph, [], device="cuda")) == []
-
-
 def test_streams_take_turns_with_the_buffers_of_a_graph(cupy: Any) -> None:
     graph = hw.generate.kronecker(12, seed=3).to("cuda")
     expected = [hw.bfs(graph.to("cpu"), s, device="cpu").distances for s in range(8)]
@@ -97,14 +85,6 @@ def test_streams_take_turns_with_the_buffers_of_a_graph(cupy: Any) -> None:
         stream.synchronize()
     for turn, result in enumerate(found):
         assert (cupy.asnumpy(result.distances) == expected[turn % 8]).all()
-
-
-def test_threads_search_one_graph_at_a_time() -> None:
-    graph = TRAPS["kronecker"]()
-    expected = [hw.bfs(graph, s, device="cpu").distances.tolist() for s in range(16)]
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda s: hw.bfs(graph, s % 16, device="cuda").distances.tolist(), range(64)))
-    assert found == [expected[s % 16] for s in range(64)]
 
 
 def test_answers_in_pinned_memory_are_ordinary_arrays(cupy: Any) -> None:
@@ -138,17 +118,12 @@ def test_device_arrays_are_used_as_they_are_and_answers_stay_there(cupy: Any, tr
     distances = result.distances.get()
     assert distances.tolist() == oracle.distances(graph, [0])
     assert validate(graph, [0], distances, result.predecessors.get()).failures == ()
-
-
-def test_path_counts_stay_on_the_device_too(cupy: Any) -> None:
-    graph, _, _ = made_of_cupy(cupy, TRAPS["kronecker"]())
     counts = hw.bfs(graph, 0, path_counts=True, device="cuda").path_counts
-    assert isinstance(counts, cupy.ndarray)
-    assert counts.get().tolist() == oracle.path_counts(graph, [0])
+    assert isinstance(counts, cupy.ndarray) and counts.get().tolist() == oracle.path_counts(graph, [0])
 
 
 def test_a_directed_graph_backwards_shares_its_arrays(cupy: Any) -> None:
-    graph = fresh(TRAPS["kronecker-directed"]())
+    graph = mixed.fresh(TRAPS["kronecker-directed"]())
     hw.bfs(graph, 0, plan="xbfs", device="cuda")
     hw.bfs(graph, 0, plan="xbfs", device="cuda", direction="in")
     there, back = uploaded(graph), uploaded(graph.reversed())
@@ -157,11 +132,11 @@ def test_a_directed_graph_backwards_shares_its_arrays(cupy: Any) -> None:
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_arranged_on_the_device_as_on_the_host(directed: bool) -> None:
-    graph = fresh(TRAPS["kronecker-directed" if directed else "kronecker"]())
+    graph = mixed.fresh(TRAPS["kronecker-directed" if directed else "kronecker"]())
     hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
-    offsets, neighbours = uploaded(graph).arranged
-    assert np.array_equal(offsets.get(), graph.arranged().in_indptr)
-    assert np.array_equal(neighbours.get(), graph.arranged().in_indices)
+    kept, right = uploaded(graph), graph.arranged()
+    assert all(map(np.array_equal, map(on_host, kept.arranged), (right.in_indptr, right.in_indices)))
+    assert all(map(np.array_equal, map(on_host, kept.columns), (graph.in_indptr, graph.in_indices)))
 
 
 # ---------------------------------------------------------------- memory
@@ -169,7 +144,7 @@ def test_arranged_on_the_device_as_on_the_host(directed: bool) -> None:
 
 def test_one_order_of_the_neighbours_is_enough() -> None:
     """4 bytes per arc, arranged or not; both orders only after plans that use both."""
-    graph = fresh(TRAPS["kronecker"]())
+    graph = mixed.fresh(TRAPS["kronecker"]())
     hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
     kept = uploaded(graph)
     assert "rows" not in kept.__dict__ and "columns" not in kept.__dict__
@@ -181,7 +156,7 @@ def test_one_order_of_the_neighbours_is_enough() -> None:
 
 @pytest.mark.parametrize("plan", SEARCHES)
 def test_buffers_are_used_again(cupy: Any, plan: str) -> None:
-    graph = fresh(TRAPS["kronecker"]())
+    graph = mixed.fresh(TRAPS["kronecker"]())
     hw.bfs(graph, 0, plan=plan, device="cuda")
     hw.bfs(graph, 0, plan=plan, device="cuda")
     gc.collect()
@@ -207,7 +182,7 @@ def test_device_memory_goes_with_the_graph(cupy: Any) -> None:
 def test_a_reverse_on_the_gpu_outlives_its_graph() -> None:
     """It reads the arrays of the other, which may not be there yet."""
     graph = generate.kronecker(10, 8, seed=3, directed=True)
-    expected = hw.bfs(fresh(graph), 0, direction="in", device="cpu").distances
+    expected = hw.bfs(mixed.fresh(graph), 0, direction="in", device="cpu").distances
     hw.bfs(graph, 0, plan="xbfs", device="cuda")
     other = graph.reverse()
     hw.pagerank(other, device="cuda")
@@ -236,7 +211,7 @@ def test_a_launch_that_fails_is_one_sentence_and_the_next_call_works(
 ) -> None:
     from hopwave.engines.cuda import launch
 
-    graph = fresh(TRAPS["kronecker"]())
+    graph = mixed.fresh(TRAPS["kronecker"]())
     with monkeypatch.context() as broken:
         broken.setattr(launch, "BLOCK", 4096)  # more threads than a block may have
         with pytest.raises(EngineError, match=r"CUDA failed.*device='cpu'"):
@@ -247,54 +222,33 @@ def test_a_launch_that_fails_is_one_sentence_and_the_next_call_works(
 # ---------------------------------------------------------------- the smallest graphs, and users' plans
 
 
+def own(name: str, *steps: Push | Pull, rule: Rule | None = None) -> Plan:
+    return Plan(name, "", "", "", steps, rule or (Always() if len(steps) == 1 else OneWay(0.05)))
+
+
+AHEAD = CATALOGUE["xbfs"].steps[2]
+PULLS = product(("thread", "warp"), ("all", "unvisited"), ("frontier", "visited"), (False, True))
 OWN = [
-    Plan("push-thread", "", "", "", (Push("thread"),), Always()),
+    own("push-thread", Push("thread")),
+    own("scan-thread", Push("thread", "scan", "benign")),
+    own("scan-twc", Push("twc", "scan", "benign")),
+    *(own("pull-{}-{}-{}-{}".format(*words), Pull(*words)) for words in PULLS),
+    *(own(f"pull-shares-{operand}", Pull("merge", "all", operand, False)) for operand in ("frontier", "visited")),
+    own("compacted", Pull("thread", "compacted", "visited")),
     *(
-        Plan(f"scan-{mapping}", "", "", "", (Push(mapping, "scan", "benign"),), Always())
-        for mapping in ("thread", "twc")
+        own(f"queue-{balance}-{ahead}", Pull("thread", "compacted", asynchronous=ahead, balance=balance))
+        for balance, ahead in product(("static", "thread", "warp", "donate"), (False, True))
     ),
-    *(
-        Plan(f"pull-{mapping}-{rows}-{operand}-{exits}", "", "", "", (Pull(mapping, rows, operand, exits),), Always())
-        for mapping in ("thread", "warp")
-        for rows in ("all", "unvisited")
-        for operand in ("frontier", "visited")
-        for exits in (False, True)
-    ),
-    *(
-        Plan(f"pull-shares-{operand}", "", "", "", (Pull("merge", "all", operand, False),), Always())
-        for operand in ("frontier", "visited")
-    ),
-    Plan("compacted", "", "", "", (Pull("thread", "compacted", "visited"),), Always()),
-    *(
-        Plan(f"queue-{balance}-{ahead}", "", "", "", (step,), Always())
-        for balance in ("static", "thread", "warp", "donate")
-        for ahead in (False, True)
-        for step in [Pull("thread", "compacted", asynchronous=ahead, balance=balance)]
-    ),
-    Plan("reuse-always", "", "", "", (Push("twc", "reuse"),), Always()),
-    Plan("pull-then-dense", "", "", "", (Pull("thread"), Push("edge", "dense")), OneWay(0.05)),
-    Plan("dense-then-two-phase", "", "", "", (Push("edge", "dense"), Push("twc")), OneWay(0.05)),
-    Plan("two-phase-then-sort", "", "", "", (Push("twc", claim="benign"), Push("merge", "sort")), OneWay(0.05)),
-    Plan("sort-then-pull", "", "", "", (Push("merge", "sort"), Pull("warp")), OneWay(0.05)),
-    Plan(
-        "every-way",
-        "",
-        "",
-        "",
-        (
-            Push("thread"),
-            Push("twc", "scan", "benign"),
-            CATALOGUE["xbfs"].steps[2],
-            Push("thread", "reuse"),
-            Push("twc"),
-        ),
-        XBFS(0.02),
-    ),
-    *(
-        Plan(f"ahead-then-{push.output}", "", "", "", (CATALOGUE["xbfs"].steps[2], push), OneWay(0.05))
-        for push in (Push("twc", "reuse"), Push("twc"), Push("twc", "scan", "benign"))
-    ),
-]
+    own("reuse-always", Push("twc", "reuse")),
+    own("pull-then-dense", Pull("thread"), Push("edge", "dense")),
+    own("dense-then-two-phase", Push("edge", "dense"), Push("twc")),
+    own("two-phase-then-sort", Push("twc", claim="benign"), Push("merge", "sort")),
+    own("sort-then-pull", Push("merge", "sort"), Pull("warp")),
+    own("every-way", Push("thread"), Push("twc", "scan", "benign"), AHEAD, Push("thread", "reuse"), Push("twc"),
+        rule=XBFS(0.02)),
+    *(own(f"ahead-then-{push.output}", AHEAD, push)
+      for push in (Push("twc", "reuse"), Push("twc"), Push("twc", "scan", "benign"))),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("plan", OWN, ids=str)
@@ -312,7 +266,7 @@ def test_users_plans(plan: Plan, trap: str) -> None:
 
 @pytest.mark.parametrize("plan", ["hopwave", "hopwave-paths"])
 def test_the_host_runs_the_levels_where_a_gpu_cannot_launch_cooperatively(plan: str) -> None:
-    graph = fresh(TRAPS["kronecker-directed"]())
+    graph = mixed.fresh(TRAPS["kronecker-directed"]())
     engine: Any = engines.engine("cuda")
     engine.load(graph, CATALOGUE[plan]).device.cooperative = False
     counted = plan == "hopwave-paths"

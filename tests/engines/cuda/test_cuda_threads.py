@@ -12,8 +12,8 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -32,21 +32,8 @@ every_question = pytest.mark.parametrize("name", mixed.QUESTIONS)
 
 def in_new_thread(call: Callable[[], Any]) -> Any:
     """What a call returns or raises in a new thread, which ends before this returns."""
-    found: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-
-    def work() -> None:
-        try:
-            found.put((True, call()))
-        except BaseException as error:
-            found.put((False, error))
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    right, what = found.get(timeout=60)
-    thread.join(60)
-    if not right:
-        raise what
-    return what
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result(timeout=60)
 
 
 def expected(name: str) -> Any:
@@ -54,32 +41,13 @@ def expected(name: str) -> Any:
 
 
 @every_question
-def test_a_new_thread_asks_what_the_first_thread_has_prepared(name: str) -> None:
-    """A new thread has no current CUDA context until something needs one."""
+@pytest.mark.parametrize("turns", ["here, there, here", "there, there, here"])
+def test_one_thread_asks_what_another_has_prepared(name: str, turns: str) -> None:
+    """A new thread has no current CUDA context until something needs one; what it has prepared outlives it."""
     graph = mixed.fresh(G)
-    assert mixed.agree(mixed.answer(name, graph, "cuda"), expected(name))
-    assert mixed.agree(in_new_thread(lambda: mixed.answer(name, graph, "cuda")), expected(name))
-    assert mixed.agree(mixed.answer(name, graph, "cuda"), expected(name))
-
-
-def test_a_new_thread_prepares_what_the_first_thread_has_not() -> None:
-    """The graph is on the GPU; the kernel that this search needs is not loaded."""
-    graph = mixed.fresh(G)
-    assert hw.bfs(graph, 0, predecessors=False, device="cuda").depth > 0
-    for name in ("path counts", "search"):
-        assert mixed.agree(in_new_thread(lambda name=name: mixed.answer(name, graph, "cuda")), expected(name))
-    one = hw.generate.kronecker(9, 8, seed=5)
-    assert hw.bfs(one, 0, predecessors=False, device="cuda").depth > 0
-    found = in_new_thread(lambda: hw.bfs(one, 0, path_counts=True, plan="hopwave-paths", device="cuda").path_counts)
-    assert mixed.agree(found, hw.bfs(one, 0, path_counts=True, device="reference").path_counts)
-
-
-@every_question
-def test_what_a_thread_has_prepared_outlives_it(name: str) -> None:
-    graph = mixed.fresh(G)
-    for _ in range(2):
-        assert mixed.agree(in_new_thread(lambda: mixed.answer(name, graph, "cuda")), expected(name))
-    assert mixed.agree(mixed.answer(name, graph, "cuda"), expected(name))
+    for turn in turns.split(", "):
+        ask = partial(mixed.answer, name, graph, "cuda")
+        assert mixed.agree(in_new_thread(ask) if turn == "there" else ask(), expected(name))
 
 
 def test_a_result_is_read_in_another_thread_than_it_was_begun_in() -> None:
@@ -142,30 +110,23 @@ def test_a_small_call_beside_a_long_one_returns_at_once() -> None:
         return time.perf_counter() - began
 
     in_new_thread(ask)  # compile and load everything
-    enough, under_way, ended = threading.Event(), threading.Event(), SimpleQueue[Any]()
+    enough, under_way = threading.Event(), threading.Event()
 
     def progress(done: int, of: int) -> None:
         under_way.set()
         if enough.is_set():
             raise InterruptedError("enough")
 
-    def long() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        long = pool.submit(hw.betweenness_centrality, generate.grid(500, 500), device="cuda", progress=progress)
         try:
-            hw.betweenness_centrality(generate.grid(500, 500), device="cuda", progress=progress)
-        except BaseException as error:
-            ended.put(error)
-
-    thread = threading.Thread(target=long, daemon=True)
-    thread.start()
-    try:
-        assert under_way.wait(30)
-        seconds = [in_new_thread(ask), ask(), ask()]
-        assert max(seconds) < 1, seconds
-        assert ended.empty(), "the long call ended before the small ones"
-    finally:
-        enough.set()
-    assert isinstance(ended.get(timeout=60), InterruptedError)
-    thread.join(60)
+            assert under_way.wait(30)
+            seconds = [in_new_thread(ask), ask(), ask()]
+            assert max(seconds) < 1, seconds
+            assert not long.done(), "the long call ended before the small ones"
+        finally:
+            enough.set()
+        assert isinstance(long.exception(timeout=60), InterruptedError)
 
 
 def test_many_mixed_calls_keep_no_memory_of_the_gpu() -> None:
@@ -261,18 +222,6 @@ def test_a_pool_of_spawned_processes() -> None:
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         begun = {name: pool.submit(mixed.answer, name, G, "cuda") for name in names}
         assert all(mixed.agree(found.result(timeout=120), right[name]) for name, found in begun.items())
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_pool_of_forked_processes_is_told_that_it_has_no_gpu() -> None:
-    """It gets an error, not a hang, and the parent's GPU still works."""
-    right = mixed.answer("search", mixed.fresh(G), "cuda")
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
-        begun = [pool.submit(mixed.answer, "search", mixed.fresh(G), "cuda") for _ in range(4)]
-        for one in begun:
-            assert isinstance(one.exception(timeout=60), hw.EngineError) and "fork" in str(one.exception())
-    assert mixed.agree(mixed.answer("search", mixed.fresh(G), "cuda"), right)
 
 
 @pytest.mark.slow

@@ -17,33 +17,13 @@ from hopwave.engines.cuda.linalg.translate import translated
 from hopwave.linalg.products import arithmetic
 
 OWN = la.Semiring.define("own", lambda x, y: max(x, y), lambda x, y: x // y if y else math.sqrt(x * x), identity=0)
-RINGS: list[tuple[la.Semiring, str | None, str, str, str]] = [
-    (la.semiring.plus_times, "float64", "float64", OLDEST, "int"),
-    (la.semiring.plus_times, "float64", "float64", NEWEST, "int"),
-    (la.semiring.any_secondi, None, "bool", NEWEST, "int"),
-    (la.semiring.or_and, "bool", "float32", NEWEST, "int"),
-    (la.semiring.min_plus, "int64", "int32", NEWEST, "long long"),
-    (OWN, "int32", "float32", NEWEST, "int"),
-]
-
-
-@compiles
-@pytest.mark.parametrize("ring, a, x, architecture, offset", RINGS, ids=str)
-def test_a_semiring_compiles(ring: la.Semiring, a: str | None, x: str, architecture: str, offset: str) -> None:
-    from hopwave.engines.cuda.linalg.semiring_source import instances, ring_text
-
-    A = la.Matrix.from_dense(np.eye(2))
-    matrix = A.pattern() if a is None else A.astype(a)
-    product = arithmetic(ring, matrix, np.dtype(x), False, None, True, True)
-    text = ring_text(product, matrix.dtype, np.dtype(x), a is None)
-    names = defaultdict(list)
-    for header, name in instances(offset):
-        names[header].append(name)
-    for header, some in names.items():
-        check_compiled(header, architecture, some, text=text)
-
-
-WAVES = [
+RINGS: list[tuple[str, la.Semiring, str | None, str, str, str]] = [  # kernels, ring, types of A and x, GPU, offsets
+    ("products", la.semiring.plus_times, "float64", "float64", OLDEST, "int"),
+    ("products", la.semiring.plus_times, "float64", "float64", NEWEST, "int"),
+    ("products", la.semiring.any_secondi, None, "bool", NEWEST, "int"),
+    ("products", la.semiring.or_and, "bool", "float32", NEWEST, "int"),
+    ("products", la.semiring.min_plus, "int64", "int32", NEWEST, "long long"),
+    ("products", OWN, "int32", "float32", NEWEST, "int"),
     *(("waves", la.semiring.any_pair, None, "bool", architecture, "int") for architecture in ARCHITECTURES),
     ("waves", la.semiring.any_secondi, None, "int32", NEWEST, "long long"),
     ("waves", la.semiring.any_first, None, "float64", NEWEST, "int"),
@@ -54,37 +34,35 @@ WAVES = [
 
 
 @compiles
-@pytest.mark.parametrize("kernel, ring, a, x, architecture, offset", WAVES, ids=str)
-def test_a_sequence_of_products_compiles(
+@pytest.mark.parametrize("kernel, ring, a, x, architecture, offset", RINGS, ids=str)
+def test_a_semiring_compiles(
     kernel: str, ring: la.Semiring, a: str | None, x: str, architecture: str, offset: str
 ) -> None:
-    from hopwave.engines.cuda.linalg.semiring_source import ring_text
-    from hopwave.engines.cuda.linalg.waves import instances
+    from hopwave.engines.cuda.linalg import semiring_source, waves
     from hopwave.linalg.fixpoint import settled
 
     A = la.Matrix.from_dense(np.eye(2))
     matrix = A.pattern() if a is None else A.astype(a)
-    product = settled(ring, matrix, np.dtype(x), None)
-    text = ring_text(product, matrix.dtype, product.dtype, a is None)
-    of_kernel = [
-        (header, name) for header, name in instances(offset) if name.startswith(nvrtc.qualified(header, kernel))
-    ]
-    assert of_kernel
-    for header, name in of_kernel:
-        check_compiled(header, architecture, [name], text=text)
+    if kernel == "products":
+        product = arithmetic(ring, matrix, np.dtype(x), False, None, True, True)
+        text, wanted = semiring_source.ring_text(product, matrix.dtype, np.dtype(x), a is None), "hopwave"
+    else:
+        product = settled(ring, matrix, np.dtype(x), None)
+        text = semiring_source.ring_text(product, matrix.dtype, product.dtype, a is None)
+        wanted = nvrtc.qualified(waves.HEADER, kernel)
+    names = defaultdict(list)
+    for header, name in (semiring_source if kernel == "products" else waves).instances(offset):
+        if name.startswith(wanted):
+            names[header].append(name)
+    assert names
+    for header, some in names.items():
+        check_compiled(header, architecture, some, text=text)
 
 
 @compiles
-@pytest.mark.parametrize("offset", ["int", "long long"])
-def test_hubs_of_rows_compile(offset: str) -> None:
-    from hopwave.engines.cuda.linalg.waves import HEADER
-
-    check_compiled(HEADER, NEWEST, [nvrtc.qualified(HEADER, f"fullest<{offset}>")])
-
-
-@compiles
-def test_operators_on_arrays_compile() -> None:
+def test_operators_on_arrays_and_hubs_of_rows_compile() -> None:
     from hopwave.engines.cuda.linalg.semiring_source import array_instances, binary_text, monoid_text, unary_text
+    from hopwave.engines.cuda.linalg.waves import HEADER
 
     kinds = np.dtype(np.int32), np.dtype(np.float64)
     halved = la.UnaryOp.define("halved", lambda x: x / 2 if x > 1 else x % 3)
@@ -97,6 +75,7 @@ def test_operators_on_arrays_compile() -> None:
         (of_types, ""),
     ):
         check_compiled("linalg/arrays.cuh", NEWEST, names, text=text)
+    check_compiled(HEADER, NEWEST, [nvrtc.qualified(HEADER, f"fullest<{kind}>") for kind in ("int", "long long")])
 
 
 # ---------------------------------------------------------------- users' functions

@@ -8,14 +8,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("cupy")
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.graph import made_once
-from hopwave.engines.cuda.launch import PreparedLaunch
 
 
 def test_threads_that_ask_at_once_get_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,11 +43,6 @@ def test_threads_that_ask_at_once_get_one_function(monkeypatch: pytest.MonkeyPat
         found = [future.result() for future in asked]
     assert loads == [b"code"] and len({id(function) for function in found}) == 1
     assert loaded.get("a.cuh", "f", 0, "sm_90", (), "") is found[0]  # without another compilation
-
-
-def test_a_prepared_launch_keeps_its_kernel() -> None:
-    kernel = SimpleNamespace(handle=7)
-    assert PreparedLaunch(kernel, 1, 32, count=np.int64(1)).kernel is kernel
 
 
 def test_threads_that_ask_at_once_get_the_same_arrays() -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import hopwave as hw
+import mixed
 import oracle
 from graphs import TRAPS
-from hopwave import EngineError, Graph, engines, generate
+from hopwave import generate
 from hopwave.algorithms import brandes
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
@@ -55,11 +56,7 @@ def test_memory_is_the_papers_with_float64(turbobc: Any) -> None:
 on_a_gpu = pytest.mark.gpu
 
 
-def fresh(graph: Graph) -> Graph:
-    return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
-
-
-def finished(engine: Any, graph: Graph, plan: str, sources: Any, **options: Any) -> Any:
+def finished(engine: Any, graph: hw.Graph, plan: str, sources: Any, **options: Any) -> Any:
     """Run to the end; returns the engine's own record."""
     job = BetweennessJob(np.asarray(sources, np.int64), **options)
     run = engine.accumulation(graph, job, CATALOGUE[plan])
@@ -73,38 +70,17 @@ def same(found: Any, expected: Any) -> None:
 
 @on_a_gpu
 @every_plan
-def test_a_pause_changes_no_edge(gpu: Any, plan: str) -> None:
-    """Sums go to the host in the graph's order, and back into the matrix's."""
-    graph = TRAPS["kronecker-directed"]()
-    job = BetweennessJob(np.arange(0, graph.n, 9, dtype=np.int64), edges=True)
-    broken = gpu.accumulation(graph, job, CATALOGUE[plan])
-    done = 0
-    while done < broken.blocks:
-        done = broken.advance(done, lambda done: True)
-    same(broken.total, finished(engines.engine("cpu"), graph, "hopwave-block", job.sources, edges=True).total)
-
-
-@on_a_gpu
-@every_plan
 def test_counts_take_the_narrowest_type_that_holds_them(gpu: Any, plan: str) -> None:
     small = finished(gpu, TRAPS["kronecker"](), plan, range(20))
     assert (small.widened, small.extended) == (0, 0)
-    # From a corner 2^75 paths lead to the opposite corner; from the middle of a side of a small grid all counts fit.
+    # From a corner 2^75 paths lead to the opposite corner. In a chain of diamonds, 2^31 paths fit, and 2^32 do not.
     grid = TRAPS["overflow-of-int64-grid"]()
-    large = finished(gpu, grid, plan, [0, grid.n - 1])
-    assert (large.widened, large.extended) == (2, 0)
-    same(large.total / 2, oracle.betweenness(grid, [0, grid.n - 1], normalized=False, exact=False))
-
-
-@on_a_gpu
-@every_plan
-def test_counts_at_the_edge_of_32_bits(gpu: Any, plan: str) -> None:
-    """2^31 paths fit, 2^32 do not: the type changes, the scores do not."""
-    for links, widened in ((31, 0), (32, 1)):
-        graph = generate.diamonds(links)
-        run = finished(gpu, graph, plan, [0])
-        assert run.widened == widened
-        same(run.total / 2, oracle.betweenness(graph, [0], normalized=False))
+    for graph, sources, widened in (
+        (grid, [0, grid.n - 1], 2), (generate.diamonds(31), [0], 0), (generate.diamonds(32), [0], 1)
+    ):  # fmt: skip
+        run = finished(gpu, graph, plan, sources)
+        assert (run.widened, run.extended) == (widened, 0)
+        same(run.total / 2, oracle.betweenness(graph, sources, normalized=False, exact=graph is not grid))
 
 
 @on_a_gpu
@@ -122,17 +98,16 @@ def test_the_type_changes_no_bit(gpu: Any, plan: str) -> None:
 
 @on_a_gpu
 @every_plan
-def test_a_pause_after_every_source_changes_no_bit(gpu: Any, plan: str) -> None:
-    graph = TRAPS["small-world"]()
-    job = BetweennessJob(np.arange(0, graph.n, 7, dtype=np.int64), endpoints=True)
+@pytest.mark.parametrize("edges", [False, True])
+def test_a_pause_after_every_source_changes_no_bit(gpu: Any, plan: str, edges: bool) -> None:
+    """Sums of edges go to the host in the graph's order, and back into the matrix's."""
+    graph = TRAPS["kronecker-directed" if edges else "small-world"]()
+    job = BetweennessJob(np.arange(0, graph.n, 7, dtype=np.int64), endpoints=not edges, edges=edges)
     whole, broken = (gpu.accumulation(graph, job, CATALOGUE[plan]) for _ in range(2))
     assert whole.advance(0, lambda done: False) == whole.blocks
-    done = 0
-    while done < broken.blocks:
-        more = broken.advance(done, lambda done: True)
-        assert more == done + 1 == broken.done
-        done = more
-    if plan == "turbobc-sccooc":  # adds by atomic operations, in any order
+    for done in range(broken.blocks):
+        assert broken.advance(done, lambda done: True) == done + 1 == broken.done
+    if edges or plan == "turbobc-sccooc":  # adds by atomic operations, in any order
         same(broken.total, whole.total)
     else:
         assert np.array_equal(broken.total, whole.total)
@@ -171,7 +146,7 @@ def test_memory_is_as_estimated(gpu: Any, turbobc: Any, plan: str, directed: boo
 
     pool = cupy.get_default_memory_pool()
     finished(gpu, graph, plan, [0])  # compiles
-    graph = fresh(graph)
+    graph = mixed.fresh(graph)
     before = pool.used_bytes()
     run = finished(gpu, graph, plan, [0, 1])
     words = turbobc.needed_words(graph.n, graph.m, run.product, wide=run.widened > 0)
@@ -181,24 +156,11 @@ def test_memory_is_as_estimated(gpu: Any, turbobc: Any, plan: str, directed: boo
 
 
 @on_a_gpu
-def test_deterministic_rejects_directed_graphs(gpu: Any) -> None:
-    graph = Graph.from_edges([0, 1], [1, 2], directed=True)
-    with pytest.raises(EngineError, match="plan='auto'"):
-        hw.betweenness_centrality(graph, plan="turbobc-sccsc", device="cuda", deterministic=True)
-
-
-@on_a_gpu
-def test_a_memory_limit_is_checked_before_the_run(gpu: Any) -> None:
-    with pytest.raises(EngineError, match=r"'turbobc-vecsc' needs .* memory_limit="):
-        hw.betweenness_centrality(generate.star(5000), plan="turbobc-vecsc", device="cuda", memory_limit=10_000)
-
-
-@on_a_gpu
 @every_plan
 def test_device_memory_goes_with_the_run(gpu: Any, plan: str) -> None:
     import cupy
 
-    graph = fresh(TRAPS["overflow-of-int64-grid"]())
+    graph = mixed.fresh(TRAPS["overflow-of-int64-grid"]())
     pool = cupy.get_default_memory_pool()
     finished(gpu, graph, plan, [0])
     before = pool.used_bytes()
@@ -208,21 +170,10 @@ def test_device_memory_goes_with_the_run(gpu: Any, plan: str) -> None:
 
 @on_a_gpu
 @every_plan
-def test_samples_with_bounds(gpu: Any, plan: str) -> None:
-    graph = generate.kronecker(11, edge_factor=8)
-    sampled = hw.betweenness_centrality(graph, epsilon=0.1, seed=1, plan=plan, device="cuda")
-    exact = hw.betweenness_centrality(graph, device="cpu").scores
-    assert sampled.sources < graph.n and bool((np.abs(sampled.scores - exact) <= sampled.bounds).all())
-
-
-@on_a_gpu
-@every_plan
-def test_k_endpoints_and_checkpoints_through_the_public_function(gpu: Any, plan: str, tmp_path: Any) -> None:
-    graph = TRAPS["uniform-directed"]()
-    options: dict[str, Any] = {"k": 30, "seed": 4, "endpoints": True, "plan": plan}
-    found = hw.betweenness_centrality(graph, **options, device="cuda", checkpoint=tmp_path / "run.npz")
+@pytest.mark.parametrize("edges", [False, True])
+def test_samples_and_checkpoints_through_the_public_function(gpu: Any, plan: str, edges: bool, tmp_path: Any) -> None:
+    graph, call = TRAPS["uniform-directed"](), hw.edge_betweenness_centrality if edges else hw.betweenness_centrality
+    options: dict[str, Any] = {"k": 30, "seed": 4, "plan": plan} | ({} if edges else {"endpoints": True})
+    found = call(graph, **options, device="cuda", checkpoint=tmp_path / "run.npz")
     assert (found.engine, found.plan.name, found.sources) == ("cuda", plan, 30)
-    same(found.scores, hw.betweenness_centrality(graph, **options, device="cpu").scores)
-    edges = hw.edge_betweenness_centrality(graph, k=30, seed=4, plan=plan, device="cuda")
-    assert (edges.engine, edges.plan.name) == ("cuda", plan)
-    same(edges.scores, hw.edge_betweenness_centrality(graph, k=30, seed=4, plan=plan, device="cpu").scores)
+    same(found.scores, call(graph, **options, device="cpu").scores)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import hopwave as hw
-from hopwave import EngineError
 from hopwave import linalg as la
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
@@ -72,18 +70,13 @@ def test_long_dot_products(hubs: hw.Graph, name: str) -> None:
             assert entries.get(int(j)) == right, (i, j)
 
 
-def test_sums_of_rows_are_the_same_in_every_run(hubs: hw.Graph) -> None:
-    A = la.Matrix.from_graph(hubs).to("cuda")
-    x = la.Vector.from_dense(np.random.default_rng(3).random(hubs.n)).to("cuda")
-    once, again = (la.mxv(A, x, la.semiring.plus_second, direction="pull") for _ in range(2))
-    assert same(once, again.to("cpu"))
-    assert la.reduce(x) == la.reduce(x)
-
-
 def test_nothing_leaves_the_device_and_counts_are_known_when_asked(hubs: hw.Graph) -> None:
     import cupy
 
     A = la.Matrix.from_graph(hubs).to("cuda")
+    x = la.Vector.from_dense(np.random.default_rng(3).random(hubs.n)).to("cuda")
+    y, again = (la.mxv(A, x, la.semiring.plus_second, direction="pull") for _ in range(2))
+    assert same(y, again.to("cpu")) and la.reduce(x) == la.reduce(x), "other bits"
     y = la.mxv(A, la.Vector.full(hubs.n, 1.0).to("cuda"), direction="pull")
     assert y.device == "cuda" and isinstance(y.arrays()[0], cupy.ndarray)
     assert y.count_if_known() is None and y.nnz == 9 and y.count_if_known() == 9
@@ -93,42 +86,23 @@ def test_nothing_leaves_the_device_and_counts_are_known_when_asked(hubs: hw.Grap
 def test_streams_and_threads_do_not_disturb_each_other(hubs: hw.Graph) -> None:
     import cupy
 
-    A = la.Matrix.from_graph(hubs).to("cuda")
-    x = la.Vector.from_dense(np.arange(hubs.n)).to("cuda")
-    right = la.mxv(A, x, la.semiring.plus_second, direction="pull").to("cpu")
-    few = la.mxv(A.T, la.Vector.from_entries([6], 1, hubs.n).to("cuda"), la.semiring.plus_second, direction="push").nnz
+    A, x = la.Matrix.from_graph(hubs).to("cuda"), la.Vector.from_dense(np.arange(hubs.n)).to("cuda")
+
+    def products() -> tuple[la.Vector, la.Vector]:
+        y = la.mxv(A, x, la.semiring.plus_second, direction="pull")
+        f = la.Vector.from_entries([6], 1, hubs.n).to("cuda")
+        return y, la.mxv(A.T, f, la.semiring.plus_second, direction="push")
+
+    right, few = (y.to("cpu") for y in products())
     cupy.cuda.Device().synchronize()
-    wrong: list[Any] = []
 
-    def work() -> None:
-        try:
-            with cupy.cuda.Stream(non_blocking=True):
-                for _ in range(20):
-                    y = la.mxv(A, x, la.semiring.plus_second, direction="pull")
-                    f = la.Vector.from_entries([6], 1, hubs.n).to("cuda")
-                    z = la.mxv(A.T, f, la.semiring.plus_second, direction="push")
-                    if not same(y, right) or z.nnz != few:
-                        wrong.append((y, z))
-        except Exception as error:
-            wrong.append(error)
+    def work(_: int) -> bool:
+        with cupy.cuda.Stream(non_blocking=True):
+            found = [products() for _ in range(20)]
+            return all(same(y, right) and z.nnz == few.nnz for y, z in found)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-
-
-def test_a_function_that_cannot_be_translated_is_refused_and_the_next_call_works(hubs: hw.Graph) -> None:
-    A, x = la.Matrix.from_graph(hubs), la.Vector.full(hubs.n, 1)
-    table = [3, 1, 2]
-    looked_up = la.Semiring.define("looked_up", max, lambda a, b: table[b], identity=0)
-    with pytest.raises(EngineError, match=r"cannot be translated.*device='cpu'"):
-        la.mxv(A, x, looked_up, device="cuda")
-    assert la.mxv(A, x, la.semiring.plus_pair, device="cuda").nnz == 9
-    with pytest.raises(EngineError, match="threads=2"):
-        la.mxv(A, x, device="cuda", threads=2)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
 
 
 def test_cupys_sparse_matrices_are_used_as_they_are() -> None:
@@ -141,5 +115,3 @@ def test_cupys_sparse_matrices_are_used_as_they_are() -> None:
     back = A.to_scipy()
     assert cupy.shares_memory(back.data, given.data)
     assert la.mxv(A, la.Vector.from_dense(cupy.asarray([1.0, 10.0]))).to("cpu").to_dense().tolist() == [20.0, 1.0]
-    with pytest.raises(la.LinalgError, match="int32"):
-        A.astype("int32").to_scipy()

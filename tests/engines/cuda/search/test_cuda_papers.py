@@ -6,13 +6,13 @@ tests/engines/every_machine/test_search.py runs every plan on every trap. A few 
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import hopwave as hw
+import mixed
 import oracle
 from graphs import TRAPS
 from hopwave import Graph, engines, generate
@@ -33,10 +33,6 @@ def uploaded(graph: Graph) -> Any:
     from hopwave.engines.cuda.graph import CudaGraph
 
     return graph._prepared.find(CudaGraph)
-
-
-def fresh(graph: Graph) -> Graph:
-    return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
 
 
 def searched(graph: Graph, plan: Plan, source: int, question: SearchJob, ahead: bool) -> tuple[Any, Any]:
@@ -98,7 +94,7 @@ def test_path_counts_are_scaled_between_levels_launched_ahead(plan: Plan) -> Non
 @pytest.mark.parametrize("plan", TURBOBFS, ids=str)
 def test_turbobfs_holds_one_format_and_no_queue(plan: Plan) -> None:
     """Section III: a directed graph's arcs are kept once (COOC: with their columns); row offsets give out-degrees."""
-    graph = fresh(TRAPS["kronecker-directed"]())
+    graph = mixed.fresh(TRAPS["kronecker-directed"]())
     result = hw.bfs(graph, 0, plan=plan, device="cuda", predecessors=False)
     assert result.distances.tolist() == oracle.distances(graph, [0])
     kept = uploaded(graph)
@@ -111,7 +107,7 @@ def test_turbobfs_holds_one_format_and_no_queue(plan: Plan) -> None:
 @on_gpu
 def test_a_plan_with_pushes_after_one_without() -> None:
     """Rows and queues are made when a plan first needs them."""
-    graph = fresh(TRAPS["kronecker-directed"]())
+    graph = mixed.fresh(TRAPS["kronecker-directed"]())
     for plan in ("turbobfs-td-sccsc", "xbfs", "turbobfs-td-sccooc", "hiragushi-hybrid", "hopwave"):
         for direction in ("out", "in"):
             result = hw.bfs(graph, 0, plan=plan, device="cuda", direction=direction)  # type: ignore[arg-type]
@@ -168,19 +164,6 @@ def test_duplicates_stay_only_where_nothing_needs_exact_queues(
     assert state.Search(loaded, (0,), SearchJob(path_counts=counted)).duplicates is expected
 
 
-def test_few_blocks_cull_where_duplicates_stay() -> None:
-    steps = pytest.importorskip("hopwave.engines.cuda.search.steps", reason="CuPy is not installed")
-    device = SimpleNamespace(device=SimpleNamespace(multiprocessors=10))
-    search = SimpleNamespace(duplicates=True, mf=1, on_device=device)
-    assert steps.culling_blocks(search) == 1
-    search.mf = 5 * steps.CULLING_SHARE
-    assert steps.culling_blocks(search) == 5
-    search.mf = 10**9
-    assert steps.culling_blocks(search) == 10 * steps.CULLING_BLOCKS
-    search.duplicates = False
-    assert steps.culling_blocks(search) is None
-
-
 # ---------------------------------------------------------------- push-pull
 
 
@@ -210,12 +193,10 @@ def test_a_column_product_is_one_launch_or_several(
 
 
 @on_gpu
-@pytest.mark.parametrize("plan", ["xbfs", "pushpull", "hiragushi-hybrid"])
-def test_levels_are_timed_for_a_trace_alone(plan: str) -> None:
-    graph, engine = TRAPS["kronecker-directed"](), engines.engine("cuda")
+def test_levels_are_timed_for_a_trace_only() -> None:
+    graph, engine, plan = TRAPS["kronecker-directed"](), engines.engine("cuda"), hw.plan("xbfs")
     for trace in (True, False):
-        search = engine.start(engine.load(graph, hw.plan(plan)), (0,), SearchJob())
-        levels = engine.run(search, hw.plan(plan), trace)
+        levels = engine.run(engine.start(engine.load(graph, plan), (0,), SearchJob()), plan, trace)
         assert bool(levels) is trace and all(level.seconds > 0 for level in levels)
 
 

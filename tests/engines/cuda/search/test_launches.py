@@ -1,8 +1,7 @@
-"""What steps launch, tested without a GPU: arguments named like the kernels' parameters, and repeated launches."""
+"""What steps launch, tested without a GPU: arguments are named like the kernels' parameters."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,11 +15,10 @@ from hopwave.planning.plan import Plan, Pull, Push
 
 pytest.importorskip("cupy", reason="CuPy is not installed")
 from hopwave.engines.cuda import buffers
-from hopwave.engines.cuda.launch import NULL, check_names, parameters
-from hopwave.engines.cuda.search import ahead, state, steps
+from hopwave.engines.cuda.launch import check_names, parameters
+from hopwave.engines.cuda.search import state, steps
 
 STEPS = {step: plan for plan in CATALOGUE.values() if plan.task == "search" for step in plan.steps}
-AHEAD = [plan for plan in CATALOGUE.values() if plan.task == "search" and ahead.possible(plan)]
 
 
 class Array:
@@ -54,17 +52,11 @@ class Launches:
             check_names(header, name, named, len(arguments))
         self.made.append((header, name, named))
 
-    def get(self, header: str, name: str, shape: str) -> Any:
-        return SimpleNamespace(ptr=(header, name, shape))
-
-    def grid(self, work: int) -> int:
-        return work // 2
-
 
 @pytest.fixture
 def arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     cupy = SimpleNamespace(empty=Array, zeros=Array, ndarray=Array, cumsum=lambda sums: sums)
-    for module in (buffers, state, steps, ahead):
+    for module in (buffers, state, steps):
         monkeypatch.setattr(module, "cupy", cupy)
 
 
@@ -134,86 +126,3 @@ def test_wrong_names_are_refused() -> None:
     for wrong in (("found", "visited", "words"), ("visited", "found"), ("visited", "found", "n")):
         with pytest.raises(TypeError, match="has the parameters visited, found, words, not "):
             check_names("steps/state.cuh", "merge_bits", dict.fromkeys(wrong))
-
-
-# ---------------------------------------------------------------- repeated launches
-
-
-class Prepared:
-    """A substitute for PreparedLaunch: its launches are (kernel, blocks, arguments)."""
-
-    seen: list[Any]
-
-    def __init__(self, kernel: Any, blocks: int, threads: int, cooperative: bool, **named: Any) -> None:
-        assert threads == ahead.BLOCK and not cooperative
-        self.shape, self.named = (kernel.handle, blocks), named
-
-    def __call__(self, **changed: Any) -> None:
-        Prepared.seen.append((*self.shape, {name: int(value) for name, value in (self.named | changed).items()}))
-
-
-@pytest.fixture
-def prepared(arrays: None, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    monkeypatch.setattr(ahead, "PreparedLaunch", Prepared)
-    Prepared.seen = []
-    return Prepared.seen
-
-
-def launch(**arguments: Any) -> Any:
-    return steps.Launch("steps/pull.cuh", "pull", 10, "x", arguments)
-
-
-class Depths(Launches):
-    """Records the depth of every launch."""
-
-    def __init__(self, seen: list[Any]) -> None:
-        self.seen = seen
-
-    def __call__(self, *arguments: Any, depth: Any, **named: Any) -> None:
-        self.seen.append(depth)
-
-
-def recording(seen: list[Any]) -> Any:
-    data = SimpleNamespace(ptr=1000, memset_async=lambda value, size: seen.append(("clear", size)))
-    levels = {"level": np.int32(4), "before": state.NO_LEVEL, "counters": np.uint64(1000)}
-    return SimpleNamespace(all_counters=SimpleNamespace(data=data), launch=Depths(seen), **levels)
-
-
-def test_recorded_launches_are_made_again_with_another_level(prepared: list[Any]) -> None:
-    """Markers change; other arguments stay, even a size that happens to equal the depth."""
-    search = recording(prepared)
-    markers = {"depth": steps.LEVEL, "before": steps.BEFORE, "counters": steps.COUNTERS}
-    one = launch(n=np.int32(4), parent=NULL, visited=Array(1), **markers)
-    recorded = ahead.Recorded(search, [steps.Clear(search.all_counters, 8), one, replace(one, work=0)])
-    assert prepared == [("clear", 8), 4, 4], "each is made once while it is recorded"
-    prepared.clear()
-    recorded.again(6, 0)
-    recorded.again(7, 2)
-    fixed, kernel = {"n": 4, "parent": 0, "visited": 1 << 20}, (("steps/pull.cuh", "pull", "x"), 5)
-    row = ahead.COUNTER_BYTES
-    assert prepared == [
-        ("clear", 8),
-        (*kernel, fixed | {"depth": 6, "before": 0, "counters": 1000}),
-        ("clear", 8),
-        (*kernel, fixed | {"depth": 7, "before": 1000 + row, "counters": 1000 + 2 * row}),
-    ]
-
-
-@pytest.mark.parametrize("own", [np.int32(4), 4, np.uint64(1000), 0.5])
-def test_a_number_that_is_not_marked_is_not_recorded(prepared: list[Any], own: Any) -> None:
-    """A depth computed by the step itself would stay the same at every later level."""
-    with pytest.raises(TypeError, match=r"depth=.* which later levels would repeat; pass LEVEL, BEFORE or COUNTERS"):
-        ahead.Recorded(recording(prepared), [launch(depth=own)])
-
-
-@pytest.mark.usefixtures("prepared")
-@pytest.mark.parametrize("counted", [False, True])
-@pytest.mark.parametrize("plan", AHEAD, ids=str)
-def test_every_plan_that_runs_ahead_can_be_recorded(plan: Plan, counted: bool) -> None:
-    if counted and plan.why_not(SearchJob(path_counts=True)):
-        pytest.skip("the plan counts no paths")
-    search, (step,) = begun(plan, SearchJob(path_counts=counted)), plan.steps
-    search.ahead = True
-    ahead.Recorded(search, ahead.LAUNCHES[steps.kind_of(step)](search, step)).again(6, 2)
-    assert all(one[2]["depth"] == 6 for one in Prepared.seen if "depth" in one[2])
-    assert {"depth", "before", "counters"} <= Prepared.seen[0][2].keys()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 import hopwave as hw
-from hopwave import Graph, GraphError
+from hopwave import Graph
 from hopwave import linalg as la
 from hopwave.planning.jobs import ShortestPathsJob
 
@@ -114,38 +115,54 @@ def large() -> dict[str, Graph]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["kronecker", "directed", "grid", "path", "two hubs"])
-def test_large_graphs(name: str) -> None:
+every_large = pytest.mark.parametrize("name", ["kronecker", "directed", "grid", "path", "two hubs"])
+either_kind = pytest.mark.parametrize("factor", [1.0, 0.1], ids=["whole", "fractions"])
+
+
+def scaled(name: str, factor: float) -> tuple[Graph, int, Array]:
+    """A large graph, its hub, and the distances from there."""
     graph = large()[name]
+    graph = graph.with_weights(np.asarray(graph.weights) * factor)
     source = int(np.argmax(graph.degrees))
-    fractions = graph.with_weights(np.asarray(graph.weights) * 0.1)
-    for one in (graph, fractions):
-        expected = right(one, [source])
-        far = expected[np.isfinite(expected)]
-        for delta in (None, 3.0, float(far.max())):
-            assert np.array_equal(hw.sssp(one, source, delta=delta, device="cuda").distances, expected)
-        limit = float(np.median(far))
-        within = np.where(expected > limit, math.inf, expected)
-        assert np.array_equal(hw.sssp(one, source, limit=limit, device="cuda").distances, within)
-        sources = list(range(0, one.n, 7))
-        assert np.array_equal(hw.sssp(one, sources, device="cuda").distances, right(one, sources))
+    return graph, source, right(graph, [source])
 
 
-@pytest.mark.parametrize("name", ["kronecker", "directed", "grid", "path", "two hubs"])
-def test_searches_end_behind_their_targets(name: str) -> None:
+@every_large
+@either_kind
+def test_large_graphs(name: str, factor: float) -> None:
+    graph, source, expected = scaled(name, factor)
+    far = expected[np.isfinite(expected)]
+    for delta in (None, 3.0, float(far.max())):
+        assert np.array_equal(hw.sssp(graph, source, delta=delta, device="cuda").distances, expected)
+    limit = float(np.median(far))
+    within = np.where(expected > limit, math.inf, expected)
+    assert np.array_equal(hw.sssp(graph, source, limit=limit, device="cuda").distances, within)
+    sources = list(range(0, graph.n, 7))
+    assert np.array_equal(hw.sssp(graph, sources, device="cuda").distances, right(graph, sources))
+    for start in np.random.default_rng(2).integers(0, graph.n, 3).tolist():
+        check_paths(graph, start, np.flatnonzero(np.isfinite(right(graph, [start])))[:: graph.n // 6].tolist())
+
+
+@every_large
+@either_kind
+def test_searches_end_behind_their_targets(name: str, factor: float) -> None:
     """What is farther than all targets is not reached. A search without targets comes next, in the same buffers."""
-    graph = large()[name]
-    source = int(np.argmax(graph.degrees))
-    for one in (graph, graph.with_weights(np.asarray(graph.weights) * 0.1)):
-        expected = right(one, [source])
-        order = np.argsort(expected, kind="stable")[: int(np.isfinite(expected).sum())]
-        for targets in (order[[0]], order[[5]], order[[9, len(order) // 2]], order[: len(order) // 3], order[[-1]]):
-            for delta in (None, 3.0):
-                found = hw.sssp(one, source, targets=targets, delta=delta, device="cuda")
-                within = np.where(expected > expected[targets].max(), math.inf, expected)
-                assert np.array_equal(found.distances, within), (len(targets), delta)
-        assert np.array_equal(found.predecessors >= 0, np.isfinite(within))
-        assert np.array_equal(hw.sssp(one, source, device="cuda").distances, expected)
+    graph, source, expected = scaled(name, factor)
+    order = np.argsort(expected, kind="stable")[: int(np.isfinite(expected).sum())]
+    for targets in (order[[0]], order[[5]], order[[9, len(order) // 2]], order[: len(order) // 3], order[[-1]]):
+        for delta in (None, 3.0):
+            found = hw.sssp(graph, source, targets=targets, delta=delta, device="cuda")
+            within = np.where(expected > expected[targets].max(), math.inf, expected)
+            assert np.array_equal(found.distances, within), (len(targets), delta)
+    assert np.array_equal(found.predecessors >= 0, np.isfinite(within))
+    assert np.array_equal(hw.sssp(graph, source, device="cuda").distances, expected)
+
+
+def check_paths(graph: Graph, source: int, targets: list[int]) -> None:
+    """A search for one path ends early, and omits what cannot be on it: the path is that of a full search."""
+    found = hw.sssp(graph, source, device="cuda")
+    for target in targets:
+        assert hw.shortest_path(graph, source, target, device="cuda") == found.path_to(target), target
 
 
 @either
@@ -163,60 +180,26 @@ def test_targets_along_lengths_on_which_searches_go_wrong(kind: str, directed: b
             check_paths(graph, source, np.flatnonzero(np.isfinite(expected))[::5].tolist())
 
 
-def check_paths(graph: Graph, source: int, targets: list[int]) -> None:
-    """A search for one path ends early, and leaves out what cannot be on it: the path is that of a whole search."""
-    found = hw.sssp(graph, source, device="cuda")
-    for target in targets:
-        assert hw.shortest_path(graph, source, target, device="cuda") == found.path_to(target), target
-
-
-@pytest.mark.parametrize("name", ["kronecker", "directed", "grid", "path", "two hubs"])
-def test_one_path_of_a_large_graph(name: str) -> None:
-    graph = large()[name]
-    draw = np.random.default_rng(2)
-    for one in (graph, graph.with_weights(np.asarray(graph.weights) * 0.1)):
-        for source in draw.integers(0, graph.n, 3).tolist():
-            check_paths(one, source, draw.choice(np.flatnonzero(np.isfinite(right(one, [source]))), 6).tolist())
-
-
-def test_a_trace_ends_with_the_last_target() -> None:
-    graph = hw.generate.path(5000).with_weights(np.ones(2 * 5000 - 2))
-    trace = hw.sssp(graph, 0, delta=1.0, trace=True, targets=[7, 20], device="cuda").trace
-    assert trace is not None and [bucket.least for bucket in trace] == list(range(21))
+SPLITS: list[dict[str, int]] = [
+    {"chunk": 32}, {"chunk": 1 << 20}, {"enter": 0}, {"enter": 4096, "alone": 4096}, {"subrounds": 0},
+    {"subrounds": 64, "local": 4096}, {"share": 1}, {"share": 4096}, {"arcs": 0}, {"arcs": 1 << 30}, {"pile": 0},
+    {"pile": 1 << 20}, {"subrounds": 0, "enter": 0, "alone": 0, "pile": 0},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["kronecker", "grid"])
-def test_full_buffers_only_repeat_work(name: str) -> None:
+def test_neither_full_buffers_nor_ways_to_share_work_change_a_bit(name: str) -> None:
     """Queues of one entry per vertex fill up again and again."""
     from hopwave.engines.cuda import shortest_paths as paths
     from hopwave.engines.cuda.policy import PathSplit
 
-    graph = large()[name]
-    source = int(np.argmax(graph.degrees))
+    graph, source, expected = scaled(name, 1.0)
     arcs = paths.Arcs(la.Matrix.from_graph(graph).to("cuda").rows)
-    for split in (PathSplit(), PathSplit(subrounds=0, enter=0, alone=0, pile=0)):
-        buffers = paths.Buffers(arcs, split, capacity=graph.n)
-        for width in (1.0, 1e6):
+    for changes, capacity in product(SPLITS, (None, graph.n)):
+        buffers = paths.Buffers(arcs, PathSplit(**changes), capacity)
+        for width in (1.0, 20.0, 1e6):  # a search must leave the counters as it found them
             d, _ = paths.launch(arcs, buffers, ShortestPathsJob((source,)), width, False)
-            assert np.array_equal(d.get(), right(graph, [source]))
-
-
-def test_ways_to_share_out_work_change_no_bit() -> None:
-    from hopwave.engines.cuda import shortest_paths as paths
-    from hopwave.engines.cuda.policy import PathSplit
-
-    graph = large()["kronecker"]
-    expected = right(graph, [1])
-    arcs = paths.Arcs(la.Matrix.from_graph(graph).to("cuda").rows)
-    for changes in (
-        {"chunk": 32}, {"chunk": 1 << 20}, {"enter": 0}, {"enter": 4096, "alone": 4096}, {"subrounds": 0},
-        {"subrounds": 64, "local": 4096}, {"share": 1}, {"share": 4096},
-        {"arcs": 0}, {"arcs": 1 << 30}, {"pile": 0}, {"pile": 1 << 20},
-    ):  # fmt: skip
-        buffers = paths.Buffers(arcs, PathSplit(**changes))
-        for _ in range(2):  # the first search must leave the counters as it found them
-            d, _ = paths.launch(arcs, buffers, ShortestPathsJob((1,)), 20.0, False)
-            assert np.array_equal(d.get(), expected), changes
+            assert np.array_equal(d.get(), expected), (changes, capacity, width)
 
 
 def test_a_trace_counts_every_bucket() -> None:
@@ -226,6 +209,8 @@ def test_a_trace_counts_every_bucket() -> None:
     assert trace is not None and [bucket.least for bucket in trace] == list(range(n))
     assert sum(bucket.vertices for bucket in trace) == n and sum(bucket.arcs for bucket in trace) == 2 * n - 2
     assert all(bucket.rounds >= 1 and bucket.seconds >= 0 for bucket in trace)
+    ended = hw.sssp(graph, 0, delta=1.0, trace=True, targets=[7, 20], device="cuda").trace
+    assert ended is not None and [bucket.least for bucket in ended] == list(range(21))
     graph = with_lengths(hw.generate.kronecker(12, 16, seed=5), 1)
     trace = hw.sssp(graph, 0, trace=True, device="cuda").trace
     assert trace is not None and sum(bucket.vertices for bucket in trace) >= hw.sssp(graph, 0).reached
@@ -258,14 +243,3 @@ def test_answers_stay_on_the_gpu_with_the_graph() -> None:
     target = int(np.flatnonzero(np.isfinite(host.distances))[-1])
     assert found.path_to(target) == host.path_to(target)
     assert np.array_equal(pickle.loads(pickle.dumps(host)).predecessors, host.predecessors)
-
-
-def test_bad_weights_methods_and_threads_are_refused() -> None:
-    graph = hw.generate.path(3).with_weights([1.0, 1.0, 2.0, 2.0])
-    for weight, why in ((-1.0, "negative"), (math.inf, "infinite")):
-        with pytest.raises(GraphError, match=why):
-            hw.sssp(graph, 0, [weight, weight, 1.0, 1.0], device="cuda")
-    with pytest.raises(GraphError, match="runs on the CPU"):
-        hw.sssp(graph, 0, method="dijkstra", device="cuda")
-    with pytest.raises(GraphError, match="threads="):
-        hw.sssp(graph, 0, threads=2, device="cuda")
