@@ -17,6 +17,7 @@ import json
 import re
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +25,6 @@ from docs import guarantees, measured, papers, picture, speed, tables
 from docs.site import reference
 
 ROOT = Path(__file__).resolve().parents[1]
-WITH_PLANS = ("docs/plans.md",)
-WITH_FUNCTIONS = ("docs/networkx.md",)
-WITH_INFO = ("src/_hopwave_nx_info.py",)
-WITH_PAPERS = ("docs/papers.md",)
-WITH_GUARANTEES = ("docs/guarantees.md",)
-WITH_TIMES = ("README.md",)
-WITH_NAMES = ("docs/reference.md",)
-WITH_TABLES = ("docs/compared.md", "docs/performance.md", "docs/scaling.md")
-PICTURES = {
-    "docs/architecture.svg": picture.svg,
-    "docs/speed.svg": speed.search,
-    "docs/betweenness.svg": speed.betweenness,
-}
 BEGIN, END = "<!-- plans -->", "<!-- /plans -->"
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -143,30 +131,29 @@ def broken_links(page: Path) -> list[str]:
     return broken
 
 
-def rewrite(name: str, text: str) -> None:
-    """Write a file of the repository if it does not exist or has changed."""
-    file = ROOT / name
-    if not file.exists() or file.read_text(encoding="utf-8") != text:
-        file.write_text(text, encoding="utf-8")
-        print(f"{name} was rewritten")
+GENERATED: dict[str, Callable[[str], str]] = {  # file → the function that rewrites the generated part of its text
+    "docs/plans.md": with_plans,
+    "docs/networkx.md": with_functions,
+    "src/_hopwave_nx_info.py": with_info,
+    "docs/papers.md": with_papers,
+    "docs/guarantees.md": with_guarantees,
+    "README.md": with_times,
+    "docs/reference.md": reference.with_names,
+    **dict.fromkeys(("docs/compared.md", "docs/performance.md", "docs/scaling.md"), tables.with_tables),
+    "docs/architecture.svg": lambda before: picture.svg(),
+    "docs/speed.svg": lambda before: speed.search(),
+    "docs/betweenness.svg": lambda before: speed.betweenness(),
+}
 
 
 def main() -> int:
     """Rewrite everything generated, then print every broken link."""
-    generated = [
-        (WITH_PLANS, with_plans),
-        (WITH_FUNCTIONS, with_functions),
-        (WITH_INFO, with_info),
-        (WITH_PAPERS, with_papers),
-        (WITH_GUARANTEES, with_guarantees),
-        (WITH_TIMES, with_times),
-        (WITH_NAMES, reference.with_names),
-        (WITH_TABLES, tables.with_tables),
-    ]
-    for name, make in ((name, make) for names, make in generated for name in names):
-        rewrite(name, make((ROOT / name).read_text(encoding="utf-8")))
-    for name, draw in PICTURES.items():
-        rewrite(name, draw())
+    for name, make in GENERATED.items():
+        file = ROOT / name
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        if (text := make(before)) != before:
+            file.write_text(text, encoding="utf-8")
+            print(f"{name} was rewritten")
     broken = [sentence for page in pages() for sentence in broken_links(page)]
     print("\n".join(broken) or f"{len(pages())} pages, every link leads somewhere")
     return 1 if broken else 0

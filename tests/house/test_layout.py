@@ -120,56 +120,49 @@ def test_imports_of_every_kind_are_read(planted: Path) -> None:
     assert floors.homeless(planted) == floors.circles(planted) == floors.upward(planted) == []
 
 
-def test_a_circle_of_modules_is_found(planted: Path) -> None:
-    with (planted / "engines" / "cpu" / "crew.py").open("a") as file:
-        file.write("    from hopwave.engines import cpu\n")
-    [sentence] = floors.circles(planted)
-    circle = "hopwave.engines.cpu → hopwave.engines.cpu.crew → hopwave.engines.cpu"
-    assert sentence.startswith(f"{circle} is an import circle;")
+WRONG = {  # what is added to a file of the planted package, and what the sentence about it says
+    "circle of modules": (
+        {"engines/cpu/crew.py": "    from hopwave.engines import cpu\n"},
+        "hopwave.engines.cpu → hopwave.engines.cpu.crew → hopwave.engines.cpu is an import circle;",
+    ),
+    "circle of rooms": (
+        {
+            "results/search.py": "from hopwave.algorithms.bfs import run\n",
+            "results/scores.py": "",
+            "algorithms/bfs.py": "from hopwave.results.scores import Scores\n",
+        },
+        "algorithms → results → algorithms is an import circle;",
+    ),
+    "upward": (
+        {"engines/__init__.py": "if TYPE_CHECKING:\n    from hopwave.api.search import bfs\n"},
+        "hopwave.engines → hopwave.api.search (line 3) leads up, from the floor 'Engines' to 'Public functions';",
+    ),
+    "a string": (
+        {"engines/__init__.py": 'import_module("hopwave.api.search")\n'},
+        "hopwave.engines → hopwave.api.search (line 2) leads up",
+    ),
+    "a formatted string": (
+        {"engines/__init__.py": 'importlib.import_module(f"hopwave.api.{name}")\n'},
+        "hopwave.engines → hopwave.api (line 2) leads up",
+    ),
+    "a string with __name__": (
+        {"engines/__init__.py": 'found_in(f"{__name__}.cpu.crew", "run")\nfrom hopwave.engines import cpu\n'},
+        "hopwave.engines → hopwave.engines.cpu → hopwave.engines is an import circle;",
+    ),
+    "no floor": ({"utils.py": ""}, "utils is on no floor; add it to FLOORS in docs/floors.py"),
+}
 
 
-@pytest.mark.parametrize(
-    ("line", "imported"),
-    [
-        ('import_module("hopwave.api.search")', "hopwave.api.search"),
-        ('importlib.import_module(f"hopwave.api.{name}")', "hopwave.api"),
-        ('found_in(f"{__name__}.cpu.crew", "run")', "hopwave.engines.cpu.crew"),
-    ],
-)
-def test_a_module_name_in_a_string_is_an_import(planted: Path, line: str, imported: str) -> None:
-    with (planted / "engines" / "__init__.py").open("a") as file:
-        file.write(f"{line}\n")
-    assert floors.Import("hopwave.engines", imported, 2) in floors.imports(planted)
-    assert floors.upward(planted) if imported.startswith("hopwave.api") else floors.circles(planted)
-
-
-def test_a_circle_of_rooms_is_found(planted: Path) -> None:
-    """No module imports itself indirectly, but each of the two rooms depends on the other."""
-    for file, text in {
-        "results/__init__.py": "",
-        "results/search.py": "from hopwave.algorithms.bfs import run\n",
-        "results/scores.py": "",
-        "algorithms/__init__.py": "",
-        "algorithms/bfs.py": "from hopwave.results.scores import Scores\n",
-    }.items():
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(name: str, planted: Path) -> None:
+    added, said = WRONG[name]
+    for file, text in added.items():
         (planted / file).parent.mkdir(exist_ok=True)
-        (planted / file).write_text(text)
-    [sentence] = floors.circles(planted)
-    assert sentence.startswith("algorithms → results → algorithms is an import circle;")
-
-
-def test_an_upward_arrow_is_found(planted: Path) -> None:
-    with (planted / "engines" / "__init__.py").open("a") as file:
-        file.write("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from hopwave.api.search import bfs\n")
-    [sentence] = floors.upward(planted)
-    assert sentence.startswith(
-        "hopwave.engines → hopwave.api.search (line 4) leads up, from the floor 'Engines' to 'Public functions';"
-    )
-
-
-def test_a_module_without_a_floor_is_found(planted: Path) -> None:
-    (planted / "utils.py").write_text("")
-    assert floors.homeless(planted) == ["utils is on no floor; add it to FLOORS in docs/floors.py"]
+        (planted / file).parent.joinpath("__init__.py").touch()
+        with (planted / file).open("a") as opened:
+            opened.write(text)
+    sentences = [*floors.circles(planted), *floors.upward(planted), *floors.homeless(planted)]
+    assert [sentence for sentence in sentences if sentence.startswith(said)], sentences
 
 
 def test_callers_wait_in_one_way() -> None:

@@ -15,8 +15,6 @@ import pytest
 from benchmarks import pages, report
 from benchmarks.pages import RESULTS
 
-from hopwave.display.charts import EDGE, Axis
-
 TIMES = re.compile(r"(^|\s)(ms|s|µs)$")  # columns whose unit is clear
 
 
@@ -89,20 +87,6 @@ def test_every_figure_is_a_picture_with_every_point(folder: Path) -> None:
         root = ElementTree.parse(folder / "figures" / f"{chart.key}.svg").getroot()
         titles = [element for element in root.iter() if element.tag.endswith("title")]
         assert len(titles) == sum(len(row.points) for row in chart.rows), chart.key
-
-
-@pytest.mark.parametrize("column", ["times SciPy", "times faster", "hopwave / GAPBS", "arcs", "n", "words over 7n + m"])
-def test_ratios_and_sizes_are_not_drawn(column: str) -> None:
-    assert report.unit_of(column)[0] == ""
-
-
-@pytest.mark.parametrize("values", [[3.0], [1.0, 1.01], [0.2, 7.0], [1e-7, 3.0, 2e9], [5.0, 0.0, 40.0], [0.0]])
-def test_the_axis_holds_its_values_and_has_ticks(values: list[float]) -> None:
-    axis = Axis.of(values)
-    places = [axis.place(value) for value in sorted(values) if value]
-    assert places == sorted(places) and all(EDGE - 1e-9 <= place <= 100 for place in places)
-    ticks = axis.ticks()
-    assert 1 <= len(ticks) <= 8 and all(axis.first <= tick <= axis.last * (1 + 1e-12) for tick in ticks)
 
 
 def test_a_new_benchmark_needs_no_entry(tmp_path: Path) -> None:

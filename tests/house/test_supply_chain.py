@@ -13,7 +13,6 @@ from typing import Any
 
 import numba
 import pytest
-from docs import __main__ as docs
 from docs import guarantees
 
 import vulnerabilities
@@ -43,12 +42,8 @@ def found_in(text: str) -> Iterator[str]:
             yield (node.module or "").partition(".")[0]
         elif isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else ""
-            if isinstance(node.func, ast.Attribute) and ast.unparse(node.func) in (
-                "os.system",
-                "os.popen",
-                "builtins.eval",
-            ):
-                name = node.func.attr
+            if ast.unparse(node.func) in ("os.system", "os.popen", "builtins.eval"):
+                name = ast.unparse(node.func).partition(".")[2]
             yield name
             for word in node.keywords:
                 if word.arg in ("allow_pickle", "shell") and not (
@@ -68,19 +63,10 @@ def test_nothing_is_unpickled_or_evaluated() -> None:
     assert found == ALLOWED
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("import pickle", "pickle"),
-        ("from marshal import loads", "marshal"),
-        ("x = eval('1')", "eval"),
-        ("import os\nos.system('ls')", "system"),
-        ("np.load(f, allow_pickle=True)", "allow_pickle="),
-        ("run('ls', shell=yes)", "shell="),
-    ],
-)
-def test_each_of_them_would_be_found(text: str, name: str) -> None:
-    assert name in set(found_in(text)) and "eval" not in set(found_in("re.compile('eval(x)')"))
+def test_each_of_them_would_be_found() -> None:
+    text = "import pickle\nfrom marshal import loads\neval('1')\nos.system('ls')\nrun(f, allow_pickle=True, shell=yes)"
+    assert {"pickle", "marshal", "eval", "system", "allow_pickle=", "shell="} <= set(found_in(text))
+    assert "eval" not in set(found_in("re.compile('eval(x)')"))
 
 
 def test_an_operator_is_its_text() -> None:
@@ -169,11 +155,6 @@ def test_dependencies_can_be_audited() -> None:
     for sentence, packages in said.items():
         status, told = vulnerabilities.verdict({"dependencies": packages})
         assert sentence in told and (status == 0) == (packages == [clean, ours])
-
-
-def test_the_page_of_promises_is_true() -> None:
-    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
-    assert docs.with_guarantees(page) == page, "run `make docs`"
 
 
 def test_counts_of_long_runs_are_shown(tmp_path: Path) -> None:
