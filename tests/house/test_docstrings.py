@@ -104,10 +104,15 @@ def test_shared_options_are_described_once() -> None:
     from hopwave.api import options
     from hopwave.checks.keywords import SHARED
 
+    def parameters(name: str) -> str:
+        return sections(inspect.getdoc(FUNCTIONS[name]) or "")["Parameters"]
+
     pages = {
         "hopwave.api.": options.__doc__,
-        "hopwave.linalg.": sections(inspect.getdoc(FUNCTIONS["hopwave.linalg.mxv"]) or "")["Parameters"],
-        "hopwave.linalg.algorithms.": sections(inspect.getdoc(FUNCTIONS["hopwave.linalg.bfs"]) or "")["Parameters"],
+        "hopwave.linalg.": parameters("hopwave.linalg.mxv"),
+        "hopwave.linalg.algorithms.": parameters("hopwave.linalg.bfs"),
+        "hopwave.distributed.linalg.": parameters("hopwave.linalg.mxv"),
+        "hopwave.distributed.": parameters("hopwave.distributed.from_edges"),
     }
     for home, (names, _) in SHARED.items():
         assert set(names.split()) <= described(pages[home] or ""), home

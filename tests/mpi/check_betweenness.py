@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 from unittest.mock import patch
 
@@ -13,11 +12,11 @@ from rank_setup import DEVICE, WORLD, share_of
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import distributed as hd
-from hopwave.algorithms import brandes
 from hopwave.distributed import dependencies
 from hopwave.distributed.wire import HostWire
 from hopwave.engines.cpu.betweenness import core_run
 from hopwave.errors import EngineError, GraphError
+from hopwave.executors.deal import SourceBlock
 
 
 def same(graph: hw.Graph, parts: hd.DistributedGraph | hw.Graph, split: str, **options: Any) -> None:
@@ -201,19 +200,10 @@ def check_an_exchange_serves_many_sources() -> None:
 
 def check_an_error_inside_sources_ends_all() -> None:
     """A run that fails on one rank raises on all ranks, and no rank waits for a block that never comes."""
-    graph = TRAPS["kronecker"]()
-    kept = brandes.accumulate
 
     def failing(*_: Any) -> None:
         raise GraphError("this rank is broken")
 
-    def slow(*run: Any) -> Any:
-        time.sleep(0.1)  # so that the last rank gets a block before all are done
-        return kept(*run)
-
-    brandes.accumulate = failing if WORLD.rank == WORLD.size - 1 else slow
-    try:
+    with patch.object(SourceBlock, "run", failing if WORLD.rank == WORLD.size - 1 else SourceBlock.run):
         with pytest.raises(GraphError, match="broken"):
-            hd.betweenness_centrality(graph)
-    finally:
-        brandes.accumulate = kept
+            hd.betweenness_centrality(TRAPS["kronecker"]())

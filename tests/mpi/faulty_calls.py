@@ -107,7 +107,6 @@ def work(folder: Path) -> None:
     from hopwave.distributed import validate, wire
 
     world = hd.world()
-    wire._host()
     wire.takes_device_pointers()
     path = folder / "web.mtx"
     if world.rank == 0:

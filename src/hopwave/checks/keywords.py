@@ -25,6 +25,11 @@ SHARED = {  # beginning of a module's name → options that its docstrings need 
         "out mask complement structural accum replace dtype direction early_exit structure_only explain device threads",
         "As for `mxv`.",
     ),
+    "hopwave.distributed.linalg.": (
+        "out mask complement structural accum replace dtype",
+        "As for `hopwave.linalg.mxv`.",
+    ),
+    "hopwave.distributed.": ("layout device threads", "As for `from_edges`."),
     "hopwave.api.": (
         "G weights direction device progress threads executor",
         'Options that many functions share; `help("hopwave.api.options")` describes them.',

@@ -1,8 +1,7 @@
 """Betweenness over ranks, in two ways.
 
-    split="sources"   Every rank has the whole graph and an equal share of the sources; the sums of all ranks are added
-                      once, at the end. With epsilon=, also blocks of random pairs, whose
-                      counts are added at every look (split_runs.py).
+    split="sources"   Every rank has the whole graph and a share of the sources, or of the random pairs of epsilon=. The
+                      sums of all ranks are added (SplitRuns).
     split="graph"     Every rank has a part of the graph, and all ranks work on one batch of sources (dependencies.py):
                       for graphs that one rank cannot hold.
 
@@ -11,33 +10,41 @@ Both scale, sample and certify as hopwave.algorithms.brandes does, and in neithe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms import brandes
 from hopwave.algorithms.betweenness_sampling.costs import Method
+from hopwave.algorithms.betweenness_sampling.paths import PathRun
+from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.draws import draw_sources
 from hopwave.api.arguments import as_graph, check_hops, source_ids
 from hopwave.api.betweenness import score_edges, score_vertices
-from hopwave.api.betweenness_request import Precision, Request, check_request
+from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.weights import as_lengths
 from hopwave.checks.numbers import check_bytes
+from hopwave.checks.options import one_of
 from hopwave.distributed.dependencies import Dependencies
-from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
+from hopwave.distributed.graph import DistributedGraph, rank_threads
 from hopwave.distributed.ranks import World, world
-from hopwave.distributed.split_runs import SplitRuns
 from hopwave.errors import GraphError
+from hopwave.executors.deal import SourceBlock
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
+from hopwave.planning.jobs import Accumulation, BetweennessJob, PathSampling, SampleJob
+from hopwave.planning.plan import Plan
 from hopwave.results.scores import EdgeBetweennessResult
 from hopwave.system.progress import Meter
 
+T = TypeVar("T")
 ONLY_WHOLE = ("epsilon", "targets", "source_weights", "target_weights")  # need a graph that every rank has whole
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
+ROUNDS = 4  # most rounds of a run: each ends with an exchange, and an error on one rank waits for the others until then
+LEAST_BLOCK = 16  # sources of a block, at least, because an engine allocates arrays for each block
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,54 +96,48 @@ def betweenness_centrality(
     source_weights: Any = None,
     target_weights: Any = None,
 ) -> Any:
-    """How many shortest paths lead through every vertex; arguments as for `hopwave.betweenness_centrality`.
+    """Betweenness centrality of every vertex, computed by all ranks, as `hopwave.betweenness_centrality` defines it.
 
-    For a hopwave.Graph, which every rank must have, returns a BetweennessResult with all scores, on every rank. For a
-    DistributedGraph, returns each rank's own scores; split="auto" then copies the whole graph to every rank if it fits
-    into memory_limit (by default half of a rank's share of the free memory), and else leaves it in parts.
-    With k= and epsilon=, `seed` must be a whole number, so that every rank draws the same sample. epsilon= needs the
-    whole graph on every rank, and so do targets= and demand; a sample of paths is the same for any number of ranks, bit
-    for bit. `weights` is for a hopwave.Graph; a DistributedGraph has none.
+    `weights`, `epsilon`, `targets` and demand need the whole graph on every rank. With k= and epsilon=, `seed` must be
+    a whole number, so that every rank draws the same sample. A sample of paths is bitwise identical for any number of
+    ranks.
 
     Parameters
     ----------
     G : Graph or DistributedGraph
-        The graph; a Graph must be the same on every rank.
+        The graph; a Graph must be the same on every rank. A DistributedGraph has no weights.
     k, sources, normalized, endpoints, seed, targets, cutoff, source_weights, target_weights
-        As for `hopwave.betweenness_centrality`.
-    split : {"auto", "sources", "graph"}, optional
-        Whether ranks share out the sources, each with the whole graph, or the graph stays in parts.
     device, threads, memory_limit, progress, weights, epsilon, delta, method, top
-        As for `hopwave.betweenness_centrality`; `memory_limit` is per rank. A graph that stays in parts is computed
-        with one CPU thread per rank.
+        As for `hopwave.betweenness_centrality`; `memory_limit` is per rank.
+    split : {"auto", "sources", "graph"}, optional
+        "sources": every rank has the whole graph and a share of the sources. "graph": a DistributedGraph stays in
+        parts, and every rank computes with one CPU thread. "auto" copies a DistributedGraph to every rank if it fits
+        into `memory_limit` (by default half of a rank's share of the free memory).
 
     Returns
     -------
     BetweennessResult or DistributedBetweennessResult
         All scores on every rank for a Graph, each rank's own for a DistributedGraph.
 
-    See Also
-    --------
-    hopwave.betweenness_centrality, bfs
-
     Examples
     --------
     >>> hw.distributed.betweenness_centrality(hw.generate.path(3)).scores.tolist()
     [0.0, 1.0, 0.0]
     """
-    joined = world()
-    sources, targets = (list(some) if isinstance(some, Iterator) else some for some in (sources, targets))
-    precision = Precision(k, sources, targets, seed, epsilon, delta, method, top, source_weights, target_weights)
-    about = {"normalized": bool(normalized), "endpoints": bool(endpoints), "cutoff": cutoff, "weights": weights}
-    joined.agree("betweenness_centrality", G=_compared(G), **precision._asdict(), **about, split=split, device=device)
+    joined, in_parts = world(), isinstance(G, DistributedGraph)
+    precision = _precision(k, sources, targets, seed, epsilon, delta, method, top, source_weights, target_weights)
+    about: dict[str, Any] = {"normalized": bool(normalized), "endpoints": bool(endpoints), "cutoff": cutoff}
+    joined.agree(
+        "betweenness_centrality", G=_compared(G), **precision._asdict(), **about, weights=weights, split=split,
+        device=device,
+    )  # fmt: skip
     only_whole = [name for name in ONLY_WHOLE if getattr(precision, name) is not None]
 
-    def check() -> None:
-        if split not in ("auto", "sources", "graph"):
-            raise GraphError(f"split={split!r} is not known; use 'auto', 'sources' or 'graph'")
+    def check() -> tuple[Any, bool]:
+        one_of("split", split, ("auto", "sources", "graph"))
         check_bytes("memory_limit", memory_limit)
         precision.check(endpoints)
-        _check_seed(joined, seed, k is not None or epsilon is not None)
+        _check_seed(joined, precision)
         if split == "graph" and only_whole:
             raise GraphError(
                 f"{only_whole[0]}= needs a graph that every rank has whole, and split='graph' leaves it in parts; "
@@ -147,32 +148,27 @@ def betweenness_centrality(
                 "split='graph' computes with one CPU thread per rank; leave out threads= and device=, or use "
                 "split='sources'"
             )
-        if isinstance(G, DistributedGraph) and weights is not None and weights is not False:
+        if in_parts and weights is not None and weights is not False:
             raise GraphError(
                 "a DistributedGraph has no weights; give every rank the hopwave.Graph, or leave out weights="
             )
+        if split == "graph" and not in_parts:
+            raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
+        return (G, False) if in_parts else as_lengths(G, weights)
 
-    joined.together(check)
-    distributed = isinstance(G, DistributedGraph)
-    graph, weighted = (G, False) if distributed else joined.together(lambda: as_lengths(G, weights))
-    if not distributed and split == "graph":
-        raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
-    if distributed and split == "auto":
-        split = "sources" if only_whole or fits(G, memory_limit) else "graph"
-    if split == "graph":
-        return _in_parts(G, precision, bool(normalized), bool(endpoints), cutoff, progress)
-    request = check_request(
-        G.replicated() if distributed else graph, precision, bool(normalized), endpoints=bool(endpoints),
-        cutoff=cutoff, memory_limit=memory_limit, weighted=weighted,
-    )  # fmt: skip
-    whole = score_vertices(request, _runs(joined, request.graph, device, threads), _shown(joined, progress))
-    if not distributed:
-        return whole
+    graph, weighted = joined.together(check)
+    if split == "graph" or (in_parts and split == "auto" and not only_whole and not fits(G, memory_limit)):
+        return _of_parts(G, precision, progress, **about)
+    whole = graph.replicated() if in_parts else graph
+    about |= {"memory_limit": memory_limit, "weighted": weighted}
+    found = _scored(score_vertices, joined, whole, precision, about, device, threads, progress)
+    if not in_parts:
+        return found
     mine = slice(G.first, G.first + G.own)
-    bounds = None if whole.bounds is None else whole.bounds[mine].copy()
+    bounds = None if found.bounds is None else found.bounds[mine].copy()
     return DistributedBetweennessResult(
-        whole.scores[mine].copy(), G.first, whole.certificate, whole.sources, split, G, bounds, whole.pairs,
-        whole.undecided,
+        found.scores[mine].copy(), G.first, found.certificate, found.sources, "sources", G, bounds, found.pairs,
+        found.undecided,
     )  # fmt: skip
 
 
@@ -194,7 +190,7 @@ def edge_betweenness_centrality(
     source_weights: Any = None,
     target_weights: Any = None,
 ) -> EdgeBetweennessResult:
-    """How many shortest paths lead over every edge of a hopwave.Graph; ranks share out the sources.
+    """Edge betweenness centrality of a hopwave.Graph; ranks share out the sources, and all get all scores.
 
     Parameters
     ----------
@@ -204,19 +200,10 @@ def edge_betweenness_centrality(
     source_weights, target_weights
         As for `hopwave.edge_betweenness_centrality`; `memory_limit` is per rank. `seed`, with k=: a whole number.
 
-    Returns
-    -------
-    EdgeBetweennessResult
-        All scores, on every rank.
-
     Raises
     ------
     GraphError
         The graph is in parts.
-
-    See Also
-    --------
-    hopwave.edge_betweenness_centrality, betweenness_centrality
 
     Examples
     --------
@@ -224,42 +211,35 @@ def edge_betweenness_centrality(
     {(0, 1): 2.0, (1, 2): 2.0}
     """
     joined = world()
-    sources, targets = (list(some) if isinstance(some, Iterator) else some for some in (sources, targets))
     demand = {"source_weights": source_weights, "target_weights": target_weights}
-    precision = Precision(k, sources, targets, seed, delta=delta, **demand)
-    about = {"normalized": bool(normalized), "cutoff": cutoff, "device": device, "weights": weights}
-    joined.agree("edge_betweenness_centrality", G=_compared(G), **precision._asdict(), **about)
+    precision = _precision(k, sources, targets, seed, delta=delta, **demand)
+    about: dict[str, Any] = {"normalized": bool(normalized), "cutoff": cutoff}
+    joined.agree(
+        "edge_betweenness_centrality", G=_compared(G), **precision._asdict(), **about, weights=weights, device=device
+    )
 
-    def check() -> Request:
+    def check() -> tuple[Graph, bool]:
         precision.check()
-        _check_seed(joined, seed, k is not None)
+        _check_seed(joined, precision)
         if isinstance(G, DistributedGraph):
             raise GraphError("edges are scored on a graph that every rank has whole; give every rank the hopwave.Graph")
-        graph, weighted = as_lengths(G, weights)
-        return check_request(
-            graph, precision, bool(normalized), cutoff=cutoff, memory_limit=memory_limit, edges=True, weighted=weighted
-        )
+        return as_lengths(G, weights)
 
-    request = joined.together(check)
-    return score_edges(request, _runs(joined, request.graph, device, threads), _shown(joined, progress))
+    graph, weighted = joined.together(check)
+    about |= {"memory_limit": memory_limit, "edges": True, "weighted": weighted}
+    return _scored(score_edges, joined, graph, precision, about, device, threads, progress)
 
 
-def _runs(joined: World, graph: Graph, device: str, threads: int | None) -> SplitRuns:
-    """Runs that are split among all ranks, each with its share of the threads or with a GPU."""
-    workers = joined.together(lambda: rank_threads(joined, device, threads))
-    if device == "cuda":
-        joined.together(lambda: choose_gpu(joined))
-    return SplitRuns(graph, device, "auto", workers, world=joined)
+def _precision(k: Any, sources: Any, targets: Any, *rest: Any, **named: Any) -> Precision:
+    """The record of these arguments. Iterators become lists, which ranks can compare."""
+    sources, targets = (list(some) if isinstance(some, Iterator) else some for some in (sources, targets))
+    return Precision(k, sources, targets, *rest, **named)
 
 
-def _shown(joined: World, progress: bool | None) -> bool | None:
-    """Progress is shown on rank 0 alone."""
-    return progress if joined.rank == 0 else False
-
-
-def _check_seed(joined: World, seed: Any, sampled: bool) -> None:
-    if sampled and joined.size > 1 and not isinstance(seed, int | np.integer):
-        raise GraphError(f"seed={seed!r} would draw a different sample on every rank; give a whole number")
+def _check_seed(joined: World, precision: Precision) -> None:
+    sampled = precision.k is not None or precision.epsilon is not None
+    if sampled and joined.size > 1 and not isinstance(precision.seed, int | np.integer):
+        raise GraphError(f"seed={precision.seed!r} would draw a different sample on every rank; give a whole number")
 
 
 def _compared(G: Any) -> Any:
@@ -285,23 +265,16 @@ def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
     return all(G.world.allgather(here))
 
 
-# ------------------------------------------------------------------ a part of the graph on every rank
-
-
-def _in_parts(
-    G: DistributedGraph,
-    precision: Precision,
-    normalized: bool,
-    endpoints: bool,
-    cutoff: float | None,
-    progress: bool | None,
+def _of_parts(
+    G: DistributedGraph, precision: Precision, progress: bool | None, normalized: bool, endpoints: bool, cutoff: Any
 ) -> DistributedBetweennessResult:
+    """The scores of own vertices of a graph that stays in parts."""
     drawn, hops = draw_sources(G.n, precision.k, precision.seed), check_hops("cutoff", cutoff)
     chosen = drawn if precision.sources is None else np.array(source_ids(G, precision.sources), np.int64)
     count = G.n if chosen is None else len(chosen)
     run = Dependencies(G, hops, endpoints, count)
     both_sides = np.zeros((count, 2))
-    with Meter("betweenness", count, _shown(G.world, progress)) as meter:
+    with Meter("betweenness", count, progress if G.world.rank == 0 else False) as meter:
         for begin in range(0, count, run.width):
             end = min(begin + run.width, count)
             both_sides[begin:end] = run.add(np.arange(begin, end) if chosen is None else chosen[begin:end])
@@ -316,3 +289,120 @@ def _in_parts(
     how = {"normalized": normalized, "directed": G.directed, "endpoints": endpoints, "subset": precision.is_subset}
     scores = brandes.scale(sums, G.n, sampled=drawn, **how)[:own]
     return DistributedBetweennessResult(scores, G.first, certificate, count, "graph", G)
+
+
+# ------------------------------------------------------------------ the whole graph on every rank
+#
+# Every rank computes a block in each of a few rounds, and ranks share their errors after each round. Then the sums of
+# all ranks are added, and every rank gets the total: all ranks decide from that, and stop at the same point.
+
+
+def _scored(
+    score: Callable[[Request, Runs, bool | None], T], joined: World, graph: Graph, precision: Precision,
+    about: dict[str, Any], device: str, threads: int | None, progress: bool | None,
+) -> T:  # fmt: skip
+    request = joined.together(lambda: check_request(graph, precision, **about))
+    workers = joined.together(lambda: rank_threads(joined, device, threads))
+    runs = SplitRuns(graph, device, "auto", workers, world=joined)
+    return score(request, runs, progress if joined.rank == 0 else False)
+
+
+@dataclass(kw_only=True)
+class SplitRuns(Runs):
+    """Runs whose sources, batches or pairs are split among all ranks."""
+
+    world: World
+
+    def over_sources(self, job: BetweennessJob) -> SourceRun:
+        run = Runs.over_sources(self, job)
+        return replace(run, engine=SplitEngine(run.engine, self.world))
+
+    def over_batches(self, graph: Graph, job: BetweennessJob, run: Any) -> Accumulation:
+        return SplitSums(self.world, run.blocks, run.batches, run.total, run.certificate, self.threads or 1, run.size)
+
+    def over_paths(self, job: BetweennessJob) -> PathRun:
+        run = self.world.together(lambda: Runs.over_paths(self, job))
+        return replace(run, engine=SplitEngine(run.engine, self.world))
+
+
+class SplitEngine:
+    """See hopwave.engines.Engine. Betweenness is split among all ranks; `engine` does everything else."""
+
+    def __init__(self, engine: Any, world: World) -> None:
+        self.engine, self.world = engine, world
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
+        count, certificate = len(job.sources), np.zeros((len(job.sources), 2))
+
+        def part(begin: int, end: int) -> Any:
+            block = SourceBlock(replace(job, sources=job.sources[begin:end]), plan)
+            sums, certificate[begin:end] = block.run(self.engine, graph, threads)
+            return sums
+
+        total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))
+        return SplitSums(self.world, count, part, total, certificate)
+
+    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
+        return SplitPaths(self.world, self.world.together(lambda: self.engine.path_sampling(graph, job, threads)))
+
+
+def in_rounds(world: World, count: int, work: Callable[[int, int], None], least: int = LEAST_BLOCK) -> None:
+    """Call work(begin, end) for this rank's blocks of `count` items; all ranks raise the error of one."""
+    rounds = max(1, min(ROUNDS, count // (least * world.size)))
+    step = -(-count // (rounds * world.size))
+    for first in range(0, count, step * world.size):
+        begin = min(first + world.rank * step, count)
+        end = min(begin + step, count)
+        world.together(lambda begin=begin, end=end: work(begin, end) if begin < end else None)  # type: ignore[misc]
+
+
+class SplitSums:
+    """See planning.jobs.Accumulation: part(begin, end) has the sums of some blocks, and ranks share out the blocks.
+
+    No rank pauses alone, so `advance` does all blocks, whatever poll returns.
+    """
+
+    def __init__(
+        self, world: World, blocks: int, part: Callable[[int, int], Any], total: Any, certificate: Any,
+        least: int = LEAST_BLOCK, size: int = 1,
+    ) -> None:  # fmt: skip
+        self.blocks, self.size, self.total, self.certificate, self.done = blocks, size, total, certificate, 0
+        self._world, self._part, self._least = world, part, least
+
+    def advance(self, first: int, poll: Callable[[int], bool]) -> int:
+        def work(begin: int, end: int) -> None:
+            self.total += self._part(begin, end)
+            poll(end)
+
+        in_rounds(self._world, self.blocks, work, self._least)
+        self.total, self.certificate = map(self._world.allreduce, (self.total, self.certificate))
+        self.done = self.blocks
+        return self.done
+
+
+class SplitPaths:
+    """See planning.jobs.PathSampling. Pairs are numbered and counts are integers: ranks do not change the result."""
+
+    def __init__(self, world: World, run: PathSampling) -> None:
+        self.done, self._world, self._run = 0, world, run
+        self.counts, self.sums = np.zeros_like(run.counts), np.zeros_like(run.sums)
+
+    def advance(self, until: int, poll: Callable[[int], bool]) -> int:
+        first, run = self.done, self._run
+
+        def work(begin: int, end: int) -> None:
+            run.done = first + begin
+            while run.done < first + end:
+                run.advance(first + end, lambda done: False)
+            poll(first + end)
+
+        if until > first:
+            in_rounds(self._world, until - first, work)
+            for sums, mine in ((self.counts, run.counts), (self.sums, run.sums)):
+                sums += self._world.allreduce(mine)
+                mine[:] = 0
+            self.done = until
+        return self.done

@@ -36,22 +36,14 @@ def _bitmap_bytes(length: int) -> int:
 
 
 def packed_size(shape: Shape, length: int) -> int:
-    """The bytes of a packet of positions below length.
-
-    >>> packed_size((10, 1, 3), 1000), packed_size((500, 0, 0), 1000)
-    (48, 128)
-    """
+    """The bytes of a packet of positions below length."""
     count, gap, value = shape
     positions = _bitmap_bytes(length) if gap == 0 and count else count * gap
     return _round(positions) + _round(count * value)
 
 
 def value_bytes(shape: Shape) -> int:
-    """How many of a packet's bytes hold values.
-
-    >>> value_bytes((10, 1, 3))
-    32
-    """
+    """How many of a packet's bytes hold values."""
     return _round(shape[0] * shape[2])
 
 
@@ -61,11 +53,7 @@ def as_rows(values: Any) -> Any:
 
 
 def as_values(rows: Any, dtype: np.dtype[Any]) -> Any:
-    """The values in rows of bytes.
-
-    >>> as_values(as_rows(np.array([1.5, 2.5])), np.dtype(float)).tolist()
-    [1.5, 2.5]
-    """
+    """The values in rows of bytes."""
     return module_of(rows).ascontiguousarray(rows).reshape(-1).view(dtype)
 
 
@@ -81,12 +69,9 @@ def pack(xp: Any, positions: Any, values: Any | None, length: int, compress: boo
         gap = 0
     shape = (count, gap, 0 if values is None else values.shape[1])
     data = xp.zeros(packed_size(shape, length), np.uint8)
-    if gap == 0:
-        middle = _bitmap_bytes(length)
-        data[:middle] = bitmap(xp, positions, length).view(np.uint8)
-    else:
-        middle = _round(count * gap)
-        data[: count * gap] = gaps.astype(f"u{gap}").view(np.uint8)
+    packed = gaps.astype(f"u{gap}") if gap else bitmap(xp, positions, length)
+    data[: packed.nbytes] = packed.view(np.uint8)
+    middle = _round(packed.nbytes)
     if values is not None:
         data[middle : middle + values.size] = xp.ascontiguousarray(values).ravel()
     return shape, data
@@ -100,11 +85,7 @@ def pack_set(xp: Any, positions: Any, length: int, compress: bool = True) -> tup
 
 
 def pack_bitmap(xp: Any, words: Any, length: int, compress: bool = True) -> tuple[Shape, Any]:
-    """Packs a bitmap: unchanged, unless gaps are shorter.
-
-    >>> pack_bitmap(np, np.array([0, 0, 0, 2], np.uint64), 256)[0], pack_bitmap(np, np.array([7], np.uint64), 3)[0]
-    ((1, 1, 0), (3, 1, 0))
-    """
+    """Packs a bitmap: unchanged, unless gaps are shorter."""
     count = count_set(xp, words)
     if not compress or count > 8 * len(words):
         return (count, 0, 0), words.view(np.uint8)[: words.nbytes if count else 0]
@@ -146,11 +127,7 @@ def to_bytes(xp: Any, values: Any, compress: bool = True) -> Any:
 
 
 def to_bytes_of(values: Any, width: int) -> Any:
-    """Numbers ≥ 0 as rows of `width` bytes, the lowest first.
-
-    >>> to_bytes_of(np.array([1, 256]), 2).tolist()
-    [[1, 0], [0, 1]]
-    """
+    """Numbers ≥ 0 as rows of `width` bytes, the lowest first."""
     return values.astype(np.uint64).view(np.uint8).reshape(len(values), 8)[:, :width]
 
 
@@ -175,22 +152,14 @@ def bitmap(xp: Any, positions: Any, length: int) -> Any:
 
 
 def count_set(xp: Any, words: Any) -> int:
-    """How many bits of a bitmap are set.
-
-    >>> count_set(np, np.array([5, 1], np.uint64))
-    3
-    """
+    """How many bits of a bitmap are set."""
     if xp is np:
         return int(_compiled().count_places(words))
     return int(xp.unpackbits(words.view(np.uint8)).sum(dtype=np.int64)) if words.size else 0
 
 
 def set_positions(xp: Any, words: Any) -> Any:
-    """The positions of a bitmap's set bits, ascending.
-
-    >>> set_positions(np, np.array([5, 1], np.uint64)).tolist()
-    [0, 2, 64]
-    """
+    """The positions of a bitmap's set bits, ascending."""
     if xp is np:
         return _compiled().list_places(words)
     if words.size == 0:

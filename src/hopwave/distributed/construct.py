@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from hopwave.checks.keywords import check_keywords
 from hopwave.distributed.exchange import BLOCK, Edges, in_blocks
 from hopwave.distributed.file_shares import numbered, read_share
-from hopwave.distributed.graph import DistributedGraph, choose_device
-from hopwave.distributed.layout import Layout, columns_for, slot_type
+from hopwave.distributed.graph import DistributedGraph, Split, Splitting, choose_device
+from hopwave.distributed.layout import columns_for, slot_type
 from hopwave.distributed.ranks import World, plain, world
+from hopwave.engines.host_memory import available_memory
 from hopwave.errors import EngineError, FormatError, GraphError
 from hopwave.generate.recursive import kronecker_edges
 from hopwave.generate.shapes import uniform_edges
@@ -27,16 +28,9 @@ BYTES_PER_VERTEX = 44  # offsets, degrees, distance, predecessor
 
 
 def from_edges(
-    source: Any,
-    target: Any,
-    n: int | None = None,
-    directed: bool = False,
-    *,
-    layout: str | tuple[int, int] | Layout = "1d",
-    balance: bool = True,
-    device: str = "cpu",
-    threads: int | None = None,
-) -> DistributedGraph:
+    source: Any, target: Any, n: int | None = None, directed: bool = False, *, balance: bool = True,
+    **split: Unpack[Split],
+) -> DistributedGraph:  # fmt: skip
     """A graph of the edges of all ranks: each rank gives its own share, possibly none. Ids are whole numbers from 0.
 
     Repeated edges are merged.
@@ -58,17 +52,12 @@ def from_edges(
     threads : int, optional
         Threads of each rank; by default its share of the cores.
 
-    See Also
-    --------
-    read, spread
-
     Examples
     --------
     >>> distributed.from_edges([0, 5], [5, 7], directed=True).n
     8
     """
-    joined = world()
-    joined.agree("from_edges", n=n, directed=directed, layout=layout, balance=balance, device=device)
+    joined, how = _begin("from_edges", split, n=n, directed=directed, balance=balance)
 
     def columns() -> Edges:
         ends = tuple(np.asarray(side) for side in (source, target))
@@ -85,29 +74,30 @@ def from_edges(
         return ends[0].astype(np.int64), ends[1].astype(np.int64)
 
     u, v = joined.together(columns)
-    return _from_columns(joined, u, v, n, directed, layout=layout, balance=balance, device=device, threads=threads)
+    return _from_columns(joined, how, u, v, n, directed, balance)
 
 
-def _from_columns(joined: World, u: Any, v: Any, n: int | None, directed: bool, **options: Any) -> DistributedGraph:
+def _begin(call: str, split: Split, **about: Any) -> tuple[World, Splitting]:
+    """The ranks, which agree on their call, and how they split the graph."""
+    joined, how = world(), Splitting(**split)
+    joined.agree(call, **about, layout=how.layout, device=how.device)
+    return joined, how
+
+
+def _from_columns(
+    joined: World, how: Splitting, u: Any, v: Any, n: int | None, directed: bool, balance: bool, labels: Any = None
+) -> DistributedGraph:
     greatest = max((int(side.max()) for side in (u, v) if len(side)), default=-1)
     if n is None:
         n = max(joined.allgather(greatest)) + 1
-    device, layout = options.get("device", "cpu"), options.get("layout", "1d")
-    joined.together(lambda: choose_device(joined, device, options.get("threads")))
-    check_memory(joined, n, joined.total(len(u)), directed, layout, device)
-    return DistributedGraph(joined, lambda: in_blocks(u, v), n, directed, **options)
+    check_memory(joined, how, n, joined.total(len(u)), directed)
+    return DistributedGraph(joined, lambda: in_blocks(u, v), n, directed, how, balance, labels)
 
 
 def read(
-    path: str | os.PathLike[str],
-    format: str | None = None,
-    directed: bool | None = None,
-    *,
-    layout: str | tuple[int, int] | Layout = "1d",
-    balance: bool = True,
-    device: str = "cpu",
-    threads: int | None = None,
-) -> DistributedGraph:
+    path: str | os.PathLike[str], format: str | None = None, directed: bool | None = None, *, balance: bool = True,
+    **split: Unpack[Split],
+) -> DistributedGraph:  # fmt: skip
     """The graph in a file that all ranks can see; each rank reads its share of the bytes.
 
     Matrix Market, SNAP edge lists of integers and Graph500's binary lists are read in shares. Files that cannot be
@@ -121,17 +111,13 @@ def read(
         The file.
     format, directed
         As for `hopwave.read`.
-    layout, balance, device, threads
+    balance
         As for `from_edges`.
 
     Raises
     ------
     FormatError
         If the file is damaged, on every rank.
-
-    See Also
-    --------
-    hopwave.read, spread
 
     Examples
     --------
@@ -141,16 +127,20 @@ def read(
     ...     hw.distributed.read(f"{folder}/path.mtx").m
     4
     """
-    joined = world()
-    about = {"format": format, "directed": directed, "layout": layout, "balance": balance, "device": device}
-    joined.agree("read", **about)  # not the path: each machine may have the file in a folder of its own
+    # Not the path: each machine may have the file in a folder of its own.
+    joined, how = _begin("read", split, format=format, directed=directed, balance=balance)
     share = joined.together(lambda: read_share(path, format, directed, joined.rank, joined.size))
     _check_same_file(joined, path)
     found, is_directed = joined.total(len(share.u)), bool(joined.allgather(share.directed)[0])
-    joined.together(lambda: _check_count(path, found, share.declared))
+
+    def check() -> None:
+        if share.declared is not None and found != share.declared:
+            raise FormatError(f"holds {found:,} edges; expected the {share.declared:,} that its header declares", path)
+
+    joined.together(check)
     share = numbered(joined, share, found, path)
-    options = {"layout": layout, "balance": balance, "device": device, "threads": threads}
-    return _from_columns(joined, *share.arcs(), share.n, is_directed, labels=joined.shared(share.labels), **options)
+    labels = joined.shared(share.labels)
+    return _from_columns(joined, how, *share.arcs(), share.n, is_directed, balance, labels)
 
 
 def _check_same_file(joined: World, path: Any) -> None:
@@ -179,21 +169,8 @@ def _digest(path: Any) -> int:
     return digest
 
 
-def _check_count(path: Any, found: int, declared: int | None) -> None:
-    """Raises a FormatError if ranks have found fewer or more edges than the file declares."""
-    if declared is not None and found != declared:
-        raise FormatError(f"holds {found:,} edges; expected the {declared:,} that its header declares", path)
-
-
 def kronecker(
-    scale: int,
-    edge_factor: int = 16,
-    seed: int = 1,
-    directed: bool = False,
-    *,
-    layout: str | tuple[int, int] | Layout = "1d",
-    device: str = "cpu",
-    threads: int | None = None,
+    scale: int, edge_factor: int = 16, seed: int = 1, directed: bool = False, **split: Unpack[Split]
 ) -> DistributedGraph:
     """The graph of `hopwave.generate.kronecker`; every rank draws its share of the edges in place.
 
@@ -203,44 +180,28 @@ def kronecker(
     ----------
     scale, edge_factor, seed, directed
         As for `hopwave.generate.kronecker`.
-    layout, device, threads
-        As for `from_edges`.
-
-    See Also
-    --------
-    uniform, hopwave.generate.kronecker
 
     Examples
     --------
     >>> distributed.kronecker(5).n
     32
     """
-    joined = world()
-    about = {"edge_factor": edge_factor, "seed": seed, "directed": directed, "layout": layout, "device": device}
-    joined.agree("kronecker", scale=scale, **about)
+    joined, how = _begin("kronecker", split, scale=scale, edge_factor=edge_factor, seed=seed, directed=directed)
     joined.together(lambda: kronecker_edges(scale, edge_factor, seed, 0, 0))  # checks the arguments; draws no edge
     scale, edge_factor, seed = int(scale), int(edge_factor), int(seed)
 
     def draw(first: int, count: int) -> Edges:
-        if device == "cuda":
+        if how.device == "cuda":
             from hopwave.engines.cuda.kronecker import edges as edges_on_gpu
 
             return edges_on_gpu(scale, seed, first, count)  # type: ignore[no-any-return]
         return kronecker_edges(scale, edge_factor, seed, first, count)
 
-    options = {"layout": layout, "device": device, "threads": threads}
-    return _generated(joined, 1 << scale, edge_factor << scale, draw, directed, **options)
+    return _generated(joined, how, 1 << scale, edge_factor << scale, draw, directed)
 
 
 def uniform(
-    n: int,
-    edge_factor: int = 16,
-    seed: int = 1,
-    directed: bool = False,
-    *,
-    layout: str | tuple[int, int] | Layout = "1d",
-    device: str = "cpu",
-    threads: int | None = None,
+    n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False, **split: Unpack[Split]
 ) -> DistributedGraph:
     """The graph of `hopwave.generate.uniform`; every rank draws its share of the edges in place.
 
@@ -248,46 +209,32 @@ def uniform(
     ----------
     n, edge_factor, seed, directed
         As for `hopwave.generate.uniform`.
-    layout, device, threads
-        As for `from_edges`.
-
-    See Also
-    --------
-    kronecker, hopwave.generate.uniform
 
     Examples
     --------
     >>> distributed.uniform(100, edge_factor=2).n
     100
     """
-    joined = world()
-    about = {"edge_factor": edge_factor, "seed": seed, "directed": directed, "layout": layout, "device": device}
-    joined.agree("uniform", n=n, **about)
+    joined, how = _begin("uniform", split, n=n, edge_factor=edge_factor, seed=seed, directed=directed)
     joined.together(lambda: uniform_edges(n, edge_factor, seed, 0, 0))
     n, edge_factor = int(n), int(edge_factor)
-
-    def draw(first: int, count: int) -> Edges:
-        return uniform_edges(n, edge_factor, seed, first, count)
-
-    options = {"layout": layout, "device": device, "threads": threads}
-    return _generated(joined, n, n * edge_factor, draw, directed, **options)
+    return _generated(joined, how, n, n * edge_factor, partial(uniform_edges, n, edge_factor, seed), directed)
 
 
 def _generated(
-    joined: World, n: int, edges: int, draw: Callable[[int, int], Edges], directed: bool, **options: Any
+    joined: World, how: Splitting, n: int, edges: int, draw: Callable[[int, int], Edges], directed: bool
 ) -> DistributedGraph:
     """A graph of random edges, if it fits into memory. draw(first, count) returns the edges first ... first+count-1."""
-    joined.together(lambda: choose_device(joined, options["device"], options["threads"]))
-    check_memory(joined, n, edges, directed, options["layout"], options["device"])
+    check_memory(joined, how, n, edges, directed)
     begin, end = joined.rank * edges // joined.size, (joined.rank + 1) * edges // joined.size
 
     def blocks() -> Iterator[Edges]:
         return (draw(first, min(BLOCK, end - first)) for first in range(begin, end, BLOCK))
 
-    return DistributedGraph(joined, blocks, n, directed, balance=False, **options)
+    return DistributedGraph(joined, blocks, n, directed, how, balance=False)
 
 
-def spread(graph: Any, **options: Any) -> DistributedGraph:
+def spread(graph: Any, *, balance: bool = True, **split: Unpack[Split]) -> DistributedGraph:
     """Splits a hopwave.Graph into one part per rank. Every rank gives the graph, or one rank does and the others None.
 
     Every rank knows the graph's labels. A distributed graph has no weights, so a weighted graph is refused: give
@@ -298,39 +245,34 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     ----------
     graph : Graph or None
         The graph, or None on a rank that does not have it.
-    **options
-        `layout`, `balance`, `device` and `threads`, as for `from_edges`.
-
-    See Also
-    --------
-    from_edges
+    balance
+        As for `from_edges`.
 
     Examples
     --------
     >>> hw.distributed.spread(hw.generate.path(4)).m
     6
     """
-    check_keywords("spread", options, ("layout", "balance", "device", "threads"))
-    joined = world()
-    joined.agree("spread", **{name: value for name, value in options.items() if name != "threads"})
+    joined, how = _begin("spread", split, balance=balance)
     joined.together(lambda: _check_unweighted(graph))
     given = joined.allgather(None if graph is None else (graph.n, graph.directed, *plain(graph)[1:]))
-    first = joined.together(lambda: _first_giver(given))
-    n, directed = given[first][:2]
-    u, v = graph.to_edges() if joined.rank == first else (np.empty(0, np.int64), np.empty(0, np.int64))
-    labels = joined.shared(None if graph is None else graph.labels, first)
-    return _from_columns(joined, u.astype(np.int64), v.astype(np.int64), n, directed, labels=labels, **options)
-
-
-def _first_giver(given: list[Any]) -> int:
-    """The first rank that gives a graph. `given`: per rank, a description of its graph, or None without a graph."""
     givers = [rank for rank, about in enumerate(given) if about is not None]
-    if not givers:
-        raise GraphError("no rank gives a graph to spread; give it on one rank at least")
-    other = next((rank for rank in givers if given[rank] != given[givers[0]]), None)
-    if other is not None:
-        raise GraphError(f"ranks {givers[0]} and {other} give different graphs to spread; give the same, or only one")
-    return givers[0]
+
+    def check() -> None:
+        if not givers:
+            raise GraphError("no rank gives a graph to spread; give it on one rank at least")
+        for other in givers:
+            if given[other] != given[givers[0]]:
+                raise GraphError(
+                    f"ranks {givers[0]} and {other} give different graphs to spread; give the same, or only one"
+                )
+
+    joined.together(check)
+    first = givers[0]
+    u, v = (side.astype(np.int64) for side in (graph.to_edges() if joined.rank == first else np.empty((2, 0))))
+    labels = joined.shared(None if graph is None else graph.labels, first)
+    n, directed = given[first][:2]
+    return _from_columns(joined, how, u, v, n, directed, balance, labels)
 
 
 def _check_unweighted(graph: Any) -> None:
@@ -344,13 +286,7 @@ def _check_unweighted(graph: Any) -> None:
 
 
 def bytes_per_rank(n: int, edges: int, directed: bool, columns: int, size: int) -> int:
-    """About how many bytes each of `size` ranks needs to build and search a graph, if all have equal shares.
-
-    columns: the number of columns in the grid of ranks; 0 for a 1D layout.
-
-    >>> bytes_per_rank(1 << 20, 16 << 20, False, 0, 4) < bytes_per_rank(1 << 20, 16 << 20, False, 2, 4) < 10**9
-    True
-    """
+    """About how many bytes each of `size` ranks needs to build and search a graph. columns: 0 for a 1D layout."""
     arcs = edges * (1 if directed and columns else 2) // size
     group = n // min(columns, size // columns) if columns else n
     widths = int(np.dtype(slot_type(group)).itemsize) // 4  # 1, or 2 with slots of 64 bits
@@ -359,16 +295,16 @@ def bytes_per_rank(n: int, edges: int, directed: bool, columns: int, size: int) 
     return arcs * per_arc + offsets + BYTES_PER_VERTEX * n // size + group // 4
 
 
-def check_memory(world: World, n: int, edges: int, directed: bool, layout: Any, device: str) -> None:
-    """Raises an EngineError on all ranks if a rank has too little memory for its share."""
-    columns = world.together(lambda: columns_for(layout, world.size, n))
-    owned = int(layout.starts[-1] - layout.starts[0]) if isinstance(layout, Layout) else n
-    need = bytes_per_rank(owned, edges, directed, columns, world.size)
-    if device == "cuda":
-        need += need // 2  # a GPU does not sort in place
+def check_memory(world: World, how: Splitting, n: int, edges: int, directed: bool) -> None:
+    """Raise an error on all ranks if the options do not fit, or if a rank has too little memory for its share."""
 
     def check() -> None:
-        have = _free(world, device)
+        choose_device(world, how.device, how.threads)
+        columns, starts = columns_for(how.layout, world.size, n), getattr(how.layout, "starts", (0, n))
+        need = bytes_per_rank(int(starts[-1] - starts[0]), edges, directed, columns, world.size)
+        if how.device == "cuda":
+            need += need // 2  # a GPU does not sort in place
+        have = _free(world, how.device)
         if have is not None and need > have:
             raise EngineError(
                 f"{n:,} vertices and {edges:,} edges on {world.size} ranks take about {need / 1e9:,.1f} GB per rank "
@@ -387,7 +323,5 @@ def _free(world: World, device: str) -> int | None:
         sharing = -(-world.machine_size // int(cupy.cuda.runtime.getDeviceCount()))
         pooled = int(cupy.get_default_memory_pool().free_bytes())  # kept by CuPy for this process
         return int(cupy.cuda.runtime.memGetInfo()[0]) // sharing + pooled
-    from hopwave.engines.host_memory import available_memory
-
     free = available_memory()
     return None if free is None else int(free) // world.machine_size

@@ -67,7 +67,11 @@ class Paths:
         """Relax all arcs of these own vertices. Every path offered is shorter than `below`."""
         graph, xp, heads = self.graph, self.xp, self.graph.push_heads
         width = -(-below.bit_length() // 8)
-        rows, distances = self._frontier_of(graph.push_tails, frontier, width)
+        rows, distances = frontier, self.distance[frontier]
+        if graph.push_tails.comm is not None:
+            values = codec.to_bytes_of(distances, width)
+            rows, received = sides.allgather_slots(graph.wire, graph.push_tails, graph.own, frontier, values)
+            distances = codec.from_bytes(xp, received)
         found = xp.sort(self.lengths.relax(rows, distances, self.best, self.who, self.touched))
 
         def offers(some: slice) -> Any:
@@ -89,16 +93,6 @@ class Paths:
         self.distance[positions], self.waiting[positions] = lengths, True
         self.parent[positions] = parents[shorter].astype(self.graph.id_type)
         self.best[positions + self.graph.push_heads.first] = lengths
-
-    def _frontier_of(self, side: sides.Side, own: Any, width: int) -> tuple[Any, Any]:
-        """The frontier of all ranks of a side, as slots, and its distances."""
-        if side.comm is None:
-            return own, self.distance[own]
-        values = codec.to_bytes_of(self.distance[own], width)
-        slots, rows = sides.allgather_slots(self.graph.wire, side, self.graph.own, own, values)
-        return slots, codec.from_bytes(self.xp, rows)
-
-    # ------------------------------------------------------------------ validation
 
     def broken(self, source: int) -> tuple[str, ...]:
         """Names of the rules that the last run broke: Graph500's five, with distances instead of levels.
@@ -124,9 +118,8 @@ class Paths:
             "span": reached != (parents >= 0),
             "links": reached & ~root & (linked == 0),
         }
-        mine = [int(xp.count_nonzero(bad)) for bad in wrong.values()]
         arcs = {"levels": levels, "edges": edges, "span": span}
-        counts = np.array([count + arcs.get(rule, 0) for rule, count in zip(wrong, mine, strict=True)], np.int64)
+        counts = np.array([int(xp.count_nonzero(bad)) + arcs.get(rule, 0) for rule, bad in wrong.items()], np.int64)
         total = graph.wire.allgather(graph.world.comm, counts).sum(axis=0)
         return tuple(rule for rule, count in zip(wrong, total.tolist(), strict=True) if count)
 

@@ -8,9 +8,8 @@ what it has for a vertex, and the vertex's owner sums what the ranks send. Forwa
 level only: if it met the vertex earlier, the vertex is already visited. Back, an owner ignores numbers for vertices
 that are not in the level before.
 
-Small graphs have short messages, and an exchange costs time whatever its length. So a batch of sources is searched at
-once, and an exchange serves a level of all of them: a vertex has one *cell* per source of the batch, vertex · width +
-number of the source, and cells take the place of vertices everywhere below.
+An exchange costs time whatever its length, so it serves a batch of sources: a vertex has one *cell* per source of the
+batch, vertex · width + number of the source, and cells take the place of vertices everywhere below.
 """
 
 from __future__ import annotations
@@ -33,10 +32,7 @@ WIDEST = 128  # most sources of a batch
 
 
 class Dependencies:
-    """`total[v]` = Σ δ(v) over sources, for own vertices v. Every rank adds the same sources. Computes on the CPU.
-
-    `width`: how many sources a batch has at most.
-    """
+    """`total[v]` = Σ δ(v) over sources, for own vertices v, on the CPU; `width`: the most sources of a batch."""
 
     def __init__(self, graph: DistributedGraph, cutoff: int | None, endpoints: bool, sources: int) -> None:
         self.graph, self.cutoff, self.endpoints = graph, cutoff, endpoints
@@ -59,10 +55,7 @@ class Dependencies:
         self.touched = np.empty(size, graph.tail_type)
 
     def add(self, sources: Any) -> Any:
-        """Add a batch of sources, at most `width`.
-
-        Returns both sides of each one's certificate: Σ δ(v), and Σ (d(v) − 1) over reached vertices.
-        """
+        """Add a batch of sources; returns both sides of each one's certificate: Σ δ(v), and Σ (d(v) − 1)."""
         own, width = self.graph.own, self.width
         self.distance = np.full(self.cells, -1, np.int32)
         self.mantissa, self.exponent = np.zeros(self.cells), np.zeros(self.cells, np.int64)
@@ -130,31 +123,27 @@ class Dependencies:
         slots to leave out, or NO_BITMAP; the slots reached are added to it.
         """
         if near.comm is not None:
-            own, mantissas, exponents = self._level_of(near, own, mantissas, exponents)
-        shares = mantissas, exponents.astype(np.int32)
-        count = scatter(*rows, self.width, own, *shares, met, self.sums, self.powers, self.touched)
+            order = np.argsort(own)
+            values = codec.as_rows(_values(mantissas[order], exponents[order]))
+            own, found = allgather_slots(self.wire, near, self.cells, own[order], values)
+            mantissas, exponents = _columns(codec.as_values(found, VALUE))
+        count = scatter(
+            *rows, self.width, own, mantissas, exponents.astype(np.int32), met, self.sums, self.powers, self.touched
+        )
         slots = np.sort(self.touched[:count].astype(np.int64))
         values = _values(self.sums[slots], self.powers[slots])
         self.sums[slots] = 0.0
         if met.size:
             met |= codec.bitmap(np, slots, far.group.size)
         if far.comm is None:
-            return slots, values["mantissa"].copy(), values["exponent"].astype(np.int64)
+            return slots, *_columns(values)
         sent = send_to_owners(self.wire, far, self.cells, slots, lambda some: codec.as_rows(values[some]))
         sums, powers = np.zeros(self.cells), np.zeros(self.cells, np.int32)
-        _add(slots[sent.own] - far.first, values[sent.own], sums, powers)
-        for _, positions, rows_of_bytes in sent.receive():
-            _add(positions, codec.as_values(rows_of_bytes, VALUE), sums, powers)
+        add_all(slots[sent.own] - far.first, *_columns(values[sent.own]), sums, powers)
+        for _, positions, found in sent.receive():
+            add_all(positions, *_columns(codec.as_values(found, VALUE)), sums, powers)
         reached = np.flatnonzero(sums)
-        return reached, sums[reached], powers[reached].astype(np.int64)
-
-    def _level_of(self, near: Side, own: Any, mantissas: Any, exponents: Any) -> tuple[Any, Any, Any]:
-        """The cells of a level and their numbers, from all ranks of a side, as slots."""
-        order = np.argsort(own)
-        values = codec.as_rows(_values(mantissas[order], exponents[order]))
-        slots, rows = allgather_slots(self.wire, near, self.cells, own[order], values)
-        numbers = codec.as_values(rows, VALUE)
-        return slots, numbers["mantissa"].copy(), numbers["exponent"].astype(np.int64)
+        return reached, sums[reached], powers[reached]
 
 
 def _of_cells(side: Side, width: int) -> Side:
@@ -171,6 +160,5 @@ def _values(mantissas: Any, exponents: Any) -> Any:
     return values
 
 
-def _add(positions: Any, values: Any, sums: Any, powers: Any) -> None:
-    """Add numbers to the sums of own cells."""
-    add_all(positions, values["mantissa"].copy(), values["exponent"].copy(), sums, powers)
+def _columns(values: Any) -> tuple[Any, Any]:
+    return values["mantissa"].copy(), values["exponent"].copy()

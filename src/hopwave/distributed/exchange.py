@@ -10,8 +10,7 @@ sort in place and never take more than 8 bytes. Arcs of 64-bit slots are kept in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,11 +27,8 @@ Blocks = Callable[[], Iterable[Edges]]  # called again each time the edges are n
 BLOCK = 1 << 21  # edges that are exchanged at a time
 
 
-@dataclass(frozen=True)
-class Built:
-    """A rank's arcs. `out`: heads by tail, for pushes; `into`: tails by head, for pulls.
-
-    In 1D, an undirected graph has one array for both.
+class Built(NamedTuple):
+    """A rank's arcs: heads by tail for pushes (`out`), tails by head for pulls (`into`); `edges` of all ranks.
 
     `tuples`: per tail slot, the number of input edges at that vertex, repeats and loops included; an undirected edge
     counts at both ends.
@@ -69,51 +65,30 @@ def build(
     world: World, layout: Layout, blocks: Iterable[Edges], directed: bool, wire: HostWire, slot_type: Any
 ) -> Built:
     """Send every arc to its rank, and sort what arrives into rows; blocks hold this rank's edges by global ids."""
-    xp, wide = wire.xp, slot_type != np.uint32
-    out_arcs, in_arcs, edges = _exchanged(world, layout, blocks, directed, wire, wide)
-    if layout.columns:
-        tails, heads = layout.column(world.rank).size, layout.row(world.rank).size
-    else:
-        tails = heads = layout.alone(world.rank).size
-    out, arcs, tuples = sort_into_rows(xp, _joined(xp, out_arcs, wide), tails)
-    if layout.columns:
-        arcs = transpose(xp, arcs)
-        into, _, _ = sort_into_rows(xp, arcs, heads)
-    elif directed:
-        del arcs
-        into, _, _ = sort_into_rows(xp, _joined(xp, in_arcs, wide), heads)
-    else:
-        into = out
-    return Built(out, into, tuples, edges)
-
-
-def _exchanged(
-    world: World, layout: Layout, blocks: Iterable[Edges], directed: bool, wire: HostWire, wide: bool
-) -> tuple[list[Any], list[Any], int]:
-    """Returns this rank's arcs as (tail, head); as (head, tail), filled only for directed graphs in 1D; and the number
-    of edges on all ranks.
-    """
-    xp = wire.xp
-    out_arcs: list[Any] = []
-    in_arcs: list[Any] = []
-    edges = 0
+    xp, wide, columns = wire.xp, slot_type != np.uint32, layout.columns
+    out_arcs: list[Any] = []  # (tail, head)
+    in_arcs: list[Any] = []  # (head, tail), filled only for directed graphs in 1D
+    edges, wanted = 0, [out_arcs, in_arcs] if directed and not columns else [out_arcs]
     for u, v in _in_step(world, blocks, layout.n):
         u, v = xp.asarray(u, dtype=np.int64), xp.asarray(v, dtype=np.int64)
         edges += len(u)
         if not directed:
             u, v = xp.concatenate([u, v]), xp.concatenate([v, u])
-        of_u, of_v = layout.owner(u), layout.owner(v)
-        if layout.columns:
-            rank = of_v // layout.columns * layout.columns + of_u % layout.columns
-            names = layout.slots(u, of_u, "column"), layout.slots(v, of_v, "row")
-            out_arcs.append(sent_to_ranks(world, wire, rank, pack_arcs(xp, *names, wide)))
-            continue
-        names = layout.slots(u, of_u, "alone"), layout.slots(v, of_v, "world")
-        out_arcs.append(sent_to_ranks(world, wire, of_u, pack_arcs(xp, *names, wide)))
-        if directed:
-            names = layout.slots(v, of_v, "alone"), layout.slots(u, of_u, "world")
-            in_arcs.append(sent_to_ranks(world, wire, of_v, pack_arcs(xp, *names, wide)))
-    return out_arcs, in_arcs, world.total(edges)
+        for kept, (names, rank) in zip(wanted, layout.destinations(u, v), strict=False):
+            row_first = names if kept is out_arcs else names[::-1]
+            kept.append(sent_to_ranks(world, wire, rank, pack_arcs(xp, *row_first, wide)))
+    if columns:
+        tails, heads = layout.column(world.rank).size, layout.row(world.rank).size
+    else:
+        tails = heads = layout.alone(world.rank).size
+    into, arcs, tuples = sort_into_rows(xp, _joined(xp, out_arcs, wide), tails)
+    out = into
+    if columns:
+        into, _, _ = sort_into_rows(xp, transpose(xp, arcs), heads)
+    elif directed:
+        del arcs
+        into, _, _ = sort_into_rows(xp, _joined(xp, in_arcs, wide), heads)
+    return Built(out, into, tuples, world.total(edges))
 
 
 def _in_step(world: World, blocks: Iterable[Edges], n: int) -> Iterator[Edges]:
@@ -165,21 +140,13 @@ def _joined(xp: Any, pieces: list[Any], wide: bool) -> Any:
 
 
 def pack_arcs(xp: Any, row: Any, column: Any, wide: bool) -> Any:
-    """Arcs from their rows and columns.
-
-    >>> pack_arcs(np, np.array([1]), np.array([2]), wide=False).tolist() == [(1 << 32) + 2]
-    True
-    """
+    """Arcs from their rows and columns."""
     row, column = row.astype(np.uint64), column.astype(np.uint64)
     return xp.stack([row, column], axis=1) if wide else row << HALF | column
 
 
 def transpose(xp: Any, arcs: Any) -> Any:
-    """Exchange the rows and columns of arcs; overwrites the arcs given.
-
-    >>> transpose(np, pack_arcs(np, np.array([1]), np.array([2]), wide=False)).tolist() == [(2 << 32) + 1]
-    True
-    """
+    """Exchange the rows and columns of arcs; overwrites the arcs given."""
     if arcs.ndim == 2:
         return xp.ascontiguousarray(arcs[:, ::-1])
     rows = arcs << HALF
@@ -189,13 +156,9 @@ def transpose(xp: Any, arcs: Any) -> Any:
 
 
 def sort_into_rows(xp: Any, arcs: Any, count: int) -> tuple[Rows, Any, Any]:
-    """Returns sorted rows without repeats, the arcs without repeats, and each row's number of arcs with repeats.
+    """Sorted rows without repeats, the arcs without repeats, and each row's number of arcs with repeats.
 
     The arcs given may be sorted in place.
-
-    >>> rows, left, had = sort_into_rows(np, pack_arcs(np, np.array([1, 0, 1]), np.array([2, 5, 2]), False), 3)
-    >>> [array.tolist() for array in rows], len(left), had.tolist()
-    ([[0, 1, 2, 2], [5, 2]], 2, [1, 2, 0])
     """
     if arcs.ndim == 2:
         arcs = arcs[xp.lexsort(xp.stack([arcs[:, 1], arcs[:, 0]]))]

@@ -65,20 +65,20 @@ def numbered(joined: World, share: Share, edges: int, path: str | os.PathLike[st
     if most < TABLE_PER_ID * edges + 1024:  # a bit for each number
         present = np.zeros(most, np.bool_)
         present[own] = True
-        labels = np.flatnonzero(np.unpackbits(joined.union(np.packbits(present)), count=most))
+        labels = np.flatnonzero(np.unpackbits(joined.allreduce(np.packbits(present), "BOR"), count=most))
     else:
         labels = np.unique(np.concatenate(joined.allgather(own)))
     n = len(labels)
-    joined.together(lambda: _check_nodes(path, n, share.n))
+
+    def check() -> None:
+        if share.n and n > share.n:
+            raise FormatError(f"{n:,} different vertices; expected the {share.n:,} of the comment 'Nodes:'", path)
+
+    joined.together(check)
     if n == most:
         return replace(share, n=n)
     u, v = (np.searchsorted(labels, ends) for ends in (share.u, share.v))
     return replace(share, u=u, v=v, n=n, labels=labels if joined.rank == 0 else None)
-
-
-def _check_nodes(path: str | os.PathLike[str], found: int, declared: int) -> None:
-    if declared and found > declared:
-        raise FormatError(f"{found:,} different vertices; expected the {declared:,} of the comment 'Nodes:'", path)
 
 
 def read_share(path: str | os.PathLike[str], format: str | None, directed: bool | None, rank: int, size: int) -> Share:
@@ -148,8 +148,9 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
         try:
             edges = read_edges(source, share, 1, grammar)
         except FormatError as error:
-            stream.seek(0)
-            raise _at_its_line(source, error, stream.read(begin).count(b"\n")) from None
+            stream.seek(0)  # lines are counted from the file's beginning
+            what = str(error).removeprefix(f"{source.path}:{error.line}: ")
+            raise source.fail(what, (error.line or 1) + stream.read(begin).count(b"\n")) from None
     wanted = bool(says) if directed is None else directed
     ends, both_ways = (edges.u.astype(np.int64), edges.v.astype(np.int64)), wanted and says is False
     return Share(*ends, n, wanted, declared, both_ways, lone, gaps=format == "snap")
@@ -162,9 +163,3 @@ def _next_line(stream: Any, position: int, start: int) -> int:
     stream.seek(position - 1)
     stream.readline()
     return int(stream.tell())
-
-
-def _at_its_line(source: Source, error: FormatError, before: int) -> FormatError:
-    """The error with its line counted from the file's beginning. `before`: the lines before this rank's share."""
-    what = str(error).removeprefix(f"{source.path}:{error.line}: ")
-    return source.fail(what, (error.line or 1) + before)

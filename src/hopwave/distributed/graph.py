@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
+from hopwave.checks.keywords import shared
 from hopwave.distributed.exchange import Blocks, build, weights
 from hopwave.distributed.layout import Group, Layout, columns_for, slot_type
 from hopwave.distributed.ranks import World
@@ -20,6 +20,23 @@ from hopwave.graph import Graph
 from hopwave.graph.naming import Named
 
 _numbers = count(1)  # ranks make their graphs together, so a graph has the same number on all of them
+
+
+class Split(TypedDict, total=False):
+    """Where ranks keep and search a graph, for type checkers: `**split: Unpack[Split]`."""
+
+    layout: str | tuple[int, int] | Layout
+    device: str
+    threads: int | None
+
+
+@shared("Split")
+class Splitting(NamedTuple):
+    """The same options with their defaults."""
+
+    layout: str | tuple[int, int] | Layout = "1d"
+    device: str = "cpu"
+    threads: int | None = None
 
 
 class DistributedGraph(Named):
@@ -55,21 +72,11 @@ class DistributedGraph(Named):
     closed: Any
 
     def __init__(
-        self,
-        world: World,
-        blocks: Blocks,
-        n: int,
-        directed: bool = False,
-        *,
+        self, world: World, blocks: Blocks, n: int, directed: bool, split: Splitting, balance: bool = True,
         labels: npt.NDArray[Any] | None = None,
-        layout: str | tuple[int, int] | Layout = "1d",
-        balance: bool = True,
-        device: str = "cpu",
-        threads: int | None = None,
-    ) -> None:
-        world.together(lambda: choose_device(world, device, threads))
-        columns = world.together(lambda: columns_for(layout, world.size, n))
-        self.world, self.directed, self.labels, self.device = world, directed, labels, device
+    ) -> None:  # fmt: skip
+        layout, columns = split.layout, world.together(lambda: columns_for(split.layout, world.size, n))
+        self.world, self.directed, self.labels, self.device = world, directed, labels, split.device
         if isinstance(layout, Layout):
             self.layout = layout
         elif balance and world.size > 1:
@@ -80,14 +87,15 @@ class DistributedGraph(Named):
         self.own = int(self.layout.starts[world.rank + 1]) - self.first
         self.words = -(-self.own // 64)
         self.push_tails, self.push_heads, self.pull_tails, self.pull_heads = sides_of(world, self.layout)
-        self.wire: HostWire = wire_for(world, device)
+        self.wire: HostWire = wire_for(world, split.device)
         self.tail_type: Any = slot_type(max(side.group.size for side in (self.push_heads, self.pull_tails)))
         self.id_type: Any = np.int32 if n < 1 << 31 else np.int64
         made = build(world, self.layout, blocks(), directed, self.wire, self.tail_type)
         self.edges = made.edges
-        self.part = self._part(made.out, made.into, threads)
+        self.part = self._part(made.out, made.into, split.threads)
         self._count(made.tuples)
         self.number: int = next(_numbers)
+        self._tail_groups: dict[int, Group] = {}
         self._put_hubs_first()
         del made
         self.part.tidy()
@@ -117,38 +125,26 @@ class DistributedGraph(Named):
 
         Ranks send each other their vertices' degrees in one byte per vertex, on a logarithmic scale.
         """
-        if not self.m:
-            return
         xp = self.part.xp
-        classes = xp.minimum(xp.log2(xp.maximum(self.degrees, 1)) * 8, 255).astype(np.uint8)
-        self.part.hubs_first(allgather_values(self, self.pull_tails, classes, unused=0))
+        if self.m:
+            classes = xp.minimum(xp.log2(xp.maximum(self.degrees, 1)) * 8, 255).astype(np.uint8)
+            self.part.hubs_first(allgather_values(self, self.pull_tails, classes, unused=0))
 
     def sort_rows(self) -> None:
-        """Copy the rows, sorted by descending in-degree (Hiragushi, section 3.4); called by all ranks together.
-
-        The copy is made once, for plans that ask for this order. It takes as much memory as the arcs.
-        """
+        """Copy the rows, sorted by descending in-degree (Hiragushi, section 3.4), once; called by all ranks."""
         if self.part.sorted_tails is None:
             self.world.agree("sort_rows", G=self.named)
             in_degrees = reduce_to_owners(self, self.pull_heads, self.part.xp.diff(self.part.in_offsets))
             self.part.sort_rows(allgather_values(self, self.pull_tails, in_degrees, unused=0))
 
-    @cached_property
-    def _tail_groups(self) -> dict[int, Group]:
-        return {}
-
     def tails_of(self, rank: int) -> Group:
         """The group in which another rank names its tails."""
         if rank not in self._tail_groups:
-            group = self.layout.column(rank) if self.layout.columns else self.layout.alone(rank)
-            self._tail_groups[rank] = group
+            self._tail_groups[rank] = self.layout.column(rank) if self.layout.columns else self.layout.alone(rank)
         return self._tail_groups[rank]
 
     def edges_within(self, reached: Any) -> int:
-        """Counts the input edges between reached vertices, repeats and loops included; called by all ranks.
-
-        reached: one flag per own vertex.
-        """
+        """The number of input edges between reached vertices (one flag per own vertex); called by all ranks."""
         self.world.agree("edges_within", G=self.named)
         tuples = int((self.tuples * self.part.xp.asarray(reached)).sum())
         return self.world.total(tuples) // (1 if self.directed else 2)
@@ -165,25 +161,17 @@ class DistributedGraph(Named):
     def replicated(self) -> Graph:
         """The whole graph as a hopwave.Graph, on every rank."""
         self.world.agree("replicated", G=self.named)
-        if self.layout.columns:
-            group, heads = self.push_tails.group, self.push_heads.group
-        else:
-            group, heads = self.layout.alone(self.world.rank), self.layout.world
+        group, heads = self.tails_of(self.world.rank), self.push_heads.group
         offsets, neighbours = (
             array if self.part.xp is np else array.get() for array in (self.part.out_offsets, self.part.heads)
         )
-        tails = np.repeat(group.ids(np.arange(group.size)), np.diff(offsets)).astype(np.int32)
-        ends = heads.ids(neighbours).astype(np.int32)
+        tails = np.repeat(group.ids(np.arange(group.size)), np.diff(offsets))
         counts = np.array(self.world.allgather(len(tails)))
-        whole = []
-        for column in (tails, ends):
-            everything = np.empty(int(counts.sum()), np.int32)
-            self.world.comm.Allgatherv(column, [everything, counts])
-            whole.append(everything)
-        if self.directed:
-            return Graph.from_edges(whole[0], whole[1], n=self.n, directed=True, labels=self.labels)
-        once = whole[0] <= whole[1]
-        return Graph.from_edges(whole[0][once], whole[1][once], n=self.n, directed=False, labels=self.labels)
+        u, v = (np.empty(int(counts.sum()), np.int32) for _ in range(2))
+        for mine, everything in ((tails, u), (heads.ids(neighbours), v)):
+            self.world.comm.Allgatherv(mine.astype(np.int32), [everything, counts])
+        once = slice(None) if self.directed else u <= v
+        return Graph.from_edges(u[once], v[once], n=self.n, directed=self.directed, labels=self.labels)
 
     @property
     def bytes(self) -> int:
@@ -210,24 +198,22 @@ def choose_device(world: World, device: str, threads: int | None) -> None:
     if device not in ("cpu", "cuda"):
         raise EngineError(f"device={device!r} cannot hold a rank's part of a graph; use 'cpu' or 'cuda'")
     rank_threads(world, device, threads)
-    if device == "cuda":
-        choose_gpu(world)
 
 
 def rank_threads(world: World, device: str, threads: int | None) -> int | None:
-    """The number of a CPU rank's threads: as given, or its share of the machine's. None for a rank on a GPU."""
-    if device == "cuda" and threads is not None:
-        raise EngineError(f"threads={threads!r} are those of a CPU; leave them out, or use device='cpu'")
-    if device != "cpu":
-        return threads
-    from hopwave.engines.cpu.crew import thread_count
+    """The number of a CPU rank's threads: as given, or its share of the machine's. None for a rank on a GPU.
 
-    return int(thread_count(threads)) if threads is not None else max(1, int(thread_count() / world.ranks_per_core))
+    Rank r of a machine takes GPU r mod (number of GPUs).
+    """
+    if device == "cpu":
+        from hopwave.engines.cpu.crew import thread_count
 
+        return int(thread_count(threads)) if threads is not None else max(1, int(thread_count() / world.ranks_per_core))
+    if device == "cuda":
+        if threads is not None:
+            raise EngineError(f"threads={threads!r} are those of a CPU; leave them out, or use device='cpu'")
+        engines.engine("cuda")  # raises an EngineError that says what is missing
+        import cupy
 
-def choose_gpu(world: World) -> None:
-    """Use one of the machine's GPUs: rank r of the machine uses GPU r mod (number of GPUs)."""
-    engines.engine("cuda")  # raises an EngineError that says what is missing
-    import cupy
-
-    cupy.cuda.Device(world.machine_rank % cupy.cuda.runtime.getDeviceCount()).use()
+        cupy.cuda.Device(world.machine_rank % cupy.cuda.runtime.getDeviceCount()).use()
+    return threads

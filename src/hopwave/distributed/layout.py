@@ -15,6 +15,7 @@ group has at most 2^32 of them, else 64.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,11 +33,7 @@ MAX_BUCKETS = 1 << 16  # balanced ranges consist of whole buckets of ids; there 
 
 
 def slot_type(size: int) -> Any:
-    """The unsigned integer type for the slots of a group of this size.
-
-    >>> slot_type(100), slot_type(1 << 40)
-    (<class 'numpy.uint32'>, <class 'numpy.uint64'>)
-    """
+    """The unsigned integer type for the slots of a group of this size."""
     return np.uint32 if size <= MAX_NARROW_SLOTS else np.uint64
 
 
@@ -59,11 +56,7 @@ class Group:
         return int(self.slots[index + 1] - self.slots[index]) // 64
 
     def ids(self, slots: Any) -> Any:
-        """The vertices in these slots.
-
-        >>> Layout.even(10, 2).world.ids(np.array([0, 64, 68])).tolist()
-        [0, 5, 9]
-        """
+        """The vertices in these slots."""
         xp = module_of(slots)
         slots, shifts = slots.astype(np.int64), self.firsts - self.slots[:-1]
         if (shifts == shifts[0]).all() or not len(slots):  # as where every range begins at a multiple of 64
@@ -72,11 +65,7 @@ class Group:
         return slots + xp.asarray(shifts)[index]
 
     def slots_of(self, ids: Any) -> Any:
-        """The slots of these vertices; -1 for a vertex outside the group.
-
-        >>> Layout.even(10, 2).world.slots_of(np.array([0, 9, 10, -1])).tolist()
-        [0, 68, -1, -1]
-        """
+        """The slots of these vertices; -1 for a vertex outside the group."""
         if not len(ids):
             return ids
         xp = module_of(ids)
@@ -176,24 +165,27 @@ class Layout:
         shifts = self._shifts[kind]
         return ids + (int(shifts[0]) if self.size == 1 else module_of(ids).asarray(shifts)[owner])
 
+    def destinations(self, u: Any, v: Any) -> Iterator[tuple[tuple[Any, Any], Any]]:
+        """Where arcs u → v are kept: (their tails and heads as slots there, the rank of each); in 1D in two places."""
+        of_u, of_v = self.owner(u), self.owner(v)
+        if self.columns:
+            rank = of_v // self.columns * self.columns + of_u % self.columns
+            kinds = [("column", "row", rank)]
+        else:
+            kinds = [("alone", "world", of_u), ("world", "alone", of_v)]
+        return (((self.slots(u, of_u, tail), self.slots(v, of_v, head)), rank) for tail, head, rank in kinds)
+
 
 def bucket_size(n: int) -> int:
     """How many consecutive ids make one bucket when ranges are balanced: 1, or a multiple of 64.
 
     Ranges of whole words have no unused slots between them: a slot among all ranks is then the vertex's id.
-
-    >>> bucket_size(100), bucket_size(10 * MAX_BUCKETS), bucket_size(100 * MAX_BUCKETS)
-    (1, 64, 128)
     """
     return -(-n // (64 * MAX_BUCKETS)) * 64 if n > MAX_BUCKETS else 1
 
 
 def grid_columns(layout: str | tuple[int, int], size: int) -> int:
-    """The number of columns of a layout's grid: 0 for "1d"; for "2d", that of the grid nearest to a square.
-
-    >>> grid_columns("1d", 6), grid_columns("2d", 6), grid_columns((2, 3), 6)
-    (0, 2, 3)
-    """
+    """The number of columns of a layout's grid: 0 for "1d"; for "2d", that of the grid nearest to a square."""
     if layout == "1d":
         return 0
     if layout == "2d":

@@ -35,16 +35,12 @@ T = TypeVar("T")
 ENDED = 4  # the tag of a rank's notice
 POLL_SECONDS = 5e-5  # between two looks at what a rank waits for
 COLUMN = ("to_numpy", "__dlpack__", "__cuda_array_interface__")  # of columns whose repr leaves out values
-MAX_COMPARED = 10_000  # lists shorter than this are compared entry by entry with those of other ranks
 TESTS_PER_WATCH = 1 << 10  # tests of a request between two looks at whether a neighbour has ended
 FLUSH_SECONDS = 0.3  # time for the launcher to read our line; what it has not read when it kills the ranks is lost
 
 
 class NeighbourWatch:
-    """Watches this rank's neighbours; `exchanges` counts the exchanges that this rank has begun to wait for.
-
-    `abort(message)` ends the job.
-    """
+    """Watches this rank's neighbours; `exchanges` counts the exchanges that this rank has begun to wait for."""
 
     def __init__(self, comm: Any, mpi: Any, abort: Callable[[str], Any]) -> None:
         self.comm, self.mpi, self.abort, self.exchanges = comm.Dup(), mpi, abort, 0
@@ -62,25 +58,19 @@ class NeighbourWatch:
         return next((rank for rank, made in self.ended.items() if made < self.exchanges), None)
 
     def leave(self) -> None:
-        """Tell the neighbours, and wait until they end, too. MPI_Finalize also waits, but keeps a core busy.
-
-        A neighbour that cannot be told would wait for ever: then the job ends.
-        """
+        """Tell the neighbours, and wait until they end, too. MPI_Finalize also waits, but keeps a core busy."""
         if self.mpi.Is_finalized():
             return
         try:
-            self._tell()
-        except self.mpi.Exception as error:
+            count = np.array([self.exchanges], np.int64)
+            notices = [self.comm.Isend(count, rank, ENDED) for rank in self.neighbours]
+            while not self.neighbours <= set(self.ended):
+                self.missing()
+                time.sleep(POLL_SECONDS)
+            for notice in notices:
+                notice.Wait()
+        except self.mpi.Exception as error:  # a neighbour that was not told would wait for ever
             self.abort(f"{type(error).__name__}: {error}")
-
-    def _tell(self) -> None:
-        count = np.array([self.exchanges], np.int64)
-        notices = [self.comm.Isend(count, rank, ENDED) for rank in self.neighbours]
-        while not self.neighbours <= set(self.ended):
-            self.missing()
-            time.sleep(POLL_SECONDS)
-        for notice in notices:
-            notice.Wait()
 
 
 _watches: list[NeighbourWatch] = []  # empty, or the one watch of this process once it has joined several ranks
@@ -110,26 +100,22 @@ class World:
         crowded = self.machine_size > len(set().union(*usable))
         self.oversubscribed: bool = bool(comm.allreduce(int(crowded), _mpi().MAX))
         self._grids: dict[int, tuple[Any, Any]] = {}
-        self._check_versions()
-
-    def _check_versions(self) -> None:
-        """Raises an EngineError on all ranks if they run different versions of hopwave."""
         versions = self.comm.allgather(hopwave.__version__)
         other = next((rank for rank, version in enumerate(versions) if version != versions[0]), None)
         if other is not None:
-            refused = EngineError(
-                f"rank 0 runs hopwave {versions[0]} and rank {other} runs {versions[other]}; install the same version "
-                "for all ranks"
+            raise _everywhere(
+                EngineError(
+                    f"rank 0 runs hopwave {versions[0]} and rank {other} runs {versions[other]}; install the same "
+                    "version for all ranks"
+                )
             )
-            refused.everywhere = True  # type: ignore[attr-defined]
-            raise refused
 
     def together(self, action: Callable[[], T]) -> T:
         """Runs action() on every rank. If it fails on one rank, all ranks raise that error: no rank is left waiting."""
         failure, cause, result = None, None, None
         try:
             result = action()
-        except (HopwaveError, OSError, MemoryError) as error:
+        except (HopwaveError, OSError, MemoryError, OverflowError) as error:
             failure, cause = _described(error), error
         if not self.total(int(failure is not None)):
             return result  # type: ignore[return-value]
@@ -137,39 +123,35 @@ class World:
             (rank, described) for rank, described in enumerate(self.allgather(failure)) if described is not None
         )
         where = f"rank {rank} of {self.size}: " if self.size > 1 else ""
-        shared = getattr(errors, kind)(f"{where}{message}")
-        shared.everywhere = True
-        raise shared from cause
+        raise _everywhere(getattr(errors, kind, OverflowError)(f"{where}{message}")) from cause
 
     def agree(self, call: str, **arguments: Any) -> None:
         """Raise a GraphError on every rank if ranks make different calls here, or give different arguments.
 
-        Every function that ranks call together begins with this, before it exchanges anything: otherwise the ranks'
-        results would not fit together, or ranks would wait for each other for ever.
+        Every function that ranks call together begins with this: otherwise ranks could wait for each other for ever.
         """
         if self.size == 1:
             return
-        given = {name: plain(value) for name, value in arguments.items()}
-        mine = np.array([zlib.crc32(repr((call, given)).encode())], np.int64)
+        texts = {name: repr(plain(value)) for name, value in arguments.items()}
+        given = {name: (text[:100], zlib.crc32(text.encode())) for name, text in texts.items()}
         digests = np.empty(self.size, np.int64)
+        mine = np.array([zlib.crc32(repr((call, given)).encode())], np.int64)
         wait_for(self.comm.Iallgather(mine, digests), self.oversubscribed)
         if bool((digests == digests[0]).all()):
             return
-        calls = self.allgather((call, {name: repr(value)[:100] for name, value in given.items()}))
         other = int(np.argmax(digests != digests[0]))
-        first, second = calls[0], calls[other]
-        if first[0] != second[0]:
-            found = f"rank {other} calls {second[0]} where rank 0 calls {first[0]}"
+        calls = self.allgather((call, given))
+        (first, ours), (second, theirs) = calls[0], calls[other]
+        if first != second:
+            found = f"rank {other} calls {second} where rank 0 calls {first}"
         else:
-            name = next((name for name, value in first[1].items() if second[1].get(name) != value), "")
-            values = f": {name}={second[1].get(name)} where rank 0 gives {name}={first[1][name]}" if name else ""
+            name = next((name for name in ours if theirs[name] != ours[name]), "")
+            values = f": {name}={theirs[name][0]} where rank 0 gives {name}={ours[name][0]}" if name else ""
             found = f"rank {other} gives other arguments than rank 0 to {call}{values}"
-        refused = errors.GraphError(f"{found}; all ranks must make the same calls with the same arguments")
-        refused.everywhere = True  # type: ignore[attr-defined]
-        raise refused
+        raise _everywhere(errors.GraphError(f"{found}; all ranks must make the same calls with the same arguments"))
 
     def grid(self, columns: int) -> tuple[Any, Any]:
-        """The communicators of our row and our column in a grid with this many columns, made once per grid."""
+        """The communicators of our row and our column in a grid with this many columns."""
         if columns not in self._grids:
             self.barrier()
             row, column = divmod(self.rank, columns)
@@ -177,11 +159,7 @@ class World:
         return self._grids[columns]
 
     def barrier(self) -> None:
-        """Wait until every rank is here.
-
-        Also called before every blocking exchange of MPI: such an exchange keeps a core busy while it waits, and never
-        returns if a rank has ended.
-        """
+        """Wait until every rank is here. Also called before every blocking exchange of MPI, which keeps a core busy."""
         if self.size > 1:
             wait_for(self.comm.Ibarrier(), self.oversubscribed)
 
@@ -205,15 +183,8 @@ class World:
         """The sum of one number per rank, on every rank."""
         return int(self.allreduce(np.array([mine], np.int64))[0])
 
-    def allreduce(self, mine: Any) -> Any:
-        """The sum of one array per rank, on every rank."""
-        return self._reduced(mine, "SUM")
-
-    def union(self, mine: Any) -> Any:
-        """The bits that some rank has set in an array of its own, on every rank."""
-        return self._reduced(mine, "BOR")
-
-    def _reduced(self, mine: Any, how: str) -> Any:
+    def allreduce(self, mine: Any, how: str = "SUM") -> Any:
+        """The sum of one array per rank (or another operation of MPI), on every rank."""
         if self.size == 1:
             return mine
         found = np.empty_like(mine)
@@ -239,24 +210,21 @@ def end_job(comm: Any, rank: int, size: int, message: str, code: int = 1) -> NoR
 
 
 class Alone:
-    """A World of one process, which needs no MPI.
-
-    >>> Alone().allgather("a")
-    ['a']
-    """
+    """A World of one process, which needs no MPI."""
 
     rank, size, comm = 0, 1, None
 
     def barrier(self) -> None:
-        """There is no other rank to wait for."""
+        pass
 
     def allgather(self, mine: Any) -> list[Any]:
-        """The objects of all ranks, of which there is one."""
         return [mine]
 
-    def total(self, mine: int) -> int:
-        """The sum over all ranks."""
-        return mine
+
+def _everywhere(error: Exception) -> Exception:
+    """An error that every rank raises: rank 0 prints it, and it does not end the job."""
+    error.everywhere = True  # type: ignore[attr-defined]
+    return error
 
 
 def plain(value: Any) -> Any:
@@ -264,25 +232,24 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
-        return len(value), zlib.crc32(repr([(plain(key), plain(one)) for key, one in value.items()]).encode())
-    if not isinstance(value, np.ndarray) and getattr(value, "ndim", 1) == 1 and any(hasattr(value, x) for x in COLUMN):
-        index = getattr(value, "index", None)  # of pandas, which may name vertices
-        return plain(as_column(value, "")), plain(index) if hasattr(index, "to_numpy") else None
+        return [(plain(key), plain(one)) for key, one in value.items()]
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
-            return value.shape, zlib.crc32(repr(value.tolist()).encode())
+            return value.tolist()
         if value.dtype.kind in "iu":
             value = value.astype(np.int64)
         return value.shape, zlib.crc32(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
+    if getattr(value, "ndim", 1) == 1 and any(hasattr(value, name) for name in COLUMN):
+        index = getattr(value, "index", None)  # of pandas, which may name vertices
+        return plain(as_column(value, "")), plain(index) if hasattr(index, "to_numpy") else None
     if isinstance(value, set | frozenset):  # texts come in another order in each process
-        return len(value), zlib.crc32(repr(sorted(repr(plain(one)) for one in value)).encode())
-    if isinstance(value, list | tuple) and len(value) < MAX_COMPARED:
-        return tuple(plain(one) for one in value)
+        return sorted(repr(plain(one)) for one in value)
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
     if hasattr(value, "indptr") and hasattr(value, "indices"):  # a Graph or a matrix that every rank has
         kind = value.shape if hasattr(value, "shape") else value.directed
         values = value.weights if hasattr(value, "weights") else getattr(value, "data", None)
-        labels = None if getattr(value, "labels", None) is None else zlib.crc32(repr(value.labels.tolist()).encode())
-        return kind, plain(value.indptr), plain(value.indices), plain(values), labels
+        return kind, *map(plain, (value.indptr, value.indices, values, getattr(value, "labels", None)))
     return value
 
 
@@ -314,11 +281,7 @@ def _cores() -> set[int]:
 
 
 def ranks_per_core(usable: list[set[int]], rank: int) -> float:
-    """How many ranks share a core of this rank, on average; usable: the cores of every rank of the machine.
-
-    >>> ranks_per_core([{0, 1}, {0, 1}], 0), ranks_per_core([{0}, {1}], 0)
-    (2.0, 1.0)
-    """
+    """How many ranks share a core of this rank, on average; usable: the cores of every rank of the machine."""
     mine = usable[rank]
     return sum(sum(core in cores for cores in usable) for core in mine) / len(mine)
 
@@ -331,6 +294,8 @@ def _described(error: BaseException) -> tuple[str, str]:
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         return "FormatError", f"{error.filename}: {reason}" if error.filename is not None else reason
+    if isinstance(error, OverflowError):
+        return "OverflowError", str(error)
     return "EngineError", f"out of memory ({error or 'no size given'}); use more ranks, or machines with more memory"
 
 
@@ -357,10 +322,6 @@ def world() -> World:
     ------
     EngineError
         If mpi4py is not installed, or finds no MPI library.
-
-    See Also
-    --------
-    bfs, from_edges
 
     Examples
     --------

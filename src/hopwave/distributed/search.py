@@ -7,15 +7,11 @@
            layout a vertex's in-arcs are on the ranks of one row: the bitmap of its owner's unvisited vertices goes
            round that row, and each rank looks only for vertices that are not found yet.
 
-On CPUs ranks follow all of a plan's choices that change which arcs are looked at, on GPUs also its kernels. A rank on a
-GPU has two pushes: expand and contract (mapping "twc"), and equal shares of arcs ("merge"). It has two pulls: compacted
-rows by threads, as in Hiragushi's Figure 3, and open rows by warps.
+On CPUs ranks follow all of a plan's choices that change which arcs are looked at, on GPUs also its kernels.
 
 On a grid of R × C ranks each rank sends at most n/8 · (R + C - 1)/(R C) bytes of bitmaps in a pull, never over n/8.
-Messages with parents are counted apart: a search for distances alone has none.
-
-The rule gets sums over all ranks, so every rank chooses the same step. A rank does not send messages to itself: it
-handles them while the others are on their way.
+Messages with parents are counted apart: a search for distances alone has none. The rule gets sums over all ranks, so
+every rank chooses the same step. A rank handles messages to itself while the others are on their way.
 """
 
 from __future__ import annotations
@@ -29,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api.arguments import check_hops, source_ids
+from hopwave.arrays import on_host
 from hopwave.distributed import codec
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Group
@@ -66,21 +63,13 @@ class DistributedBFSResult:
     graph: DistributedGraph = field(repr=False)
 
     def gather(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None] | None:
-        """All distances and predecessors, on rank 0; None on the other ranks.
-
-        >>> distributed.bfs(distributed.from_edges([0], [1]), 1).gather()[0].tolist()
-        [1, 0]
-        """
+        """All distances and predecessors, on rank 0; None on the other ranks."""
         distances = self.graph.gather(self.distances)
         predecessors = None if self.predecessors is None else self.graph.gather(self.predecessors)
         return None if distances is None else (distances, predecessors)
 
     def edges(self) -> int:
-        """Counts the input edges between reached vertices, repeats and loops included; call it on all ranks.
-
-        >>> distributed.bfs(distributed.from_edges([0, 0, 2], [1, 1, 3]), 0).edges()
-        2
-        """
+        """The number of input edges between reached vertices, repeats and loops included; call it on all ranks."""
         return self.graph.edges_within(self.distances >= 0)
 
     def __repr__(self) -> str:
@@ -98,11 +87,8 @@ def bfs(
 ) -> DistributedBFSResult:
     """Hops from a source, or from the nearest of several, to every vertex; called by all ranks with the same arguments.
 
-    `plan` may be any plan that neither looks ahead nor reuses a queue: "auto", "hiragushi-hybrid", "pushpull", ...
-    Ranks on CPUs follow its rule, mask, operand and early exit. The result's `plan.without` names the choices that
-    ranks do not follow, and its trace has the steps that really ran.
-    `compress=False` sends ids as plain 64-bit numbers, to see what compression saves. The trace, which has the bytes
-    that each level sent, is always kept: it costs nothing compared with a level's exchange.
+    The result's `plan.without` names the plan's choices that ranks do not follow. Its trace has the steps that ran, and
+    the bytes that each level sent.
 
     Parameters
     ----------
@@ -115,23 +101,14 @@ def bfs(
     depth_limit : int, optional
         The greatest number of hops.
     plan : str or Plan, optional
-        Any plan that neither looks ahead nor reuses a queue.
+        Any plan that neither looks ahead nor reuses a queue: "auto", "hiragushi-hybrid", "pushpull", ...
     compress : bool, optional
         False sends ids as plain 64-bit numbers, to see what compression saves.
-
-    Returns
-    -------
-    DistributedBFSResult
-        The distances and predecessors of this rank's vertices; `gather()` collects them.
 
     Raises
     ------
     PlanError
         If ranks cannot run the plan.
-
-    See Also
-    --------
-    hopwave.bfs, betweenness_centrality
 
     Examples
     --------
@@ -151,17 +128,10 @@ def bfs(
     )
     search = Search(G, sources, predecessors, limit, compress)
     search.run(chosen)
-    xp = G.part.xp
+    distances, parents = map(on_host, (search.distance, search.parent))
+    used = PlanUsed(chosen, why, without(chosen, G.part.device, grid=G.layout.columns > 1))
     return DistributedBFSResult(
-        search.distance if xp is np else search.distance.get(),
-        None if search.parent is None else search.parent if xp is np else search.parent.get(),
-        G.first,
-        search.deepest,
-        search.reached,
-        sources,
-        PlanUsed(chosen, why, without(chosen, G.part.device, grid=G.layout.columns > 1)),
-        Trace(search.levels),
-        G,
+        distances, parents, G.first, search.deepest, search.reached, sources, used, Trace(search.levels), G
     )
 
 
@@ -180,44 +150,27 @@ def choose_plan(plan: str | Plan) -> tuple[Plan, str]:
 
 
 def why_not(plan: Plan) -> str | None:
-    """Why a plan cannot lead a search over ranks, or None.
-
-    >>> why_not(hw.plan("hiragushi-hybrid")) is None, why_not(hw.plan("xbfs")) is None
-    (True, False)
-    """
+    """Why a plan cannot lead a search over ranks, or None."""
     if reason := plan.why_not(SearchJob()):
         return reason
+    found = ""
     for step in plan.steps:
         if isinstance(step, Pull) and step.asynchronous:
-            return (
-                f"plan {plan.name!r} looks ahead into the next level, which ranks do not; "
-                "use 'auto' or 'hiragushi-hybrid'"
-            )
-        if isinstance(step, Push) and step.output == "reuse":
-            return (
-                f"plan {plan.name!r} pushes from the queue of a pull, and pulls over ranks make none; "
-                "use 'auto' or 'hiragushi-hybrid'"
-            )
-    return None
+            found = "looks ahead into the next level, which ranks do not"
+        elif isinstance(step, Push) and step.output == "reuse":
+            found = found or "pushes from the queue of a pull, and pulls over ranks make none"
+    return f"plan {plan.name!r} {found}; use 'auto' or 'hiragushi-hybrid'" if found else None
 
 
 def as_run(step: Step, device: str) -> Step:
-    """The step that ranks on this device really take: on GPUs, every pull is masked and has early exit.
-
-    >>> str(as_run(Pull("thread", "all", early_exit=False), "cuda"))
-    'pull(thread, unvisited, exit)'
-    """
+    """The step that ranks on this device really take: on GPUs, every pull is masked and has early exit."""
     if device == "cuda" and isinstance(step, Pull):
         return replace(step, rows="compacted" if step.rows == "compacted" else "unvisited", early_exit=True)
     return step
 
 
 def kernels_of(step: Step, device: str, sorted_rows: bool) -> dict[str, bool]:
-    """The options of a rank's push or pull that follow the step.
-
-    >>> kernels_of(Push("twc"), "cuda", False), kernels_of(Push("twc"), "cpu", False)
-    ({'two_phase': True}, {})
-    """
+    """The options of a rank's push or pull that follow the step."""
     if isinstance(step, Push):
         return {"two_phase": step.mapping == "twc"} if device == "cuda" else {}
     if device == "cuda":
@@ -232,11 +185,7 @@ def sorts_rows(plan: Plan) -> bool:
 
 
 def without(plan: Plan, device: str, grid: bool) -> tuple[str, ...]:
-    """The plan's choices that ranks on this device do not follow; grid: whether the layout is 2D.
-
-    >>> [without(hw.plan("hiragushi-hybrid"), device, grid=False) for device in ("cpu", "cuda")]
-    [('thread mappings', 'queue making'), ()]
-    """
+    """The plan's choices that ranks on this device do not follow; grid: whether the layout is 2D."""
     pushes = [step for step in plan.steps if isinstance(step, Push)]
     pulls = [step for step in plan.steps if isinstance(step, Pull)]
     left_out = ["thread mappings", "queue making"]
@@ -285,11 +234,7 @@ class Search:
 
     def run(self, plan: Plan) -> None:
         """Search level by level; before each level the plan's rule chooses the step."""
-        reason = why_not(plan)
-        if reason:
-            raise PlanError(reason)
-        device = self.part.device
-        sort_rows = sorts_rows(plan)
+        device, sort_rows = self.part.device, sorts_rows(plan)
         if sort_rows:
             self.graph.sort_rows()
         nf0 = mf0 = checked = 0
@@ -326,12 +271,8 @@ class Search:
         mine = len(self.frontier), arcs, checked, self.wire.sent + by_this, self.for_parents
         by_rank = self.wire.allgather(self.graph.world.comm, np.array(mine, np.int64))
         found, edges, looked, sent, for_parents = by_rank.sum(axis=0).tolist()
-        traffic = {
-            "sent": sent,
-            "sent_for_parents": for_parents,
-            "sent_by_one": int(by_rank[:, 3].max()),
-            "sets_by_one": int((by_rank[:, 3] - by_rank[:, 4]).max()),
-        }
+        most = {"sent_by_one": by_rank[:, 3], "sets_by_one": by_rank[:, 3] - by_rank[:, 4]}
+        traffic = {"sent": sent, "sent_for_parents": for_parents} | {name: int(one.max()) for name, one in most.items()}
         return found, edges, looked, traffic
 
     def _write_distances(self) -> None:
@@ -340,10 +281,8 @@ class Search:
 
     def _mark_sent(self, own: Any) -> None:
         """Mark own vertices: pushes never send a rank its own vertices back."""
-        heads = self.graph.push_heads
-        words = self.graph.words
-        first = heads.first // 64
-        self.sent[first : first + words] |= codec.bitmap(self.xp, own, self.graph.own)
+        first = self.graph.push_heads.first // 64
+        self.sent[first : first + self.graph.words] |= codec.bitmap(self.xp, own, self.graph.own)
 
     def _claim(self, positions: Any, tail_slots: Any, tails: Group) -> Any:
         """Visit own vertices; their parents are these slots of `tails`. Returns the vertices not visited before."""
@@ -363,7 +302,9 @@ class Search:
         """Make the next frontier by a push; returns the number of arcs looked at."""
         graph, xp = self.graph, self.xp
         tails, heads = graph.push_tails, graph.push_heads
-        frontier = self._frontier_of(tails)
+        frontier = self.frontier
+        if tails.comm is not None:
+            frontier, _ = allgather_slots(self.wire, tails, graph.own, frontier, compress=self.compress)
         self._write_distances()
         found, parents = sort_by_head(xp, *self.part.push(frontier, self.sent, **how))
 
@@ -377,12 +318,6 @@ class Search:
         self.frontier = xp.concatenate(new + self._claim_received(sent.receive()))
         self._mark_sent(self.frontier)
         return int((self.part.out_offsets[frontier + 1] - self.part.out_offsets[frontier]).sum())
-
-    def _frontier_of(self, side: Side) -> Any:
-        """The frontier of all ranks of a side, as slots."""
-        if side.comm is None:
-            return self.frontier
-        return allgather_slots(self.wire, side, self.graph.own, self.frontier, compress=self.compress)[0]
 
     # ------------------------------------------------------------------ pull
 
@@ -401,32 +336,17 @@ class Search:
             self.frontier = codec.set_positions(xp, self.visited ^ before)
             if self.parent is not None:
                 self.parent[self.frontier] = tails.group.ids(slots[self.frontier]).astype(graph.id_type)
-        elif self.parent is None:
-            checked = self._pull_round_row(heads, front)
         else:
-            checked = self._pull_round_row_with_parents(tails.group, heads, front)
+            checked = self._pull_round_row(tails.group, heads, front)
         self._mark_sent(self.frontier)
         return int(checked)
 
-    def _pull_round_row(self, row: Side, front: Any) -> int:
-        """Pass each rank's bitmap round the row once; it comes back with the vertices that any rank found."""
-        size, closed, checked = len(row.group.ranks), self.visited.copy(), 0
-        for turn in range(size):
-            index = (row.index + turn) % size
-            slots = self.xp.empty(int(row.group.lengths[index]), self.graph.tail_type)
-            _, looked = self.part.pull(int(row.group.slots[index]), closed, front, slots, **self.looks)
-            checked += looked
-            closed = self._pass_on(row, closed, index)()
-        self.frontier = codec.set_positions(self.xp, closed ^ self.visited)
-        self.visited = closed
-        return checked
+    def _pull_round_row(self, tails: Group, row: Side, front: Any) -> int:
+        """Pass each rank's bitmap round the row. It comes back with the vertices that any rank found.
 
-    def _pull_round_row_with_parents(self, tails: Group, row: Side, front: Any) -> int:
-        """Pass each rank's bitmap round the row; each rank sends the owners the parents that it found for them.
-
-        The bitmap need not come back: the parents tell the owner what was found.
+        If parents are wanted, it need not come back: each rank sends the owners the parents that it found for them.
         """
-        graph, xp, size = self.graph, self.xp, len(row.group.ranks)
+        graph, xp, size, wanted = self.graph, self.xp, len(row.group.ranks), self.parent is not None
         closed, checked = self.visited.copy(), 0
         shapes: list[codec.Shape] = [codec.EMPTY] * size
         packets: list[Any] = [xp.empty(0, np.uint8)] * size
@@ -437,20 +357,26 @@ class Search:
             slots, before = xp.empty(length, graph.tail_type), closed.copy()
             _, looked = self.part.pull(int(row.group.slots[index]), closed, front, slots, **self.looks)
             checked += looked
-            coming = self._pass_on(row, closed, index) if turn < size - 1 else None
-            found = codec.set_positions(xp, closed ^ before)  # while the bitmap is on its way
-            if index == row.index:
-                new.append(self._claim(found, slots[found], tails))
-            else:
-                values = codec.to_bytes(xp, slots[found], self.compress)
-                shapes[index], packets[index] = codec.pack(xp, found, values, length, self.compress)
+            coming = self._pass_on(row, closed, index) if turn < size - 1 or not wanted else None
+            if wanted:
+                found = codec.set_positions(xp, closed ^ before)  # while the bitmap is on its way
+                if index == row.index:
+                    new.append(self._claim(found, slots[found], tails))
+                else:
+                    values = codec.to_bytes(xp, slots[found], self.compress)
+                    shapes[index], packets[index] = codec.pack(xp, found, values, length, self.compress)
             if coming is not None:
                 closed = coming()
+        if not wanted:
+            self.frontier = codec.set_positions(xp, closed ^ self.visited)
+            self.visited = closed
+            return checked
         before_parents = self.wire.sent
         arriving, pending = self.wire.alltoall_packets(row.comm, shapes, packets, graph.own)
         self.for_parents += self.wire.sent - before_parents
-        new += self._claim_received(unpacked(self.wire, row, graph.own, arriving, pending))
-        self.frontier = xp.concatenate(new)
+        self.frontier = xp.concatenate(
+            new + self._claim_received(unpacked(self.wire, row, graph.own, arriving, pending))
+        )
         return checked
 
     def _pass_on(self, row: Side, closed: Any, index: int) -> Pending:
@@ -462,10 +388,7 @@ class Search:
         return lambda: ~codec.unpack_bitmap(self.xp, arriving, pending(), length)
 
     def _bitmap_of(self, side: Side, all_visited: bool) -> Any:
-        """The frontier of all ranks of a side, or all their visited vertices, as a bitmap of the side's slots.
-
-        Distances are written during the exchange.
-        """
+        """The frontier of all ranks of a side, or all their visited vertices, as a bitmap of the side's slots."""
         xp, group, own = self.xp, side.group, self.graph.own
         # Vertices without in-arcs are marked as visited from the start; only sources among them really are.
         visited = self.visited & ~self.graph.closed | self.own_sources if all_visited else None
@@ -487,11 +410,7 @@ class Search:
 
 
 def sort_by_head(xp: Any, heads: Any, tails: Any) -> tuple[Any, Any]:
-    """Sorts messages by head, and thereby by destination. 32-bit heads sort as one number, head << 32 | tail.
-
-    >>> [column.tolist() for column in sort_by_head(np, np.array([5, 2], np.uint32), np.array([7, 8]))]
-    [[2, 5], [8, 7]]
-    """
+    """Sorts messages by head, and thereby by destination. 32-bit heads sort as one number, head << 32 | tail."""
     if not len(heads):
         return heads, tails
     if heads.dtype == np.uint32:

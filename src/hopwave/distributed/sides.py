@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,10 +23,7 @@ Received = Iterator[tuple[int, Any, Any]]  # from each rank: its number, positio
 
 @dataclass(frozen=True)
 class Side:
-    """Ranks that exchange something: their communicator, their vertices as a group, and our index among them.
-
-    comm is None if this rank is the only one.
-    """
+    """Ranks that exchange something: their communicator (None if this rank is alone), vertices, and our index there."""
 
     comm: Any
     group: Group
@@ -69,8 +66,7 @@ class GraphInParts(Protocol):
     pull_tails: Side
     pull_heads: Side
 
-    def tails_of(self, rank: int) -> Group:
-        """The group in which another rank names its tails."""
+    def tails_of(self, rank: int) -> Group: ...
 
 
 # ---------------------------------------------------------------- some vertices, as packets
@@ -98,8 +94,7 @@ def allgather_slots(
     return xp.concatenate(slots), None if values is None else xp.concatenate(rows)
 
 
-@dataclass(frozen=True)
-class Sent:
+class Sent(NamedTuple):
     """Messages on their way to the owners of vertices. `own`: the slice of messages to ourselves, never sent."""
 
     own: slice

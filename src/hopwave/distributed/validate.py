@@ -21,18 +21,11 @@ SENTENCES = {
     "levels": "vertex {v} is not one level below its predecessor {u}",
 }
 
+Failures = dict[str, list[tuple[int, str]]]
+
 
 def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, predecessors: Any) -> Validation:
-    """Check a search; every rank gives its own distances and predecessors, and gets the same verdicts.
-
-    The arrays may be in host memory or on the graph's device.
-
-    >>> from hopwave.distributed.validate import validate
-    >>> G = distributed.from_edges([0, 1], [1, 2])
-    >>> r = distributed.bfs(G, 0)
-    >>> validate(G, r.sources, r.distances, r.predecessors).ok
-    True
-    """
+    """Check a search; every rank gives its own distances and predecessors, and gets the same verdicts."""
     graph.world.agree("validate", G=graph.named, sources=sources)
     xp, part = graph.part.xp, graph.part
     levels, parents = xp.asarray(distances), xp.asarray(predecessors).astype(np.int64)
@@ -55,9 +48,6 @@ def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, 
     unlinked = (parents >= 0) & ~is_source & (linked == 0)  # rule 5: some rank of the row holds the arc
     _note(xp, failures["links"], unlinked, "vertex {v} has a predecessor without an arc to it", graph.first)
     return _verdict(graph, failures)
-
-
-Failures = dict[str, list[tuple[int, str]]]
 
 
 def _check_vertices(graph: DistributedGraph, is_source: Any, levels: Any, parents: Any) -> Failures:

@@ -8,6 +8,7 @@ passed a device pointer. An exchange is begun here and waited for later, so that
 from __future__ import annotations
 
 import ctypes
+import platform
 import time
 from collections.abc import Callable
 from typing import Any
@@ -22,10 +23,7 @@ Pending = Callable[[], Any]  # waits for an exchange that was begun, and returns
 
 
 class HostWire:
-    """Exchanges between ranks; `sent` counts the bytes that left this rank, `waited` the seconds it waited for others.
-
-    NCCL's exchanges are part of the GPU's stream, so `waited` does not count them.
-    """
+    """Exchanges between ranks; `sent`: bytes that left this rank, `waited`: seconds it waited, not for NCCL."""
 
     name = "host memory"
     xp: Any = np
@@ -40,10 +38,8 @@ class HostWire:
         wait_for(request, self.oversubscribed)
         self.waited += time.perf_counter() - began
 
-    # -------------------------------------------------------------- small numbers, always from the host
-
     def allgather(self, comm: Any, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The numbers of all ranks, one row per rank."""
+        """The numbers of all ranks, one row per rank; always from the host."""
         numbers = np.ascontiguousarray(numbers)
         if comm is None or comm.Get_size() == 1:
             return numbers.reshape(1, -1)
@@ -55,10 +51,7 @@ class HostWire:
     # -------------------------------------------------------------- packets
 
     def allgather_packets(self, comm: Any, shape: Shape, data: Any, lengths: Any) -> tuple[list[Shape], Pending]:
-        """Begin to send one packet to all ranks; the wait returns the packets of all, in the order of ranks.
-
-        lengths: one per rank; the positions in its packet are below its length.
-        """
+        """Begin to send one packet to all ranks; the wait returns all packets, of positions below their lengths."""
         shapes = [tuple(row) for row in self.allgather(comm, np.array(shape, np.int64)).tolist()]
         sizes = [packed_size(one, int(length)) for one, length in zip(shapes, lengths, strict=True)]
         self.sent += len(data) * (len(sizes) - 1)
@@ -67,10 +60,7 @@ class HostWire:
     def alltoall_packets(
         self, comm: Any, shapes: list[Shape], packets: list[Any], length: int
     ) -> tuple[list[Shape], Pending]:
-        """Begin to send each rank its own packet; the wait returns the packets for us, of positions below length.
-
-        The packet for ourselves is not sent: an empty one takes its place.
-        """
+        """Begin to send each other rank its own packet; the wait returns those for us, of positions below length."""
         table = np.array(shapes, np.int64)
         theirs = np.empty_like(table)
         self._wait_for(comm.Ialltoall(table, theirs))
@@ -83,17 +73,13 @@ class HostWire:
         return arriving, _split(self.alltoallv(comm, data, out, sizes), sizes)
 
     def pass_packet(self, comm: Any, shape: Shape, data: Any, length: int) -> tuple[Shape, Pending]:
-        """Begin to send a packet to the previous rank in the ring; the wait returns the packet of the next rank, of
-        positions below length. In a ring of one rank, it returns the packet sent.
-        """
+        """Begin to send a packet to the previous rank in the ring; the wait returns that of the next rank."""
         size, me = comm.Get_size(), comm.Get_rank()
         previous, following = (me - 1) % size, (me + 1) % size
         mine, theirs = np.array(shape, np.int64), np.empty(3, np.int64)
-        requests = [comm.Irecv(theirs, following, RING), comm.Isend(mine, previous, RING)]
-        for request in requests:
+        for request in (comm.Irecv(theirs, following, RING), comm.Isend(mine, previous, RING)):
             self._wait_for(request)
-        count, gap, value = theirs.tolist()
-        arriving = (count, gap, value)
+        arriving: Shape = (int(theirs[0]), int(theirs[1]), int(theirs[2]))
         out, into = [0] * size, [0] * size
         out[previous], into[following] = len(data), packed_size(arriving, length)
         self.sent += mine.nbytes + len(data)
@@ -157,17 +143,14 @@ class PinnedWire(HostWire):
         self.xp = cupy
 
     def buffer(self, size: int) -> Any:
-        """Pinned host memory: copies from and to the GPU are fastest there."""
         from cupyx import empty_pinned
 
         return empty_pinned((size,), np.uint8) if size else np.empty(0, np.uint8)
 
     def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """Gather by way of the host: copy down, exchange, copy up."""
         return self._to_gpu(super().allgatherv(comm, self._to_host(data), sizes))
 
     def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """Exchange by way of the host: copy down, exchange, copy up."""
         return self._to_gpu(super().alltoallv(comm, self._to_host(data), out, into))
 
     def _to_host(self, data: Any) -> Any:
@@ -187,23 +170,19 @@ class PinnedWire(HostWire):
 
 
 class CudaAwareWire(PinnedWire):
-    """Passes device pointers to an MPI that declares that it takes them."""
+    """Passes device pointers to an MPI that declares that it takes them, after the stream has finished."""
 
     name = "CUDA-aware MPI"
 
     def buffer(self, size: int) -> Any:
-        """An array on the GPU."""
         return self.xp.empty(size, np.uint8)
 
-    def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """As between hosts, after the stream has finished: MPI does not know about streams."""
-        self.xp.cuda.get_current_stream().synchronize()
-        return HostWire.allgatherv(self, comm, data, sizes)
+    def _to_host(self, data: Any) -> Any:
+        self.xp.cuda.get_current_stream().synchronize()  # MPI does not know about streams
+        return data
 
-    def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """As between hosts, after the stream has finished."""
-        self.xp.cuda.get_current_stream().synchronize()
-        return HostWire.alltoallv(self, comm, data, out, into)
+    def _to_gpu(self, pending: Pending) -> Pending:
+        return pending
 
 
 class NcclWire(PinnedWire):
@@ -225,12 +204,9 @@ class NcclWire(PinnedWire):
         return self._communicators[comm.handle]
 
     def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """Send these bytes to every rank."""
-        mine = len(data)
-        return self._send_and_receive(comm, [(data, 0, mine)] * len(sizes), sizes)
+        return self._send_and_receive(comm, [(data, 0, len(data))] * len(sizes), sizes)
 
     def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """Send each rank its own bytes."""
         slices = [(data, start, size) for start, size in zip(_starts(out), out, strict=True)]
         return self._send_and_receive(comm, slices, into)
 
@@ -255,25 +231,13 @@ def wire_for(joined: World, device: str) -> HostWire:
     """The best wire between these ranks for arrays on that device; all ranks choose the same one."""
     if device != "cuda":
         return HostWire(joined.oversubscribed)
-    if _have_own_gpus(joined) and has_nccl():
+    import cupy
+
+    used = joined.allgather((platform.node(), str(cupy.cuda.Device().pci_bus_id)))
+    if len(set(used)) == joined.size > 1 and has_nccl():  # no two ranks use the same GPU
         return NcclWire(joined.oversubscribed)
     aware = joined.total(int(takes_device_pointers())) == joined.size
     return CudaAwareWire(joined.oversubscribed) if aware else PinnedWire(joined.oversubscribed)
-
-
-def _have_own_gpus(joined: World) -> bool:
-    """Whether there are several ranks, and no two of them use the same GPU."""
-    import cupy
-
-    device = cupy.cuda.Device()
-    used = joined.allgather((_host(), str(device.pci_bus_id)))
-    return len(set(used)) == joined.size > 1
-
-
-def _host() -> str:
-    from mpi4py import MPI
-
-    return str(MPI.Get_processor_name())
 
 
 def has_nccl() -> bool:

@@ -12,8 +12,11 @@ of some rows and columns and the values of its own vertices. A product gathers t
 [1, 0, 1, 2, 3]
 """
 
+from hopwave.checks.keywords import offer
 from hopwave.distributed.linalg.algorithms import bfs, pagerank, sssp
 from hopwave.distributed.linalg.matrix import DistributedMatrix, DistributedVector
 from hopwave.distributed.linalg.products import mxv, reduce, vxm
 
 __all__ = ["DistributedMatrix", "DistributedVector", "bfs", "mxv", "pagerank", "reduce", "sssp", "vxm"]
+
+offer(globals(), __all__)

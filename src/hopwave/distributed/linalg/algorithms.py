@@ -20,13 +20,14 @@ from hopwave.errors import GraphError, LinalgError
 from hopwave.linalg.algorithms.operands import check_lengths, check_weights
 from hopwave.linalg.algorithms.power import check_rounds, not_settled
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
+from hopwave.linalg.masking import Writing
 from hopwave.linalg.placing import assign
 
 
 def bfs(A: DistributedMatrix, source: int) -> DistributedVector:
     """Hops from the source to every vertex it reaches (push-pull, Algorithm 1); called by all ranks.
 
-    Weights are not read: hops are counted.
+    Weights are not read: hops are counted, as int32. A vertex without a path has no entry.
 
     Parameters
     ----------
@@ -34,15 +35,6 @@ def bfs(A: DistributedMatrix, source: int) -> DistributedVector:
         The graph: an entry (i, j) is an arc from i to j.
     source : int
         The vertex where it starts.
-
-    Returns
-    -------
-    DistributedVector
-        Hops, int32; no entry where there is no path.
-
-    See Also
-    --------
-    hopwave.distributed.bfs, hopwave.linalg.bfs
 
     Examples
     --------
@@ -53,7 +45,7 @@ def bfs(A: DistributedMatrix, source: int) -> DistributedVector:
     f, v, depth = A.vector([_place(A, source)], True), A.vector(dtype="int32", values=0), 0
     while f.nnz:
         assign(v.own, depth, mask=f.own, structural=True)
-        f = product(A, f, semiring.any_pair, True, (None, v, True, True, None, False))
+        f = product(A, f, semiring.any_pair, True, Writing(mask=v, complement=True, structural=True))
         depth += 1
     return v
 
@@ -65,8 +57,8 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
 
     Parameters
     ----------
-    A : DistributedMatrix
-        The graph: an entry (i, j) is an arc from i to j.
+    A
+        As for `bfs`.
     alpha : float, optional
         The share of rank that follows arcs.
     tol : float, optional
@@ -74,19 +66,10 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
     max_iter : int, optional
         The most rounds.
 
-    Returns
-    -------
-    DistributedVector
-        One rank per vertex; they add up to 1.
-
     Raises
     ------
     ConvergenceError
         If `max_iter` rounds are not enough.
-
-    See Also
-    --------
-    hopwave.pagerank, hopwave.linalg.algorithms.pagerank
 
     Examples
     --------
@@ -126,24 +109,13 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
 
     Parameters
     ----------
-    A : DistributedMatrix
-        The graph: an entry (i, j) is an arc from i to j.
-    source : int
-        Where paths start.
-
-    Returns
-    -------
-    DistributedVector
-        One distance per vertex, infinite where there is no path.
+    A, source
+        As for `bfs`.
 
     Raises
     ------
     GraphError
         A length is negative.
-
-    See Also
-    --------
-    hopwave.sssp
 
     Examples
     --------

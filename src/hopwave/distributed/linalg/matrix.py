@@ -30,8 +30,7 @@ _numbers = count(1)  # ranks make their matrices together, so a matrix has the s
 class DistributedVector:
     """n places over the ranks of a job, some with a value. `own` is a `linalg.Vector` of this rank's places.
 
-    This rank's places are those from `first` on. `own` may be changed by every operation of `hopwave.linalg`, which
-    needs no exchange. `like` makes another vector over the same places.
+    They are those from `first` on. Every operation of `hopwave.linalg` may change `own`, without an exchange.
 
     >>> A = da.DistributedMatrix.from_matrix(hw.generate.path(4))
     >>> A.vector([2], 7).gather().to_dict()
@@ -49,20 +48,6 @@ class DistributedVector:
         """For internal use; `DistributedMatrix.vector` and `full` make one."""
         self.world, self.layout, self.own = world, layout, own
         self.rule, self.before, self.was_dense = CONVERT, 0, False
-
-    @classmethod
-    def from_entries(
-        cls, world: World, layout: Layout, indices: Any, values: Any, dtype: npt.DTypeLike | None, device: str
-    ) -> DistributedVector:
-        """Values at some places of the whole vector; every rank gives the same, and keeps its own."""
-        places = checked_places(indices, "indices").astype(np.int64)
-        if len(places) and not (int(places.min()) >= 0 and int(places.max()) < layout.n):
-            raise LinalgError(f"places run from {places.min()} to {places.max()}; this vector has 0 to {layout.n - 1}")
-        first, end = layout.starts[world.rank : world.rank + 2].tolist()
-        mine = (places >= first) & (places < end)
-        given = np.asarray(values)
-        some = given if given.ndim == 0 else given[mine]
-        return cls(world, layout, Vector.from_entries(places[mine] - first, some, end - first, dtype).to(device))
 
     @property
     def n(self) -> int:
@@ -88,12 +73,9 @@ class DistributedVector:
         """A vector over the same places, with these values on this rank; it follows this vector's rule."""
         if own.n != self.own.n:
             raise LinalgError(f"{own.n} places where this rank has {self.own.n}; give a vector of that length")
-        return DistributedVector(self.world, self.layout, own).follow(self)
-
-    def follow(self, other: DistributedVector) -> DistributedVector:
-        """Continue the sequence that `other` belongs to: take its rule, and what that rule last saw."""
-        self.rule, self.before, self.was_dense = other.rule, other.before, other.was_dense
-        return self
+        made = DistributedVector(self.world, self.layout, own)
+        made.rule, made.before, made.was_dense = self.rule, self.before, self.was_dense
+        return made
 
     def dense(self) -> bool:
         """Whether the rule takes the vector for a dense one, by its entries on all ranks (push-pull, section 6.3)."""
@@ -146,15 +128,9 @@ class DistributedMatrix:
         self.world, self.layout, self.wire, self.device, self.blocks = world, layout, wire, device, blocks
         self.number = next(_numbers)
 
-    # ---------------------------------------------------------------- making one
-
     @classmethod
     def from_graph(cls, G: DistributedGraph) -> DistributedMatrix:
-        """The adjacency matrix of a distributed graph, a pattern; it shares the graph's arrays.
-
-        >>> DistributedMatrix.from_graph(distributed.kronecker(4)).n
-        16
-        """
+        """The adjacency matrix of a distributed graph, a pattern; it shares the graph's arrays."""
         if not isinstance(G, DistributedGraph):
             raise LinalgError(f"{G!r:.60} is not a DistributedGraph; use from_matrix, or hopwave.distributed.spread")
         G.world.together(lambda: check_slots(G.push_heads, G.pull_tails))
@@ -169,47 +145,37 @@ class DistributedMatrix:
     def from_matrix(
         cls, A: Any, *, layout: str | tuple[int, int] = "1d", device: str = "cpu", weights: bool = True
     ) -> DistributedMatrix:
-        """Split a Matrix, Graph or SciPy matrix that rank 0 gives; the others give it too, or None.
-
-        >>> DistributedMatrix.from_matrix(hw.linalg.Matrix.from_dense([[0, 2.5], [0, 0]])).has_values
-        True
-        """
+        """Split a Matrix, Graph or SciPy matrix that rank 0 gives; the others give it too, or None."""
         joined = world()
         joined.agree("from_matrix", layout=layout, device=device, weights=weights)
         given = joined.together(lambda: _given(A, joined.rank, weights))
         n, kind = joined.allgather(None if given is None else (given.shape[0], given.has_values and given.dtype.str))[0]
-        if given is None:
-            rows = columns = np.empty(0, np.int64)
-            values = np.empty(0, np.dtype(kind)) if kind else None
-        else:
+        rows, columns = np.empty((2, 0), np.int64)
+        values = np.empty(0, np.dtype(kind)) if kind else None
+        if given is not None:
             indptr, columns, values = given.rows
             rows = np.repeat(np.arange(n), np.diff(indptr))
         return cls.from_entries(rows, columns, values, n, layout=layout, device=device)
 
     @classmethod
     def from_entries(
-        cls,
-        rows: Any,
-        columns: Any,
-        values: Any = None,
-        n: int | None = None,
-        *,
-        layout: str | tuple[int, int] = "1d",
-        device: str = "cpu",
-    ) -> DistributedMatrix:
-        """Entries at (rows[i], columns[i]), each rank's own; repeats are added up, or merged if there are no values.
-
-        >>> DistributedMatrix.from_entries([0, 1], [1, 2], [0.5, 2.0], n=3).dtype
-        dtype('float64')
-        """
+        cls, rows: Any, columns: Any, values: Any = None, n: int | None = None, *,
+        layout: str | tuple[int, int] = "1d", device: str = "cpu",
+    ) -> DistributedMatrix:  # fmt: skip
+        """Entries at (rows[i], columns[i]), each rank's own; repeats are added up, or merged if there are no values."""
         joined = world()
         joined.agree("from_entries", n=n, layout=layout, device=device, values=values is not None)
         u, v, given = joined.together(lambda: _checked(rows, columns, values))
         top = max(joined.allgather(int(max(u.max(initial=-1), v.max(initial=-1))))) + 1
         size = top if n is None else n
-        joined.together(lambda: _check_size(size, top))
-        joined.together(lambda: choose_device(joined, device, None))
-        grid = joined.together(lambda: columns_for(layout, joined.size, size))
+
+        def check() -> int:
+            if size < top:
+                raise LinalgError(f"n={size} has no place {top - 1}; give a larger n, or leave it out")
+            choose_device(joined, device, None)
+            return columns_for(layout, joined.size, size)
+
+        grid = joined.together(check)
         if joined.size > 1:
             made = Layout.balanced(size, joined.size, weights(joined, [(u, v)], size), grid)
         else:
@@ -217,23 +183,12 @@ class DistributedMatrix:
         push_tails, push_heads, pull_tails, pull_heads = sides_of(joined, made)
         joined.together(lambda: check_slots(push_heads, pull_tails))
         wire = HostWire(joined.oversubscribed)  # entries are sent from the host, wherever products run
-        of_u, of_v = made.owner(u), made.owner(v)
-        blocks = []
-        if grid:
-            there = of_v // grid * grid + of_u % grid
-            names = made.slots(u, of_u, "column"), made.slots(v, of_v, "row")
-            blocks.append((there, names, push_tails, push_heads))
-        else:
-            out = made.slots(u, of_u, "alone"), made.slots(v, of_v, "world")
-            into = made.slots(u, of_u, "world"), made.slots(v, of_v, "alone")
-            blocks += [(of_u, out, push_tails, push_heads), (of_v, into, pull_tails, pull_heads)]
-        kept = tuple(
-            Block(_received(joined, wire, there, names, given, tails, heads).to(device), tails, heads)
-            for there, names, tails, heads in blocks
+        sides = [(push_tails, push_heads)] if grid else [(push_tails, push_heads), (pull_tails, pull_heads)]
+        blocks = tuple(
+            Block(_received(joined, wire, there, names, given, *pair).to(device), *pair)
+            for pair, (names, there) in zip(sides, made.destinations(u, v), strict=True)
         )
-        return cls(joined, made, wire_for(joined, device), device, kept)
-
-    # ---------------------------------------------------------------- what it is
+        return cls(joined, made, wire_for(joined, device), device, blocks)
 
     @property
     def n(self) -> int:
@@ -262,17 +217,22 @@ class DistributedMatrix:
 
     def vector(self, indices: Any = (), values: Any = True, dtype: npt.DTypeLike | None = None) -> DistributedVector:
         """A vector over the same places: empty, or with values at some of them, which all ranks name alike."""
-        return DistributedVector.from_entries(self.world, self.layout, indices, values, dtype, self.device)
+        places = checked_places(indices, "indices").astype(np.int64)
+        if len(places) and not (int(places.min()) >= 0 and int(places.max()) < self.n):
+            raise LinalgError(f"places run from {places.min()} to {places.max()}; this vector has 0 to {self.n - 1}")
+        first, end = self.layout.starts[self.world.rank : self.world.rank + 2].tolist()
+        mine = (places >= first) & (places < end)
+        given = np.asarray(values)
+        some = given if given.ndim == 0 else given[mine]
+        own = Vector.from_entries(places[mine] - first, some, end - first, dtype).to(self.device)
+        return DistributedVector(self.world, self.layout, own)
 
     def full(self, value: Any, dtype: npt.DTypeLike | None = None) -> DistributedVector:
         """A vector over the same places with one value everywhere."""
         return DistributedVector(self.world, self.layout, Vector.full(self.own, value, dtype, device=self.device))
 
     def block(self, forward: bool, pull: bool) -> Block:
-        """The block of a product along the arcs (vxm) or against them (mxv), pushed or pulled.
-
-        In 1D a push begins at own places and sends what it finds, a pull gathers what its own places need.
-        """
+        """The block of a product along the arcs (vxm) or against them (mxv), pushed or pulled."""
         return self.blocks[-1 if forward == pull else 0]
 
     def __repr__(self) -> str:
@@ -311,11 +271,6 @@ def _checked(rows: Any, columns: Any, values: Any) -> tuple[Any, Any, Any]:
     if len(u) and min(int(u.min()), int(v.min())) < 0:
         raise LinalgError("a row or column below 0; places are numbered from 0 on")
     return u, v, given
-
-
-def _check_size(n: int, top: int) -> None:
-    if n < top:
-        raise LinalgError(f"n={n} has no place {top - 1}; give a larger n, or leave it out")
 
 
 def _received(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,26 +17,18 @@ from hopwave.distributed.linalg.matrix import DistributedMatrix, DistributedVect
 from hopwave.distributed.sides import Side, allgather_slots, send_to_owners
 from hopwave.errors import LinalgError
 from hopwave.linalg import elementwise, products
-from hopwave.linalg.masking import allowed_places, choose, let_through, write, writing
+from hopwave.linalg.masking import Writes, Writing, allowed_places, checked_writing, choose, let_through, write
 from hopwave.linalg.products import arithmetic
 from hopwave.linalg.products import reduce as reduce_own
 from hopwave.planning.jobs import Direction
 
+EVERYWHERE = Writing()
+
 
 def vxm(
-    x: DistributedVector,
-    A: DistributedMatrix,
-    semiring: Semiring = semiring.plus_times,
-    *,
-    out: DistributedVector | None = None,
-    mask: DistributedVector | None = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    dtype: npt.DTypeLike | None = None,
-    direction: Direction = "auto",
-) -> DistributedVector:
+    x: DistributedVector, A: DistributedMatrix, semiring: Semiring = semiring.plus_times, *,
+    dtype: npt.DTypeLike | None = None, direction: Direction = "auto", **writes: Unpack[Writes],
+) -> DistributedVector:  # fmt: skip
     """out⟨mask⟩ ⊙= x ⊕.⊗ A, over ranks: values follow the arcs. Called by all ranks with the same arguments.
 
     A product by columns ("push") sends what it finds to the owners, where sums are completed and the mask is applied;
@@ -51,21 +43,8 @@ def vxm(
         The matrix.
     semiring : Semiring, optional
         ⊕ and ⊗. A ⊗ that gives places needs a ⊕ that takes any, the least or the greatest of them.
-    out, mask : DistributedVector, optional
-        Where to write, by default a new vector; compute only where the mask is true.
-    complement, structural, accum, replace, dtype
-        As for `hopwave.linalg.mxv`.
     direction : {"auto", "push", "pull"}, optional
         "auto" as the rule of x chooses, by its entries on all ranks.
-
-    Returns
-    -------
-    DistributedVector
-        `out`, or a new vector.
-
-    See Also
-    --------
-    mxv, hopwave.linalg.vxm
 
     Examples
     --------
@@ -73,46 +52,21 @@ def vxm(
     >>> da.vxm(A.vector([0], 1.0), A, hw.linalg.semiring.plus_first).gather().to_dict()
     {1: 1.0}
     """
-    how = out, mask, complement, structural, accum, replace
-    agree("vxm", A, semiring=str(semiring), direction=direction, flags=(complement, structural, replace))
-    return product(A, x, semiring, True, how, dtype, direction)
+    return _agreed("vxm", A, x, semiring, dtype, direction, Writing(**writes))
 
 
 def mxv(
-    A: DistributedMatrix,
-    x: DistributedVector,
-    semiring: Semiring = semiring.plus_times,
-    *,
-    out: DistributedVector | None = None,
-    mask: DistributedVector | None = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    dtype: npt.DTypeLike | None = None,
-    direction: Direction = "auto",
-) -> DistributedVector:
+    A: DistributedMatrix, x: DistributedVector, semiring: Semiring = semiring.plus_times, *,
+    dtype: npt.DTypeLike | None = None, direction: Direction = "auto", **writes: Unpack[Writes],
+) -> DistributedVector:  # fmt: skip
     """out⟨mask⟩ ⊙= A ⊕.⊗ x, over ranks: values go against the arcs. Called by all ranks with the same arguments.
 
     The values of the matrix are its weights.
 
     Parameters
     ----------
-    A : DistributedMatrix
-        The matrix.
-    x : DistributedVector
-        The vector.
-    semiring, out, mask, complement, structural, accum, replace, dtype, direction
+    A, x, semiring, direction
         As for `vxm`.
-
-    Returns
-    -------
-    DistributedVector
-        `out`, or a new vector.
-
-    See Also
-    --------
-    vxm, hopwave.linalg.mxv
 
     Examples
     --------
@@ -120,9 +74,15 @@ def mxv(
     >>> da.mxv(A, A.full(1.0)).gather().to_dict()
     {0: 12.0}
     """
-    how = out, mask, complement, structural, accum, replace
-    agree("mxv", A, semiring=str(semiring), direction=direction, flags=(complement, structural, replace))
-    return product(A, x, semiring, False, how, dtype, direction)
+    return _agreed("mxv", A, x, semiring, dtype, direction, Writing(**writes))
+
+
+def _agreed(
+    call: str, A: DistributedMatrix, x: Any, ring: Semiring, dtype: Any, direction: Direction, how: Writing
+) -> DistributedVector:
+    flags = how.complement, how.structural, how.replace
+    agree(call, A, semiring=str(ring), direction=direction, flags=flags)
+    return product(A, x, ring, call == "vxm", how, dtype, direction)
 
 
 def reduce(x: DistributedVector, add: Any = monoid.plus) -> Any:
@@ -131,16 +91,13 @@ def reduce(x: DistributedVector, add: Any = monoid.plus) -> Any:
     Parameters
     ----------
     x : DistributedVector
+        The vector.
     add : Monoid, optional
         ⊕.
 
     Returns
     -------
     number
-
-    See Also
-    --------
-    hopwave.linalg.reduce
 
     Examples
     --------
@@ -162,39 +119,31 @@ def agree(call: str, A: Any, **arguments: Any) -> None:
 
 
 def product(
-    A: DistributedMatrix,
-    x: DistributedVector,
-    ring: Semiring,
-    forward: bool,
-    how: tuple[Any, ...] = (None, None, False, False, None, False),
-    dtype: npt.DTypeLike | None = None,
-    direction: Direction = "auto",
-) -> DistributedVector:
+    A: DistributedMatrix, x: DistributedVector, ring: Semiring, forward: bool, how: Writing = EVERYWHERE,
+    dtype: npt.DTypeLike | None = None, direction: Direction = "auto",
+) -> DistributedVector:  # fmt: skip
     """vxm (forward) and mxv, without asking whether ranks agree: algorithms have asked once."""
-    out, mask, complement, structural, accum, replace = how
     one_of("direction", direction, ("auto", "push", "pull"), LinalgError)
-    for name, given in (("x", x), ("out", out), ("mask", mask)):
+    for name, given in (("x", x), ("out", how.out), ("mask", how.mask)):
         if given is not None and (not isinstance(given, DistributedVector) or given.layout is not A.layout):
             raise LinalgError(f"{name} is not a vector over the places of this matrix; A.vector and A.full make one")
     pull = x.dense() if direction == "auto" else direction == "pull"
     matrix, tails, heads = A.block(forward, pull)
     inner, outer = (tails, heads) if forward else (heads, tails)
-    own = {name: None if given is None else given.own for name, given in (("out", out), ("mask", mask))}
-    writes = writing(**own, complement=complement, structural=structural, accum=accum, replace=replace)
+    own, mask = (None if given is None else given.own for given in (how.out, how.mask))
+    writes = checked_writing(how._replace(out=own, mask=mask))
     operand = _gathered(A, inner, x.own)
     masked: dict[str, Any] = {}
     if mask is not None and outer.comm is None:  # else its places are those of several ranks
-        masked = {"mask": padded(mask.own, outer), "complement": complement, "structural": structural}
+        masked = {"mask": padded(mask, outer), "complement": how.complement, "structural": how.structural}
     options: dict[str, Any] = {"dtype": dtype, "direction": "pull" if pull else "push", **masked}
-    if forward:
-        t = products.vxm(operand, matrix, ring, **options)
-    else:
-        t = products.mxv(matrix, operand, ring, **options)
+    multiply: Any = products.vxm if forward else products.mxv
+    t = multiply(*((operand, matrix) if forward else (matrix, operand)), ring, **options)
     t = _added_up(A, outer, _as_ids(t, ring, matrix, operand, forward, inner, outer), ring.add)
     engine = choose("auto", t)
     allowed = allowed_places(writes, A.own, engine)
     found = write(let_through(t, allowed, engine), writes, allowed, engine)
-    return x.like(found) if out is None else out
+    return x.like(found) if how.out is None else how.out
 
 
 def padded(own: Vector, side: Side) -> Vector:
