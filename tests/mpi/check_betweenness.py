@@ -204,6 +204,6 @@ def check_an_error_inside_sources_ends_all() -> None:
     def failing(*_: Any) -> None:
         raise GraphError("this rank is broken")
 
-    with patch.object(SourceBlock, "run", failing if WORLD.rank == WORLD.size - 1 else SourceBlock.run):
-        with pytest.raises(GraphError, match="broken"):
-            hd.betweenness_centrality(TRAPS["kronecker"]())
+    broken = patch.object(SourceBlock, "run", failing if WORLD.rank == WORLD.size - 1 else SourceBlock.run)
+    with broken, pytest.raises(GraphError, match="broken"):
+        hd.betweenness_centrality(TRAPS["kronecker"]())
