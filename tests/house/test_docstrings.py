@@ -11,6 +11,7 @@ from typing import Any
 
 from docs.site import reference
 
+import hopwave.generate
 from hopwave import errors
 
 # A sentence that stands in more sections "Raises" than this belongs to docs/reference.md, which says it once.
@@ -103,6 +104,7 @@ def test_shared_options_are_described_once() -> None:
         "hopwave.linalg.algorithms.": parameters("hopwave.linalg.bfs"),
         "hopwave.distributed.linalg.": parameters("hopwave.linalg.mxv"),
         "hopwave.distributed.": parameters("hopwave.distributed.from_edges"),
+        "hopwave.generate.": hopwave.generate.__doc__,
     }
     for home, (names, _) in SHARED.items():
         assert set(names.split()) <= described(pages[home] or ""), home

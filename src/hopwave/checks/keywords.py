@@ -30,6 +30,10 @@ SHARED = {  # beginning of a module's name → options that its docstrings need 
         "As for `hopwave.linalg.mxv`.",
     ),
     "hopwave.distributed.": ("layout device threads", "As for `from_edges`."),
+    "hopwave.generate.": (
+        "n scale edge_factor initiator seed directed permute first count",
+        'Parameters that many generators share; `help("hopwave.generate")` describes them.',
+    ),
     "hopwave.api.": (
         "G weights direction device progress threads executor",
         'Options that many functions share; `help("hopwave.api.options")` describes them.',

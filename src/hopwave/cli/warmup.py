@@ -77,7 +77,7 @@ def reading() -> None:
             hw.read(Path(folder) / name, progress=False)
     sorted_rows(np.array([0], np.int32), np.array([1], np.int32), 2, symmetric=True)  # only for larger files
     is_symmetric_pattern(graph.indptr, graph.indices)
-    draw_edges(1, 1, 0, 31, np.zeros(3, np.uint32), True, *np.zeros((2, 1), np.int32))
+    draw_edges(1, 1, 0, 1, 31, np.zeros(3, np.uint32), True)
     print_lines.rows("%d %d\n", (np.array([0]), np.array([1])))
     print_lines.lists(np.array([1]), np.array([1]))
 

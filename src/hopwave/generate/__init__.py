@@ -1,5 +1,24 @@
 """Graph generators. The same arguments give the same graph on every machine, with any number of threads.
 
+Parameters that many generators share:
+
+n : int
+    Number of vertices.
+scale : int
+    Kronecker graphs have k^scale vertices, that is 2^scale with an initiator of 2 × 2.
+edge_factor : int, optional
+    Number of edges to draw per vertex. Repeated edges are merged, so fewer remain.
+initiator : sequence of float, optional
+    k × k matrix of probabilities, row by row. Default: that of Graph500.
+seed : int, optional
+    The same seed gives the same graph.
+directed : bool, optional
+    Whether the graph is directed.
+permute : bool, optional
+    Whether to shuffle the vertex ids, so that the id of a vertex does not depend on its degree.
+first, count : int, optional
+    Draw only this part of the list of edges: the position of its first edge and its length. Default: all edges.
+
 >>> from hopwave import generate
 >>> generate.grid(10, 10).n
 100
@@ -42,10 +61,6 @@ _FUNCTIONS = (
 
 def generators() -> dict[str, Generator]:
     """All generators by name, with their parameters. The command `hopwave generate` offers these.
-
-    See Also
-    --------
-    kronecker, grid
 
     Examples
     --------

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.system.devices import host_cores
 from hopwave.system.threads import each
 
@@ -139,10 +140,14 @@ def scrambling(width: int, seed: int) -> list[tuple[int, int]]:
     return [((start(seed, f"multiply {turn}") | 1) & mask, start(seed, f"add {turn}") & mask) for turn in range(4)]
 
 
-def in_blocks(count: int, work: Callable[[int, int], None]) -> None:
-    """Call work(begin, end) for every block of 0 ... count, on all cores. NumPy releases the interpreter lock."""
-    begins = range(0, count, BLOCK)
-    if len(begins) < 2:
-        work(0, count)
-        return
-    each(min(len(begins), host_cores()), begins, lambda begin: work(begin, min(begin + BLOCK, count)))
+def edges(n: int, count: int, draw: Callable[[int, int], tuple[Any, Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Both ends of `count` edges, int32 if n ids fit; draw(begin, end) returns those of a block, on all cores."""
+    src, dst = np.empty((2, count), np.int32 if n <= LARGEST_VERTEX_COUNT else np.int64)
+
+    def fill(begin: int) -> None:
+        block = slice(begin, min(begin + BLOCK, count))
+        src[block], dst[block] = draw(block.start, block.stop)
+
+    blocks = range(0, count, BLOCK)
+    each(min(len(blocks), host_cores()), blocks, fill)
+    return src, dst

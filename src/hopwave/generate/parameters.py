@@ -15,8 +15,6 @@ from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT as LARGEST_N
 from hopwave.system.devices import host_memory
 
-__all__ = ["LARGEST_N", "Generator", "Parameter", "check_memory", "check_real", "check_seed", "check_whole", "describe"]
-
 _LEAST_BYTES_PER_EDGE = 16  # source and target as int32, and the two arcs they become
 
 
@@ -43,6 +41,13 @@ def check_real(name: str, value: Any, least: float, most: float) -> float:
 def check_seed(seed: Any) -> int:
     """The seed as an int; raise a GraphError unless it is a whole number of up to 64 bits."""
     return check_whole("seed", seed, 0, (1 << 64) - 1)
+
+
+def check_part(n: int, edge_factor: Any, first: Any, count: Any) -> tuple[int, int]:
+    """The first edge and the number of edges of a part of a list of n · edge_factor edges."""
+    draws = n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
+    first = check_whole("first", first, 0, draws)
+    return first, check_whole("count", draws - first if count is None else count, 0, draws - first)
 
 
 def check_memory(edges: int) -> None:
@@ -96,12 +101,21 @@ class Generator:
         return self.function(**{name: _parse(known[name], value) for name, value in arguments.items()})
 
 
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_READERS: dict[str, tuple[Callable[[str], Any], str]] = {  # kind → how to read it from text, and its description
+    "int": (int, "an integer"),
+    "float": (float, "a number"),
+    "bool": (lambda text: _TRUTH[text.lower()], "true or false"),
+    "numbers": (lambda text: tuple(map(float, text.split(","))), "numbers with commas between"),
+}
+
+
 def describe(function: Callable[..., Graph]) -> Generator:
     """The description of a generator, read from its signature and its docstring."""
     parameters = tuple(
         Parameter(
             name=parameter.name,
-            kind=_kind(str(parameter.annotation)),
+            kind=kind if (kind := str(parameter.annotation).removesuffix(" | None")) in _READERS else "numbers",
             default=None if parameter.default is parameter.empty else parameter.default,
             required=parameter.default is parameter.empty,
         )
@@ -111,25 +125,11 @@ def describe(function: Callable[..., Graph]) -> Generator:
     return Generator(function.__name__, summary, parameters, function)
 
 
-def _kind(annotation: str) -> str:
-    kind = annotation.removesuffix(" | None")
-    return kind if kind in ("int", "float", "bool") else "numbers"
-
-
 def _parse(parameter: Parameter, value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    text = value.strip()
-    truth = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    read, wanted = _READERS[parameter.kind]
     try:
-        if parameter.kind == "bool":
-            return truth[text.lower()]
-        if parameter.kind == "int":
-            return int(text)
-        if parameter.kind == "float":
-            return float(text)
-        return tuple(float(part) for part in text.split(","))
+        return read(value.strip())
     except (KeyError, ValueError) as error:
-        wanted = {"int": "an integer", "float": "a number", "bool": "true or false"}
-        hint = wanted.get(parameter.kind, "numbers with commas between")
-        raise GraphError(f"{parameter.name}={value!r} cannot be read; give {hint}") from error
+        raise GraphError(f"{parameter.name}={value!r} cannot be read; give {wanted}") from error

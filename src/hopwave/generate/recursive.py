@@ -16,7 +16,7 @@ import numpy.typing as npt
 from hopwave.checks.options import flag
 from hopwave.errors import GraphError, gpu_part
 from hopwave.generate import counter
-from hopwave.generate.parameters import LARGEST_N, check_memory, check_seed, check_whole
+from hopwave.generate.parameters import LARGEST_N, check_memory, check_part, check_seed, check_whole
 from hopwave.graph import Graph, construct
 from hopwave.graph.csr import builders, is_compiled_faster
 
@@ -36,36 +36,18 @@ def kronecker(
 ) -> Graph:
     """A Kronecker graph of k^scale vertices (2^scale as Graph500) and edge_factor times as many edge draws.
 
-    Parameters
-    ----------
-    scale : int
-        The graph has k^scale vertices; 2^scale with an initiator of 2 x 2.
-    edge_factor : int, optional
-        How many edges to draw per vertex. Repeated edges are merged, so G.m is less than twice the draws.
-    initiator : sequence of float, optional
-        A k x k matrix of probabilities, row by row; by default that of Graph500.
-    seed : int, optional
-        The same seed gives the same graph.
-    directed : bool, optional
-        Whether the graph is directed.
-    permute : bool, optional
-        Shuffle the vertex ids, so that the id of a vertex says nothing about its degree.
-
-    See Also
-    --------
-    kronecker_edges, rmat
-
     Examples
     --------
     >>> G = hw.generate.kronecker(scale=8, edge_factor=16, seed=1)
     >>> G.n
     256
     """
-    scale, n, draws = _size(scale, edge_factor, initiator)
+    scale, n, _, _ = _size(scale, initiator)
     if n > LARGEST_N:
         raise GraphError(
             f"scale={scale} gives {n:,} vertices and ids have 31 bits; use kronecker_edges or a smaller scale"
         )
+    draws = check_part(n, edge_factor, 0, None)[1]
     check_memory(draws)
     seed, permute, directed = check_seed(seed), flag("permute", permute), flag("directed", directed)
     place = construct.choose_builder("auto", "cpu", draws)
@@ -83,15 +65,6 @@ def rmat(
     scale: int, edge_factor: int = 16, initiator: Sequence[float] = GRAPH500, seed: int = 1, permute: bool = False
 ) -> Graph:
     """A directed Kronecker graph whose vertex ids are not shuffled (R-MAT).
-
-    Parameters
-    ----------
-    scale, edge_factor, initiator, seed, permute
-        As for `kronecker`.
-
-    See Also
-    --------
-    kronecker, uniform
 
     Examples
     --------
@@ -114,19 +87,6 @@ def kronecker_edges(
 
     Every block is made independently of the others, so that each rank of a cluster can make its own part.
 
-    Parameters
-    ----------
-    scale, edge_factor, seed, initiator, permute
-        As for `kronecker`.
-    first : int, optional
-        The first edge.
-    count : int, optional
-        How many edges; by default all that follow.
-
-    See Also
-    --------
-    kronecker : the whole graph.
-
     Examples
     --------
     >>> from hopwave.generate import kronecker_edges
@@ -135,34 +95,26 @@ def kronecker_edges(
     >>> bool((whole[0][15:] == part[0]).all() and (whole[1][15:] == part[1]).all())
     True
     """
-    scale, n, draws = _size(scale, edge_factor, initiator)
+    scale, n, k, thresholds = _size(scale, initiator)
     seed, permute = check_seed(seed), flag("permute", permute)
-    first = check_whole("first", first, 0, draws)
-    count = check_whole("count", draws - first if count is None else count, 0, draws - first)
-    k, thresholds = cell_borders(initiator)
-    id_type = np.int32 if n <= LARGEST_N else np.int64
-    src, dst = np.empty(count, dtype=id_type), np.empty(count, dtype=id_type)
-
-    def draw(begin: int, end: int) -> None:
-        rows, columns = _descend(scale, seed, first + begin, end - begin, k, thresholds)
-        src[begin:end] = counter.scramble(rows, n, seed) if permute else rows
-        dst[begin:end] = counter.scramble(columns, n, seed) if permute else columns
-
-    if k == 2 and scale and id_type is np.int32 and is_compiled_faster(count):
+    first, count = check_part(n, edge_factor, first, count)
+    if k == 2 and scale and n <= LARGEST_N and is_compiled_faster(count):
         from hopwave.generate.recursive_compiled import draw_edges
 
-        draw_edges(scale, seed, first, DRAW_BITS, thresholds, permute, src, dst)
-    else:
-        counter.in_blocks(count, draw)
-    return src, dst
+        return draw_edges(scale, seed, first, count, DRAW_BITS, thresholds, permute)
+
+    def draw(begin: int, end: int) -> Edges:
+        rows, columns = _descend(scale, seed, first + begin, end - begin, k, thresholds)
+        return (counter.scramble(rows, n, seed), counter.scramble(columns, n, seed)) if permute else (rows, columns)
+
+    return counter.edges(n, count, draw)
 
 
-def _size(scale: int, edge_factor: int, initiator: Sequence[float]) -> tuple[int, int, int]:
-    """The scale as an int, and the numbers of vertices and of edge draws. Ids and counters have at most 62 bits."""
-    k, _ = cell_borders(initiator)
+def _size(scale: int, initiator: Sequence[float]) -> tuple[int, int, int, npt.NDArray[np.uint32]]:
+    """The scale as an int, the number of vertices, and `cell_borders`. Ids and counters have at most 62 bits."""
+    k, borders = cell_borders(initiator)
     scale = check_whole("scale", scale, 0, int(62 / math.log2(k) + 1e-9))
-    n = k**scale
-    return scale, n, n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
+    return scale, k**scale, k, borders
 
 
 def cell_borders(initiator: Sequence[float]) -> tuple[int, npt.NDArray[np.uint32]]:

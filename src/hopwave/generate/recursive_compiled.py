@@ -19,27 +19,20 @@ U0, U1, U63 = np.uint64(0), np.uint64(1), np.uint64(63)
 
 
 def draw_edges(
-    scale: int,
-    seed: int,
-    first: int,
-    draw_bits: int,
-    thresholds: npt.NDArray[np.uint32],
-    permute: bool,
-    src: npt.NDArray[Any],
-    dst: npt.NDArray[Any],
-) -> None:
-    """Fill the columns with the edges from number `first` on."""
+    scale: int, seed: int, first: int, count: int, draw_bits: int, thresholds: npt.NDArray[np.uint32], permute: bool
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Both ends of `count` edges, beginning with edge `first`."""
+    src, dst = np.empty((2, count), np.int32)
     begin = np.uint64(counter.start(seed, "kronecker"))
     borders = thresholds.astype(np.uint64)
     turns = np.array(counter.scrambling(scale, seed) if permute else [], np.uint64).reshape(-1, 2)
 
-    def draw(low: int) -> None:
-        part = slice(low, min(low + BLOCK, len(src)))
-        _draw(
-            np.uint64(scale), begin, np.uint64(first + low), np.uint64(draw_bits), borders, turns, src[part], dst[part]
-        )
+    def fill(low: int) -> None:
+        ends, at = (side[low : low + BLOCK] for side in (src, dst)), np.uint64(first + low)
+        _draw(np.uint64(scale), begin, at, np.uint64(draw_bits), borders, turns, *ends)
 
-    each(host_cores(), range(0, len(src), BLOCK), draw)
+    each(host_cores(), range(0, count, BLOCK), fill)
+    return src, dst
 
 
 def mixed(z: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.generate import counter
-from hopwave.generate.parameters import LARGEST_N, check_memory, check_real, check_seed, check_whole
+from hopwave.generate.parameters import LARGEST_N, check_memory, check_part, check_real, check_seed, check_whole
 from hopwave.graph import Graph
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -20,15 +20,6 @@ MOST_SHARED = 1 << 40  # vertices of a graph that is distributed over ranks; one
 
 def star(n: int) -> Graph:
     """A star of n vertices: vertex 0 joined to every other.
-
-    Parameters
-    ----------
-    n : int
-        The number of vertices.
-
-    See Also
-    --------
-    path, cycle
 
     Examples
     --------
@@ -43,17 +34,6 @@ def star(n: int) -> Graph:
 def path(n: int, directed: bool = False) -> Graph:
     """A path of n vertices: 0 - 1 - ... - n-1.
 
-    Parameters
-    ----------
-    n : int
-        The number of vertices.
-    directed : bool, optional
-        Whether the graph is directed.
-
-    See Also
-    --------
-    cycle, star, grid
-
     Examples
     --------
     >>> hw.generate.path(3).degrees.tolist()
@@ -67,15 +47,6 @@ def path(n: int, directed: bool = False) -> Graph:
 def cycle(n: int, directed: bool = False) -> Graph:
     """A cycle through n vertices.
 
-    Parameters
-    ----------
-    n, directed
-        As for `path`.
-
-    See Also
-    --------
-    path
-
     Examples
     --------
     >>> hw.generate.cycle(5).degrees.tolist()
@@ -88,15 +59,6 @@ def cycle(n: int, directed: bool = False) -> Graph:
 
 def complete(n: int) -> Graph:
     """A complete graph: every pair of n vertices joined.
-
-    Parameters
-    ----------
-    n : int
-        The number of vertices.
-
-    See Also
-    --------
-    star
 
     Examples
     --------
@@ -120,10 +82,6 @@ def diamonds(k: int) -> Graph:
     k : int
         How many diamonds.
 
-    See Also
-    --------
-    path
-
     Examples
     --------
     >>> hw.generate.diamonds(2).n
@@ -145,12 +103,6 @@ def grid(rows: int, columns: int, missing: float = 0.0, seed: int = 1) -> Graph:
         The size. Vertex r * columns + c is in row r, column c.
     missing : float, optional
         The probability that an edge is missing.
-    seed : int, optional
-        The same seed gives the same graph.
-
-    See Also
-    --------
-    path, delaunay
 
     Examples
     --------
@@ -182,10 +134,6 @@ def mycielskian(k: int) -> Graph:
     k : int
         The chromatic number, at least 2.
 
-    See Also
-    --------
-    complete
-
     Examples
     --------
     >>> hw.generate.mycielskian(4).n  # Groetzsch's graph
@@ -212,29 +160,14 @@ def mycielskian(k: int) -> Graph:
 def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False) -> Graph:
     """A uniform random graph: n * edge_factor edges, both ends drawn uniformly (GAPBS's urand: n = 2**scale).
 
-    Parameters
-    ----------
-    n : int
-        The number of vertices.
-    edge_factor : int, optional
-        How many edges to draw per vertex. Repeated edges are merged.
-    seed, directed
-        As for `kronecker`.
-
-    See Also
-    --------
-    rmat, uniform_edges
-
     Examples
     --------
     >>> hw.generate.uniform(n=1024, edge_factor=8).n
     1024
     """
     n = check_whole("n", n, 1)
-    draws = n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
-    check_memory(draws)
-    src, dst = uniform_edges(n, edge_factor, seed, 0, draws)
-    return Graph.from_edges(src, dst, n=n, directed=directed)
+    check_memory(check_part(n, edge_factor, 0, None)[1])
+    return Graph.from_edges(*uniform_edges(n, edge_factor, seed), n=n, directed=directed)
 
 
 def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, count: int | None = None) -> Edges:
@@ -242,39 +175,20 @@ def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, 
 
     Every block is made independently of the others, so that each rank of a cluster can make its own part.
 
-    Parameters
-    ----------
-    n, edge_factor, seed
-        As for `uniform`.
-    first : int, optional
-        The first edge.
-    count : int, optional
-        How many edges; by default all that follow.
-
-    See Also
-    --------
-    uniform : the whole graph.
-
     Examples
     --------
     >>> from hopwave.generate import uniform_edges
     >>> bool((uniform_edges(100, count=20)[0][15:] == uniform_edges(100, first=15, count=5)[0]).all())
     True
     """
-    n = check_whole("n", n, 1, MOST_SHARED)
-    draws = n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
-    seed = check_seed(seed)
-    first = check_whole("first", first, 0, draws)
-    count = check_whole("count", draws - first if count is None else count, 0, draws - first)
-    id_type = np.int32 if n <= LARGEST_N else np.int64
-    src, dst = np.empty(count, dtype=id_type), np.empty(count, dtype=id_type)
+    n, seed = check_whole("n", n, 1, MOST_SHARED), check_seed(seed)
+    first, count = check_part(n, edge_factor, first, count)
 
-    def draw(begin: int, end: int) -> None:
+    def draw(begin: int, end: int) -> Edges:
         ends = counter.integers(seed, "uniform", 2 * (first + begin), 2 * (end - begin), n)
-        src[begin:end], dst[begin:end] = ends[0::2], ends[1::2]
+        return ends[0::2], ends[1::2]
 
-    counter.in_blocks(count, draw)
-    return src, dst
+    return counter.edges(n, count, draw)
 
 
 def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
@@ -288,12 +202,6 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
         The number of neighbours on the ring; an even number.
     p : float, optional
         The probability that an edge is rewired.
-    seed : int, optional
-        The same seed gives the same graph.
-
-    See Also
-    --------
-    barabasi_albert, uniform
 
     Notes
     -----
@@ -344,12 +252,6 @@ def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
         The number of vertices, at least k + 1.
     k : int, optional
         How many edges each new vertex draws. Repeated edges are merged.
-    seed : int, optional
-        The same seed gives the same graph.
-
-    See Also
-    --------
-    smallworld, kronecker
 
     Notes
     -----
@@ -385,17 +287,6 @@ def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
 def delaunay(n: int, seed: int = 1) -> Graph:
     """The Delaunay triangulation of n random points in the unit square.
 
-    Parameters
-    ----------
-    n : int
-        The number of points.
-    seed : int, optional
-        The same seed gives the same graph.
-
-    See Also
-    --------
-    geometric, grid
-
     Examples
     --------
     >>> G = hw.generate.delaunay(100)
@@ -419,17 +310,9 @@ def geometric(n: int, radius: float | None = None, seed: int = 1) -> Graph:
 
     Parameters
     ----------
-    n : int
-        The number of points.
     radius : float, optional
         By default 0.55 sqrt(ln n / n), as in the rgg_n_2_* graphs of the DIMACS challenge: just enough that nearly all
         vertices are connected.
-    seed : int, optional
-        The same seed gives the same graph.
-
-    See Also
-    --------
-    delaunay
 
     Examples
     --------
