@@ -1,4 +1,4 @@
-"""Graphs of the SuiteSparse collection by name: downloaded once, checked, and kept in a folder.
+"""Graphs of the SuiteSparse collection by name: downloaded once, checked, and cached in a folder.
 
 The folder contains one sub-folder per group. Next to SNAP/email-Enron.mtx is email-Enron.sha256, with the checksums of
 the archive and of the file as they were received. A download goes into a `.part` file that a later call continues; its
@@ -30,12 +30,13 @@ from hopwave.system.user_folder import cache_folder
 ADDRESS = re.compile(r"https?://([^/\s@]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?(/[^\s]*)?$")  # a mirror
 URL = "https://suitesparse-collection-website.herokuapp.com/MM"
 NAME = re.compile(r"[A-Za-z0-9][\w.+-]*/[A-Za-z0-9][\w.+-]*", re.ASCII)
+RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")  # header of a partial response: its first byte, and the full size
 BYTES_PER_ARC = 64  # two ids of up to 10 digits and a value of up to 25 characters: a line is shorter
-HEADER = 1 << 20  # bytes of comments at most
-MOST = 1 << 37  # bytes of a graph whose size is not known
+HEADER = 1 << 20  # maximum bytes of comments
+MOST = 1 << 37  # maximum bytes of a graph whose size is not known
 BLOCK = 1 << 20  # bytes
-PATIENCE = 30.0  # seconds without a byte, then the connection counts as cut
-LONGEST_HEADER = 1 << 20  # bytes, of an entry in an archive
+PATIENCE = 30.0  # seconds without a byte after which the connection counts as cut
+LONGEST_HEADER = 1 << 20  # maximum bytes of a header in an archive
 RETRIES = 3  # after a cut connection, in one call
 
 
@@ -48,19 +49,19 @@ def fetch(
     cache: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Graph:
-    """A graph of the SuiteSparse Matrix Collection. The first call downloads it, later ones read the cached file.
+    """A graph of the SuiteSparse Matrix Collection. The first call downloads it, later calls read the cached file.
 
     Parameters
     ----------
     name : str
-        "Group/name" as the collection spells it; the name alone is enough for graphs of the papers (`published`). Those
-        must have the size that the papers state.
+        "Group/name" as the collection spells it. For graphs of the papers (`published`) the name is enough; they must
+        have the size that the papers state.
     directed, weights
         As for `hopwave.read`. Weights are the values of the matrix, if it has any.
     url : str, optional
-        Where to download from; None takes the environment variable HOPWAVE_MIRROR, or else the collection's site.
+        Mirror to download from. Default: the environment variable HOPWAVE_MIRROR, or else the collection's site.
     cache : path, optional
-        The folder for downloaded graphs; None takes `cache_folder()`.
+        Folder for downloaded graphs. Default: `cache_folder()`.
     progress : bool, optional
         None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
 
@@ -72,10 +73,6 @@ def fetch(
         The server does not send the graph.
     FormatError
         What it sent is damaged, or another graph.
-
-    See Also
-    --------
-    download : the file alone.
 
     Examples
     --------
@@ -90,7 +87,10 @@ def fetch(
     try:
         graph = io.read(file, directed=directed, weights=weights, progress=progress)
     except FormatError:
-        _distrust(file)
+        try:  # a graph that only cannot be read as was asked stays in the cache
+            io.read(file, directed=True, weights=False, progress=False)
+        except FormatError:
+            _record(file).unlink(missing_ok=True)
         raise
     entry = collection.find(name)
     if entry is not None and directed is None and (wrong := entry.differs(graph.n, graph.m)):
@@ -101,30 +101,20 @@ def fetch(
 def download(
     name: str, *, url: str | None = None, cache: str | os.PathLike[str] | None = None, progress: bool | None = None
 ) -> Path:
-    """The file of a graph of the collection, downloaded if it is not cached yet. The arguments are those of `fetch`.
+    """The file of a graph of the collection, in Matrix Market format, downloaded if it is not cached yet.
 
-    A download that was cut is continued by the next call. The SHA-256 checksums of what was received are recorded
-    beside the file, and a cached file that no longer has its checksum is downloaded again. Two processes that want the
-    same graph download it once.
+    A later call continues a download that was cut. The SHA-256 checksums of what was received are stored next to the
+    file; a cached file whose checksum differs is downloaded again. Processes that want the same graph download it once.
 
     Parameters
     ----------
     name, url, cache, progress
         As for `fetch`.
 
-    Returns
-    -------
-    Path
-        The file, in Matrix Market format.
-
     Raises
     ------
     DownloadError
-        If the file cannot be had: no network, no such graph, not enough space.
-
-    See Also
-    --------
-    fetch : the graph in the file.
+        The file cannot be downloaded: no network, no such graph, not enough space.
 
     Examples
     --------
@@ -135,17 +125,18 @@ def download(
     base = os.environ.get("HOPWAVE_MIRROR") or URL if url is None else url
     if not isinstance(base, str) or not ADDRESS.match(base):
         raise GraphError(f"url={base!r} is not an address; give one that begins with https:// or http://")
-    base = base.rstrip("/")
     group, _, stem = full.partition("/")
     folder = (Path(cache) if cache is not None else cache_folder()) / group
     file = folder / f"{stem}.mtx"
     try:
         with Meter(f"checking {file.name}", None, progress) as meter:
             if not _is_whole(file):
-                _make_private(folder)
+                for place in (*reversed(folder.parents), folder):
+                    if not place.exists():
+                        place.mkdir(mode=0o700, exist_ok=True)  # only this user reads and writes it
                 with _alone(folder / f".{stem}.lock"):
                     if not _is_whole(file):  # another process may have finished it meanwhile
-                        _download(f"{base}/{full}.tar.gz", full, file, meter)
+                        _download(f"{base.rstrip('/')}/{full}.tar.gz", full, file, meter)
     except HopwaveError:
         raise
     except (OSError, ValueError) as error:  # a full disk, a folder without permission, a name that no file can have
@@ -154,14 +145,6 @@ def download(
             f"{file}: not downloaded ({reason}); check the address, or name another folder with cache= or HOPWAVE_CACHE"
         ) from None
     return file
-
-
-def _distrust(file: Path) -> None:
-    """Have a file downloaded again by the next call, unless it is a graph, which only cannot be read as was asked."""
-    try:
-        io.read(file, directed=True, weights=False, progress=False)
-    except FormatError:
-        _record(file).unlink(missing_ok=True)
 
 
 def _download(url: str, full: str, file: Path, meter: Meter) -> None:
@@ -201,10 +184,8 @@ def _full_name(name: str) -> str:
         raise GraphError(f"{name!r} {collection.ELSEWHERE[name]}")
     if NAME.fullmatch(name):
         return name
-    near = collection.nearest(name)
-    found = (
-        f"the nearest names: {', '.join(map(repr, near))}" if near else "datasets.published() lists the papers' graphs"
-    )
+    near = ", ".join(map(repr, collection.nearest(name)))
+    found = f"the nearest names: {near}" if near else "datasets.published() lists the papers' graphs"
     raise GraphError(f"{name!r} is not Group/name, as in 'SNAP/email-Enron'; {found}")
 
 
@@ -213,22 +194,10 @@ def _record(file: Path) -> Path:
 
 
 def _is_whole(file: Path) -> bool:
-    """Whether the file is there and has the checksum that was recorded."""
+    """Whether the file exists and has the checksum that was recorded."""
     if not (file.is_file() and _record(file).is_file()):
         return False
     return f"{digest(file)}  {file.name}" in _record(file).read_text("utf-8", "replace").splitlines()
-
-
-def _make_private(folder: Path) -> None:
-    """Make the folder; those that are new can be read and written by this user alone."""
-    try:
-        for place in (*reversed(folder.parents), folder):
-            if not place.exists():
-                place.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise DownloadError(
-            f"{folder}: cannot be made ({error.strerror}); name another folder with cache= or HOPWAVE_CACHE"
-        ) from None
 
 
 @contextmanager
@@ -248,15 +217,11 @@ def _alone(lock: Path) -> Iterator[None]:
 
 
 def transfer(url: str, part: Path, most: int, meter: Meter) -> None:
-    """Load the file at `url` into `part`, without the bytes that `part` already has.
-
-    most: a larger file is refused; raises DownloadError, also if the server cannot be reached or answers with an error.
-    """
+    """Load the file at `url`, of at most `most` bytes, into `part`, without the bytes that `part` already has."""
     for _ in range(1 + RETRIES):
         if _receive(url, part, most, meter):
             return
-    have = part.stat().st_size if part.exists() else 0
-    total = _note(part).get("total")
+    have, total = part.stat().st_size if part.exists() else 0, _note(part).get("total")
     of = f" of {amount(total)}" if total else ""
     raise DownloadError(
         f"{url}: the connection was cut {1 + RETRIES} times, with {amount(have)}{of} here; call again to continue"
@@ -269,16 +234,26 @@ def forget(part: Path) -> None:
     _note_file(part).unlink(missing_ok=True)
 
 
+def _note_file(part: Path) -> Path:
+    return part.with_name(part.name + ".json")
+
+
+def _note(part: Path) -> dict[str, Any]:
+    try:
+        note = json.loads(_note_file(part).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return note if isinstance(note, dict) else {}
+
+
 def _receive(url: str, part: Path, most: int, meter: Meter) -> bool:
     """Load what is missing over one connection; True if the file is then complete."""
     from http.client import HTTPException  # urllib is slow to import
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 
-    have = part.stat().st_size if part.exists() else 0
     note = _note(part)
-    if note.get("url") != url or not note.get("mark"):
-        have, note = 0, {}
+    have = part.stat().st_size if part.exists() and note.get("url") == url and note.get("mark") else 0
     if have and have == note.get("total"):
         return True
     headers = {"User-Agent": "hopwave", "Accept-Encoding": "identity"}
@@ -302,13 +277,15 @@ def _receive(url: str, part: Path, most: int, meter: Meter) -> bool:
             f"{url}: no connection ({reason}); check the network, or name a mirror with url= or HOPWAVE_MIRROR"
         ) from None
     with answer:
-        mark, total = _mark(answer), _length(answer)
+        tag, length = answer.headers.get("ETag", "W/"), answer.headers.get("Content-Length", "")
+        mark = answer.headers.get("Last-Modified") if not tag or tag.startswith("W/") else tag  # weak tags do not count
+        total = int(length) if length.isdecimal() else None
         if answer.status == 206:
-            first, whole = _range(answer)
-            if not have or first != have or mark != note["mark"] or whole != note.get("total"):
+            said = RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+            first, total = map(int, said.groups()) if said else (-1, -1)
+            if not have or (first, total, mark) != (have, note.get("total"), note["mark"]):
                 forget(part)
                 return False
-            total = whole
         else:
             have = 0
         if max(total or 0, have) > most:
@@ -341,49 +318,16 @@ def _copy(answer: Any, target: IO[bytes], have: int, total: int | None, most: in
             raise DownloadError(f"{answer.url}: over {amount(most)}, more than such a graph needs; check the address")
 
 
-def _mark(answer: Any) -> str | None:
-    """What names this version of the file. A weak ETag may stand for other bytes, so it does not count."""
-    tag = answer.headers.get("ETag")
-    return str(tag) if tag and not tag.startswith("W/") else answer.headers.get("Last-Modified")
-
-
-def _length(answer: Any) -> int | None:
-    text = answer.headers.get("Content-Length", "")
-    return int(text) if text.isdecimal() else None
-
-
-def _range(answer: Any) -> tuple[int, int]:
-    """The first byte of a partial answer, and the size of the whole; (-1, -1) if the server does not say."""
-    found = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", ""))
-    return (int(found[1]), int(found[2])) if found else (-1, -1)
-
-
-def _note_file(part: Path) -> Path:
-    return part.with_name(part.name + ".json")
-
-
-def _note(part: Path) -> dict[str, Any]:
-    try:
-        note = json.loads(_note_file(part).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return note if isinstance(note, dict) else {}
-
-
 # ---------------------------------------------------------------- archives
 
 
 class _Entry(tarfile.TarInfo):
     """An entry of an archive. `tarfile` reads long names and other headers whole, so their size is checked first."""
 
-    _HEADERS = (
-        tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK,
-    )  # fmt: skip
-
     @classmethod
     def frombuf(cls, buf: Any, encoding: str, errors: str) -> _Entry:
         entry = super().frombuf(buf, encoding, errors)
-        if entry.type in cls._HEADERS and entry.size > LONGEST_HEADER:
+        if entry.size > LONGEST_HEADER and not entry.isreg():
             raise FormatError(f"has a header of {amount(entry.size)}; expected at most {amount(LONGEST_HEADER)}")
         return entry
 
@@ -398,8 +342,8 @@ def digest(file: Path) -> str:
 def unpacked(archive: Path, member: str, target: Path, most: int, meter: Meter) -> Iterator[str]:
     """Write one member of a .tar.gz to `target`; the block gets its checksum, and `target` appears when it ends.
 
-    Only a regular file of exactly this name is taken, and nothing else is written, whatever the archive holds. The
-    archive is read to its end, so that its own checksum is compared. Raises FormatError.
+    Only a regular file of exactly this name is written. The archive is read to its end, so that its own checksum is
+    compared. Raises FormatError.
     """
     try:
         with (
