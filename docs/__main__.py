@@ -77,7 +77,7 @@ def networkx_functions() -> list[Any]:
     from hopwave.networkx_backend import FAMILIES, dispatch
 
     found = [*dispatch.FUNCTIONS.values(), *dispatch.LATER.values()]
-    return sorted(found, key=lambda served: FAMILIES.index(served.family))
+    return sorted(found, key=lambda served: FAMILIES.index(served.function.__module__.rpartition(".")[2]))
 
 
 def with_papers(page: str) -> str:

@@ -12,13 +12,13 @@ from typing import Any
 from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.csr import LARGEST_VERTEX_COUNT as LARGEST_N
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.system.devices import host_memory
 
 _LEAST_BYTES_PER_EDGE = 16  # source and target as int32, and the two arcs they become
 
 
-def check_whole(name: str, value: Any, least: int, most: int = LARGEST_N) -> int:
+def check_whole(name: str, value: Any, least: int, most: int = LARGEST_VERTEX_COUNT) -> int:
     """The value as an int; raise a GraphError unless it is a whole number from least to most."""
     if not is_whole(value):
         raise GraphError(f"{name}={value!r} is not a whole number; give an integer of at least {least}")

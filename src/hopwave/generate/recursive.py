@@ -16,8 +16,9 @@ import numpy.typing as npt
 from hopwave.checks.options import flag
 from hopwave.errors import GraphError, gpu_part
 from hopwave.generate import counter
-from hopwave.generate.parameters import LARGEST_N, check_memory, check_part, check_seed, check_whole
+from hopwave.generate.parameters import check_memory, check_part, check_seed, check_whole
 from hopwave.graph import Graph, construct
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT as LARGEST_N
 from hopwave.graph.csr import builders, is_compiled_faster
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]

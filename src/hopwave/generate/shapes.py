@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.generate import counter
-from hopwave.generate.parameters import LARGEST_N, check_memory, check_part, check_real, check_seed, check_whole
+from hopwave.generate.parameters import check_memory, check_part, check_real, check_seed, check_whole
 from hopwave.graph import Graph
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT as LARGEST_N
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 

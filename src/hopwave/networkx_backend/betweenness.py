@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from typing import Any, Unpack
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -24,8 +24,9 @@ import numpy as np
 import hopwave as hw
 from hopwave.graph import Graph
 from hopwave.networkx_backend import dispatch
+from hopwave.networkx_backend.components import arc_labels
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, PlaceAndPlan, serves, simple
+from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, serves, simple
 from hopwave.networkx_backend.paths import max_levels
 
 Scores = dict[Any, float]
@@ -38,15 +39,13 @@ def countable(G: NetworkXGraph, weight: Any) -> tuple[Graph, bool]:
 
     Raises NotImplementedError if a length may be too small to change the length of a path of up to n - 1 arcs.
     """
-    if weight is None:
-        return G.graph, False
-    lengths = G.lengths_of(weight).values
+    lengths = np.empty(0) if weight is None else G.lengths_of(weight).values
     if len(lengths) and lengths.min() <= lengths.max() * len(G) * 2.0**-53:
         raise NotImplementedError(
             f"the edge attribute {weight!r} is 0 somewhere, or so small beside others that it adds nothing to them: "
             "the number of shortest paths may not be defined"
         )
-    return G.weighted(weight), True
+    return G.weighted(weight), weight is not None
 
 
 class WrappedGenerator(random.Random):
@@ -71,7 +70,7 @@ def check_sample(n: int, k: Any, endpoints: bool) -> None:
 
 
 def scores_of(
-    score: Any, G: NetworkXGraph, k: Any, normalized: bool, weight: Any, seed: Any, place: PlaceAndPlan, **options: Any
+    score: Any, G: NetworkXGraph, k: Any, normalized: bool, weight: Any, seed: Any, run: Any, **options: Any
 ) -> Any:
     """One of hopwave's scores from all or k sources.
 
@@ -83,10 +82,8 @@ def scores_of(
     if seed is not None and not isinstance(seed, random.Random):
         seed = WrappedGenerator(seed)
     options |= {"k": k, "seed": seed, "weights": weighted}
-    result = score(graph, normalized=by_hopwave, progress=False, **options, **place)
-    if by_hopwave or not normalized:
-        return result.scores
-    return normalize(G, result.scores, options.get("endpoints", True))
+    scores = score(graph, normalized=by_hopwave, progress=False, **options, **run).scores
+    return scores if by_hopwave or not normalized else normalize(G, scores, options.get("endpoints", True))
 
 
 def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
@@ -100,45 +97,40 @@ def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
 
 @serves(notes=BRANDES)
 def betweenness_centrality(
-    G: NetworkXGraph, k: Any, normalized: bool, weight: Any, endpoints: bool, seed: Any, **place: Unpack[PlaceAndPlan]
+    G: NetworkXGraph, k: Any, normalized: bool, weight: Any, endpoints: bool, seed: Any, **run: Any
 ) -> Scores:
-    """How many shortest paths lead through every vertex."""
     check_sample(len(G), k, endpoints)
-    return G.by_node(
-        scores_of(hw.betweenness_centrality, G, k, normalized, weight, seed, place, endpoints=bool(endpoints))
-    )
+    ask = hw.betweenness_centrality
+    return G.by_node(scores_of(ask, G, k, normalized, weight, seed, run, endpoints=bool(endpoints)))
 
 
 @serves(why_not=WITHOUT_KEYS, notes=BRANDES + " Graphs without parallel edges.")
 def edge_betweenness_centrality(
-    G: NetworkXGraph, k: Any, normalized: bool, weight: Any, seed: Any, **place: Unpack[PlaceAndPlan]
+    G: NetworkXGraph, k: Any, normalized: bool, weight: Any, seed: Any, **run: Any
 ) -> Scores:
-    """How many shortest paths lead over every edge, in the order of `G.edges`."""
     check_sample(len(G), k, True)
     if k is not None and k == len(G):
         countable(G, weight)  # raises before a number is drawn, if NetworkX must answer the call
         seed.sample(range(k), k)  # the sample is all vertices; drawing it keeps the generator in step with NetworkX's
-    return by_edge(G, scores_of(hw.edge_betweenness_centrality, G, k, normalized, weight, seed, place))
+    return by_edge(G, scores_of(hw.edge_betweenness_centrality, G, k, normalized, weight, seed, run))
 
 
 def by_edge(G: NetworkXGraph, scores: Any) -> Scores:
     """One score per arc of G.graph, by edge in the order of `G.edges`."""
-    indptr, indices = G.out_rows
-    source = np.repeat(np.arange(len(G), dtype=np.int32), np.diff(indptr))
+    u, v = arc_labels(G, np.arange(len(G)))
     # Scores follow ascending rows. Sorting within each row finds the arcs in NetworkX's order.
-    ordered = np.empty(len(indices))
-    ordered[np.lexsort((indices, source))] = scores
-    once = slice(None) if G.directed else source <= indices
-    edges = zip(G.names(source[once]), G.names(indices[once]), strict=True)
+    ordered = np.empty(len(u))
+    ordered[np.lexsort((v, u))] = scores
+    once = slice(None) if G.directed else u <= v
+    edges = zip(G.names(u[once]), G.names(v[once]), strict=True)
     return dict(zip(edges, ordered[once].tolist(), strict=True))
 
 
 @serves(notes=dispatch.CERTIFIED)
 def betweenness_centrality_subset(
-    G: NetworkXGraph, sources: Any, targets: Any, normalized: bool, weight: Any, **place: Unpack[PlaceAndPlan]
+    G: NetworkXGraph, sources: Any, targets: Any, normalized: bool, weight: Any, **run: Any
 ) -> Scores:
-    """How many shortest paths from sources to targets lead through every vertex."""
-    total = subset_scores(hw.betweenness_centrality, len(G), G, sources, targets, weight, place)
+    total = subset_scores(hw.betweenness_centrality, len(G), G, sources, targets, weight, run)
     return G.by_node(normalize(G, total, False) if normalized else total)
 
 
@@ -149,16 +141,13 @@ def betweenness_centrality_subset(
     "at a vertex that is not a target, dependencies are divided by path counts.",
 )
 def edge_betweenness_centrality_subset(
-    G: NetworkXGraph, sources: Any, targets: Any, normalized: bool, weight: Any, **place: Unpack[PlaceAndPlan]
+    G: NetworkXGraph, sources: Any, targets: Any, normalized: bool, weight: Any, **run: Any
 ) -> Scores:
-    """How many shortest paths from sources to targets lead over every edge, in the order of `G.edges`."""
-    total = subset_scores(hw.edge_betweenness_centrality, len(G.out_rows[1]), G, sources, targets, weight, place)
+    total = subset_scores(hw.edge_betweenness_centrality, len(G.out_rows[1]), G, sources, targets, weight, run)
     return by_edge(G, normalize(G, total, True) if normalized else total)
 
 
-def subset_scores(
-    score: Any, size: int, G: NetworkXGraph, sources: Any, targets: Any, weight: Any, place: PlaceAndPlan
-) -> Any:
+def subset_scores(score: Any, size: int, G: NetworkXGraph, sources: Any, targets: Any, weight: Any, run: Any) -> Any:
     """Sums of one of hopwave's scores over the paths from sources to targets.
 
     NetworkX searches once for every time a source is listed. Sources are usually distinct, and one round is enough.
@@ -169,7 +158,7 @@ def subset_scores(
     total = np.zeros(size)
     for listed in range(1, max(times.values(), default=0) + 1 if goal else 1):
         some = [v for v, count in times.items() if count >= listed]
-        found = score(graph, sources=some, targets=goal, normalized=False, progress=False, weights=weighted, **place)
+        found = score(graph, sources=some, targets=goal, normalized=False, progress=False, weights=weighted, **run)
         total += found.scores
     return total
 
@@ -180,10 +169,7 @@ def given_states(arguments: Arguments) -> str | None:
 
 
 @serves(why_not=given_states, notes=dispatch.CERTIFIED + " With `states=`.")
-def percolation_centrality(
-    G: NetworkXGraph, attribute: Any, states: Any, weight: Any, **place: Unpack[PlaceAndPlan]
-) -> Scores:
-    """Betweenness whose sources count as much as they are percolated."""
+def percolation_centrality(G: NetworkXGraph, attribute: Any, states: Any, weight: Any, **run: Any) -> Scores:
     if not all(node in states for node in G):
         raise NotImplementedError("states lacks a node; NetworkX finds out only if a path begins or passes there")
     share = 1 / (len(G) - 2)  # of two vertices, NetworkX raises the same error
@@ -194,18 +180,14 @@ def percolation_centrality(
         raise NotImplementedError("states are negative, or one vertex has all of them: NetworkX divides by 0 there")
     if len(G) < 2:
         return G.by_node(np.zeros(len(G)) * share)
-    demand = np.zeros(graph.n)
-    demand[[G.number[node] for node in G]] = own
-    found = hw.betweenness_centrality(
-        graph, normalized=False, progress=False, weights=weighted, source_weights=demand, **place
-    )
+    options: Any = {"normalized": False, "progress": False, "weights": weighted, "source_weights": own}
+    scores = hw.betweenness_centrality(graph, **options, **run).scores
     both = 1 if G.directed else 2  # of an undirected pair, hopwave counts the mean of its two directions
-    return G.by_node(found.scores * both / (total - demand) * share)
+    return G.by_node(scores * both / (total - own) * share)
 
 
 @serves(notes="Unweighted load centrality.")
 def newman_betweenness_centrality(G: NetworkXGraph, v: Any, cutoff: Any, normalized: bool) -> Any:
-    """Load centrality: like betweenness, but each vertex splits its load evenly among its predecessors."""
     limit = math.ceil(min(max_levels(cutoff), len(G)))  # NetworkX ends the level that passes the cutoff
     scores = hw.load_centrality(G.graph, limit, bool(normalized), progress=False).scores
     if v is None:
@@ -214,14 +196,12 @@ def newman_betweenness_centrality(G: NetworkXGraph, v: Any, cutoff: Any, normali
 
 
 @serves(notes="Counted in hops. " + dispatch.CHECKED)
-def bipartite_betweenness_centrality(G: NetworkXGraph, nodes: Any, **place: Unpack[PlaceAndPlan]) -> Scores:
-    """Betweenness, divided by the greatest value that is possible on the vertex's side."""
+def bipartite_betweenness_centrality(G: NetworkXGraph, nodes: Any, **run: Any) -> Scores:
     top = set(nodes)
     bottom = set(G) - top
-    n, m = len(top), len(bottom)
-    most_top, most_bottom = _most(n, m), _most(m, n)
-    scores = betweenness_centrality(G, None, False, None, False, None, **place)
-    for side, most in ((top, most_top), (bottom, most_bottom)):
+    largest = _most(len(top), len(bottom)), _most(len(bottom), len(top))
+    scores = betweenness_centrality(G, None, False, None, False, None, **run)
+    for side, most in zip((top, bottom), largest, strict=True):
         for node in side:
             scores[node] /= most
     return scores
@@ -238,7 +218,6 @@ def _most(n: int, m: int) -> float:
     "three and more, and in directed graphs that are not strongly connected.",
 )
 def group_betweenness_centrality(G: NetworkXGraph, C: Any, normalized: bool, endpoints: bool) -> Any:
-    """How many shortest paths lead through a vertex of the group: one number, or one per group of a list."""
     several = not any(member in G for member in C)
     groups = [set(group) for group in (C if several else [C])]
     lost = {node for group in groups for node in group if node not in G}

@@ -11,7 +11,7 @@ hides an edge), negative, infinite, or integers whose sums float64 would round.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
@@ -37,7 +37,6 @@ class Lengths:
     whole: bool
 
     def numbers(self, distances: npt.NDArray[np.float64]) -> list[Any]:
-        """Distances along these lengths as Python numbers."""
         return plain_numbers(distances, self.whole)
 
 
@@ -53,8 +52,12 @@ def plain_numbers(values: npt.NDArray[Any], whole: bool) -> list[Any]:
 
 def read_lengths(adjacency: Any, nodes: list[Any], attribute: Any, missing: Any, several: bool) -> Lengths:
     """An attribute of every arc, row by row, as in `convert`; parallel edges have their least value."""
+    data = (one for node in nodes for one in adjacency[node].values())
     try:
-        found = list(_values(adjacency, nodes, attribute, missing, several))
+        found = [
+            min(each.get(attribute, missing) for each in one.values()) if several else one.get(attribute, missing)
+            for one in data
+        ]
     except TypeError as error:  # min() of values that cannot be compared
         raise NotImplementedError(f"the edge attribute {attribute!r} is no number somewhere: {error}") from None
     kinds = set(map(type, found))
@@ -76,16 +79,6 @@ def read_lengths(adjacency: Any, nodes: list[Any], attribute: Any, missing: Any,
     if whole and greatest * len(nodes) >= EXACT:
         raise NotImplementedError(f"the edge attribute {attribute!r} is so great that float64 rounds sums of it")
     return Lengths(values, whole)
-
-
-def _values(adjacency: Any, nodes: list[Any], attribute: Any, missing: Any, several: bool) -> Iterable[Any]:
-    if several:
-        return (
-            min(data.get(attribute, missing) for data in keys.values())
-            for node in nodes
-            for keys in adjacency[node].values()
-        )
-    return (data.get(attribute, missing) for node in nodes for data in adjacency[node].values())
 
 
 @dataclass(eq=False, repr=False)
@@ -124,11 +117,9 @@ class NetworkXGraph:
     # ---------------------------------------------------------------- what NetworkX needs of a graph
 
     def is_directed(self) -> bool:
-        """Whether the graph is directed."""
         return self.directed
 
     def is_multigraph(self) -> bool:
-        """Whether the graph may have parallel edges."""
         return self.multiplicity is not None
 
     def __len__(self) -> int:
@@ -138,20 +129,15 @@ class NetworkXGraph:
         return iter(self.nodes)
 
     def __contains__(self, node: object) -> bool:
-        return isinstance(node, Hashable) and self._is_node(node)
-
-    def _is_node(self, node: object) -> bool:
         try:
             return node in self.number
-        except TypeError:  # a tuple that holds a list
+        except TypeError:  # a list, or a tuple that holds one
             return False
 
     def number_of_nodes(self) -> int:
-        """The number of vertices."""
         return len(self.nodes)
 
     def number_of_edges(self) -> int:
-        """The number of edges; each parallel edge counts."""
         indptr, indices = self.out_rows
         count = np.ones(len(indices), np.int64) if self.multiplicity is None else self.multiplicity
         if self.directed:
@@ -222,7 +208,9 @@ class NetworkXGraph:
         return Lengths(lengths.values[ascending[np.searchsorted(arcs[ascending], wanted)]], lengths.whole)
 
     def weighted(self, attribute: Any) -> Graph:
-        """`graph` with an edge attribute as its weights."""
+        """`graph` with an edge attribute as its weights; without weights if it is None."""
+        if attribute is None:
+            return self.graph
         lengths = self.lengths_of(attribute)
         if attribute not in self._weighted:
             order = np.argsort(_keys(*self.out_rows)[0])  # the order of `graph`
@@ -240,6 +228,11 @@ class NetworkXGraph:
         if not self.directed:
             return self.graph
         return Graph.from_edges(*self.graph.to_edges(), n=len(self), directed=False)
+
+    @property
+    def rows_both_ways(self) -> Rows:
+        """The rows of `both_ways`, or those in NetworkX's order if the graph is undirected."""
+        return (self.both_ways.indptr, self.both_ways.indices) if self.directed else self.out_rows
 
     def names(self, ids: npt.NDArray[Any] | list[int]) -> list[Any]:
         """The nodes that have these ids."""
@@ -350,7 +343,7 @@ def _positions(nodes: list[Any]) -> dict[Any, int] | npt.NDArray[np.int32] | Non
     """How to look up a node's id: None if it is the id, an array for small whole numbers, else a dict."""
     if _are_ids(nodes):
         return None
-    if _are_whole(nodes) and min(nodes) >= 0 and max(nodes) < 8 * len(nodes) + 1024:
+    if set(map(type, nodes)) <= {int} and min(nodes) >= 0 and max(nodes) < 8 * len(nodes) + 1024:
         table = np.empty(max(nodes) + 1, np.int32)
         table[nodes] = np.arange(len(nodes), dtype=np.int32)
         return table
@@ -392,9 +385,5 @@ def _keys(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> tuple[Int
 
 
 def _are_ids(nodes: list[Any]) -> bool:
-    return _are_whole(nodes) and nodes == list(range(len(nodes)))
-
-
-def _are_whole(nodes: list[Any]) -> bool:
-    """Whether every node is a Python int (bools and floats are not)."""
-    return set(map(type, nodes)) <= {int}
+    """Whether the nodes are 0, 1, 2, … (bools and floats are not)."""
+    return set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))

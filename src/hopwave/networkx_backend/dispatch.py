@@ -1,13 +1,12 @@
 """Which functions are served, and when: hopwave's answers to NetworkX's `can_run` and `should_run`.
 
-Calls are bound by the signature of the installed NetworkX's own function. A served function declares only the arguments
-that it uses, plus the keywords that choose a device; a call that gives another argument a value other than its default
-runs in NetworkX. The decorator `serves` adds further reasons not to run, the threshold (the number of arcs from which
-hopwave is faster), and the notes for NetworkX's page.
+Calls are bound by the signature of the installed NetworkX's own function, whose page describes it. A served function
+declares only the arguments that it uses; a call that gives another argument a value other than its default runs in
+NetworkX. `serves` adds further reasons not to run, the threshold (the number of arcs from which hopwave is faster), and
+the notes for NetworkX's page.
 
-Thresholds come from benchmarks/results/networkx.md, where functions are timed on graphs of 34 to 30,000
-nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX caches conversions until the
-graph changes). Those of squares and centralities were measured on random graphs of 12 to 10,000 nodes, in CPU time.
+Thresholds come from benchmarks/results/networkx.md, where functions are timed on graphs of 34 to 30,000 nodes, with and
+without the conversion of the graph (NetworkX caches conversions until the graph changes).
 """
 
 from __future__ import annotations
@@ -18,30 +17,17 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar
 
 import networkx as nx
-
-from hopwave.planning.plan import Plan
 
 VERSION = tuple(map(int, re.findall(r"\d+", nx.__version__)[:2]))
 SINCE_3_7 = VERSION >= (3, 7)
 Arguments = dict[str, Any]
 WhyNot = Callable[[Arguments], str | None]
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class Place(TypedDict, total=False):
-    """The keywords that say where to compute; functions take them as `**place: Unpack[Place]`."""
-
-    device: str
-    threads: int | None
-
-
-class PlaceAndPlan(Place, total=False):
-    """Place, and the plan to run."""
-
-    plan: str | Plan
+# Keywords in addition to NetworkX's, by the name of a function's last parameter: `**place: Any` or `**run: Any`.
+KEYWORDS = {"place": ("device", "threads"), "run": ("device", "threads", "plan")}
 
 
 # ------------------------------------------------------------------ thresholds
@@ -167,28 +153,23 @@ class Served:
 
     name: str
     function: Callable[..., Any]
-    family: str = ""
     why_not: WhyNot | None = None
     threshold: Threshold | Callable[[Arguments], Threshold] = MANY_SEARCHES
     notes: str = ""
 
     @cached_property
     def own(self) -> tuple[str, ...]:
-        """The arguments that the function uses."""
-        parameters = inspect.signature(self.function).parameters.values()
-        return tuple(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)
+        """The arguments of NetworkX's function that this one uses."""
+        return tuple(name for name in inspect.signature(self.function).parameters if name not in KEYWORDS)
 
     @cached_property
     def keywords(self) -> tuple[str, ...]:
-        """The keywords of `**place`, which NetworkX's function does not have."""
-        if not any(one.kind is one.VAR_KEYWORD for one in inspect.signature(self.function).parameters.values()):
-            return ()
-        (place,) = get_args(get_type_hints(self.function)["place"])
-        return tuple(get_type_hints(place))
+        """The keywords that NetworkX's function does not have."""
+        return KEYWORDS.get([*inspect.signature(self.function).parameters][-1], ())
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """The signature of the installed NetworkX's function, read once, with the keywords of `**place`."""
+        """The signature of the installed NetworkX's function, with our keywords."""
         registered = nx.utils.backends._registered_algorithms.get(self.name)
         theirs = inspect.signature(self.function if registered is None else registered.orig_func)
         named = (one for one in theirs.parameters.values() if one.kind is not one.VAR_KEYWORD)
@@ -253,12 +234,16 @@ def serves(
 
     def register(function: Function) -> Function:
         dispatched = name or function.__name__
-        family = function.__module__.rpartition(".")[2]
-        table = FUNCTIONS if since <= VERSION else LATER
-        table[dispatched] = Served(dispatched, function, family, why_not, threshold, notes)
+        (FUNCTIONS if since <= VERSION else LATER)[dispatched] = Served(dispatched, function, why_not, threshold, notes)
         return function
 
     return register
+
+
+def serve(functions: dict[str, Callable[..., Any]], **how: Any) -> None:
+    """Register functions by their names, all in the way that `serves` takes."""
+    for name, function in functions.items():
+        serves(name, **how)(function)
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:

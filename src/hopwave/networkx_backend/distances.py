@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -21,11 +21,12 @@ from hopwave.algorithms.reduction.distance_sums import What
 from hopwave.api.choice import distance_engine
 from hopwave.graph import Graph
 from hopwave.networkx_backend import dispatch
-from hopwave.networkx_backend.components import reaches_each_other
+from hopwave.networkx_backend.components import arc_labels, reaches_each_other
 from hopwave.networkx_backend.convert import NetworkXGraph, plain_numbers
-from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, Place, of_one_or_all, serves
+from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, of_one_or_all, serves
 from hopwave.networkx_backend.paths import shortest_path_length
 from hopwave.networkx_backend.traversal import search
+from hopwave.networkx_backend.weighted import node_ids
 from hopwave.planning.jobs import Integers
 from hopwave.planning.many_sources import Sweep, Swept
 
@@ -59,41 +60,33 @@ class Measured:
 
 def measured(G: NetworkXGraph, attribute: Any = None) -> Measured:
     """By an edge attribute, or in hops if it is None. Raises NotImplementedError if only NetworkX can use it."""
-    if attribute is None:
-        return Measured(G.graph, weighted=False, whole=True)
-    return Measured(G.weighted(attribute), weighted=True, whole=G.lengths_of(attribute).whole)
+    whole = attribute is None or G.lengths_of(attribute).whole
+    return Measured(G.weighted(attribute), attribute is not None, whole)
 
 
-def sums(
-    by: Measured,
-    sources: list[int] | None = None,
-    device: str = "auto",
-    threads: int | None = None,
-    only: What | None = None,
-) -> Swept:
+def sums(by: Measured, sources: list[int] | None = None, only: What | None = None, **place: Any) -> Swept:
     """For each source (all, if None): how many vertices it reaches, Σ d, Σ 1/d, the largest d.
 
     `only` one of these may need fewer searches.
     """
-    ids = _ids(by.graph, sources)
-    engine = distance_engine(by.weighted, device, by.graph, threads, len(ids))
+    engine, ids, threads = _prepared(by, sources, **place)
     job = Sweep(ids, "sums", weighted=by.weighted)
     if only is not None:
         return distance_sums.sums(engine, by.graph, job, only, "distances", False, threads)[0]
     return sweep(engine, by.graph, job, "distances", False, threads)
 
 
-def blocks(
-    by: Measured, sources: list[int] | None = None, device: str = "auto", threads: int | None = None
-) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
+def blocks(by: Measured, sources: list[int] | None = None, **place: Any) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
     """(sources, their distances), a few sources at a time; without a path −1 hops, or an infinite length."""
-    ids = _ids(by.graph, sources)
-    engine = distance_engine(by.weighted, device, by.graph, threads, len(ids))
+    engine, ids, threads = _prepared(by, sources, **place)
     return distance_blocks(engine, by.graph, ids, threads, weighted=by.weighted)
 
 
-def _ids(graph: Graph, sources: list[int] | None) -> Integers:
-    return np.arange(graph.n, dtype=np.int64) if sources is None else np.array(sources, np.int64)
+def _prepared(
+    by: Measured, sources: list[int] | None, device: str = "auto", threads: int | None = None
+) -> tuple[Any, Integers, int | None]:
+    ids = np.array(range(by.graph.n) if sources is None else sources, np.int64)
+    return distance_engine(by.weighted, device, by.graph, threads, len(ids)), ids, threads
 
 
 def chosen(G: NetworkXGraph, nbunch: Any) -> list[Any]:
@@ -105,8 +98,7 @@ def chosen(G: NetworkXGraph, nbunch: Any) -> list[Any]:
 
 
 @serves(threshold=of_one_or_all("v"), notes=dispatch.LENGTHS)
-def eccentricity(G: NetworkXGraph, v: Any, weight: Any, **place: Unpack[Place]) -> Any:
-    """The distance to the farthest vertex: of one vertex, of some, or of all."""
+def eccentricity(G: NetworkXGraph, v: Any, weight: Any, **place: Any) -> Any:
     if SINCE_3_7:
         check_not_null(G)
     nodes = chosen(G, v)
@@ -136,7 +128,7 @@ def _extreme(name: str, best: Callable[..., Any], lists: bool) -> None:
     hopwave always uses bounds; NetworkX does with usebounds=True.
     """
 
-    def found(G: NetworkXGraph, e: Any, usebounds: Any, weight: Any, **place: Unpack[Place]) -> Any:
+    def found(G: NetworkXGraph, e: Any, usebounds: Any, weight: Any, **place: Any) -> Any:
         if e is not None:
             end = best(e.values())
             return [node for node in e if e[node] == end] if lists else end
@@ -158,18 +150,15 @@ def _extreme(name: str, best: Callable[..., Any], lists: bool) -> None:
     serves(name, notes=dispatch.LENGTHS)(found)
 
 
-_extreme("diameter", max, lists=False)
-_extreme("radius", min, lists=False)
-_extreme("periphery", max, lists=True)
-_extreme("center", min, lists=True)
+for name, best in (("diameter", max), ("radius", min), ("periphery", max), ("center", min)):
+    _extreme(name, best, lists=name in ("periphery", "center"))
 
 
 # ------------------------------------------------------------------ sums of distances
 
 
 @serves(notes=dispatch.LENGTHS)
-def barycenter(G: NetworkXGraph, weight: Any, **place: Unpack[Place]) -> list[Any]:
-    """The vertices with the smallest sum of distances to all others."""
+def barycenter(G: NetworkXGraph, weight: Any, **place: Any) -> list[Any]:
     if len(G) == 0:
         if not G.directed and weight is None:
             raise nx.NetworkXPointlessConcept("G has no nodes.")
@@ -201,8 +190,7 @@ def by_search(arguments: Arguments) -> str | None:
 
 
 @serves(why_not=by_search, notes=dispatch.LENGTHS)
-def average_shortest_path_length(G: NetworkXGraph, weight: Any, method: Any, **place: Unpack[Place]) -> float:
-    """The mean distance over all ordered pairs."""
+def average_shortest_path_length(G: NetworkXGraph, weight: Any, method: Any, **place: Any) -> float:
     if method is not None and method not in SINGLE_SOURCE + ALL_PAIRS:
         raise ValueError(f"method not supported: {method}")
     n = len(G)
@@ -217,8 +205,7 @@ def average_shortest_path_length(G: NetworkXGraph, weight: Any, method: Any, **p
 
 
 @serves(notes=dispatch.LENGTHS)
-def harmonic_diameter(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
-    """The harmonic mean of distances over all ordered pairs."""
+def harmonic_diameter(G: NetworkXGraph, weight: Any = None, **place: Any) -> float:
     n = len(G)
     total = float(sums(measured(G, weight), **place).inverse.sum())
     if total != 0:
@@ -226,21 +213,7 @@ def harmonic_diameter(G: NetworkXGraph, weight: Any = None, **place: Unpack[Plac
     return math.inf if n > 1 else math.nan
 
 
-def _index(name: str, of: Callable[..., float]) -> None:
-    """Serve a sum over all pairs of a connected graph, infinite otherwise."""
-
-    def index(G: NetworkXGraph, weight: Any, **place: Unpack[Place]) -> float:
-        return of(G, measured(G, weight), place) if reaches_each_other(G) else math.inf
-
-    serves(name, notes=dispatch.LENGTHS)(index)
-
-
-def _wiener(G: NetworkXGraph, by: Measured, place: Place) -> float:
-    total = by.total(sums(by, **place).total)
-    return total if G.directed else total / 2
-
-
-def _hyper_wiener(G: NetworkXGraph, by: Measured, place: Place) -> float:
+def _hyper_wiener(G: NetworkXGraph, by: Measured, place: Any) -> float:
     """The sum of distances and their squares over all pairs."""
     if by.weighted:
         return math.fsum(math.fsum(row + row * row) for _, rows in blocks(by, **place) for row in rows) / 2
@@ -248,34 +221,46 @@ def _hyper_wiener(G: NetworkXGraph, by: Measured, place: Place) -> float:
     return sum(count * (hops + hops**2) for hops, count in enumerate(pairs)) / 2
 
 
-def _schultz(G: NetworkXGraph, by: Measured, place: Place) -> float:
-    """Σ d(u, v) · (deg(u) + deg(v)) over all pairs."""
-    return 2 * by.total(sums(by, **place).total * degrees(G)) / 2
-
-
-def _gutman(G: NetworkXGraph, by: Measured, place: Place) -> float:
+def _gutman(G: NetworkXGraph, by: Measured, place: Any) -> float:
     """Σ d(u, v) · deg(u) · deg(v) over all pairs."""
     degree = degrees(G)
     return sum(by.total(degree[some] * (rows @ degree)) for some, rows in blocks(by, **place)) / 2
 
 
-for name, of in (("wiener", _wiener), ("hyper_wiener", _hyper_wiener), ("schultz", _schultz), ("gutman", _gutman)):
+def _index(name: str, of: Callable[..., float]) -> None:
+    """Serve a sum over all pairs of a connected graph, infinite otherwise."""
+
+    def index(G: NetworkXGraph, weight: Any, **place: Any) -> float:
+        return of(G, measured(G, weight), place) if reaches_each_other(G) else math.inf
+
+    serves(name, notes=dispatch.LENGTHS)(index)
+
+
+def _wiener(G: NetworkXGraph, by: Measured, place: Any) -> float:
+    total = by.total(sums(by, **place).total)
+    return total if G.directed else total / 2
+
+
+for name, of in {
+    "wiener": _wiener,
+    "hyper_wiener": _hyper_wiener,
+    "schultz": lambda G, by, place: 2 * by.total(sums(by, **place).total * degrees(G)) / 2,  # Σ d · (deg(u) + deg(v))
+    "gutman": _gutman,
+}.items():
     _index(f"{name}_index", of)
 
 
 def degrees(G: NetworkXGraph) -> Any:
     """Degrees as NetworkX counts them: a self-loop twice."""
-    indptr, indices = G.out_rows
-    source = np.repeat(np.arange(len(G)), np.diff(indptr))
-    return np.diff(indptr).astype(np.int64) + np.bincount(source[source == indices], minlength=len(G))
+    source, target = arc_labels(G, np.arange(len(G)))
+    return np.bincount(source, minlength=len(G)) + np.bincount(source[source == target], minlength=len(G))
 
 
 # ------------------------------------------------------------------ closeness
 
 
 @serves(threshold=of_one_or_all("u"), notes=dispatch.LENGTHS)
-def closeness_centrality(G: NetworkXGraph, u: Any, distance: Any, wf_improved: bool, **place: Unpack[Place]) -> Any:
-    """For each vertex, 1 / (mean distance from the vertices that reach it)."""
+def closeness_centrality(G: NetworkXGraph, u: Any, distance: Any, wf_improved: bool, **place: Any) -> Any:
     if u is not None and u not in G:
         raise nx.NodeNotFound(f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph")
     found = sums(measured(G, distance).reversed(), None if u is None else [G.number[u]], only="total", **place)
@@ -284,8 +269,7 @@ def closeness_centrality(G: NetworkXGraph, u: Any, distance: Any, wf_improved: b
 
 
 @serves(notes=dispatch.LENGTHS)
-def harmonic_centrality(G: NetworkXGraph, nbunch: Any, distance: Any, sources: Any, **place: Unpack[Place]) -> Scores:
-    """For each vertex, the sum of 1 / distance over the sources that reach it."""
+def harmonic_centrality(G: NetworkXGraph, nbunch: Any, distance: Any, sources: Any, **place: Any) -> Scores:
     # NetworkX makes a set, too, and returns nodes in the order of this set.
     nodes = list(set(G.nodes if nbunch is None else chosen(G, nbunch)))
     ids = [G.number[node] for node in nodes]
@@ -303,20 +287,13 @@ def harmonic_centrality(G: NetworkXGraph, nbunch: Any, distance: Any, sources: A
 
 @serves(threshold=dispatch.MEANS, notes="Unweighted.")
 def group_closeness_centrality(G: NetworkXGraph, S: Any) -> float:
-    """How close the other vertices are to the nearest vertex of a group."""
     group = set(S)
-    if not group:
-        raise ValueError("sources must not be empty")
-    for node in group:
-        if node not in G:
-            raise nx.NodeNotFound(f"Node {node} not found in graph")
-    total = int(search(G.in_rows, [G.number[node] for node in group]).level.sum())
+    total = int(search(G.in_rows, node_ids(G, group)).level.sum())
     return (len(G) - len(group)) / total if total else 0
 
 
 @serves(notes=dispatch.HOPS)
-def bipartite_closeness_centrality(G: NetworkXGraph, nodes: Any, normalized: bool, **place: Unpack[Place]) -> Scores:
-    """Closeness, divided by the largest value that is possible on the vertex's side."""
+def bipartite_closeness_centrality(G: NetworkXGraph, nodes: Any, normalized: bool, **place: Any) -> Scores:
     top = set(nodes)
     bottom = set(G) - top
     for node in top:
@@ -337,7 +314,6 @@ def bipartite_closeness_centrality(G: NetworkXGraph, nodes: Any, normalized: boo
 
 @serves(threshold=dispatch.MEANS, notes="Unweighted, without given paths.")
 def local_reaching_centrality(G: NetworkXGraph, v: Any, normalized: bool) -> float:
-    """The fraction of a directed graph that v reaches; in an undirected graph the mean of 1 / hops."""
     check_size(G)
     if v not in G:
         raise nx.NodeNotFound(f"Source {v} not in G")
@@ -347,8 +323,7 @@ def local_reaching_centrality(G: NetworkXGraph, v: Any, normalized: bool) -> flo
 
 
 @serves(notes=dispatch.HOPS)
-def global_reaching_centrality(G: NetworkXGraph, normalized: bool, **place: Unpack[Place]) -> float:
-    """The mean difference from the largest local reaching centrality."""
+def global_reaching_centrality(G: NetworkXGraph, normalized: bool, **place: Any) -> float:
     check_size(G)
     found = sums(measured(G), **place)
     local = (found.reached - 1 if G.directed else found.inverse) / (len(G) - 1)
@@ -369,7 +344,6 @@ def check_size(G: NetworkXGraph) -> None:
 
 @serves(threshold=dispatch.PAIR, notes=dispatch.CONVERTED_BEFORE)
 def efficiency(G: NetworkXGraph, u: Any, v: Any) -> float:
-    """1 / hops between two vertices; 0 if there is no path."""
     try:
         return float(1 / shortest_path_length(G, u, v))
     except nx.NetworkXNoPath:
@@ -377,15 +351,13 @@ def efficiency(G: NetworkXGraph, u: Any, v: Any) -> float:
 
 
 @serves(notes=dispatch.HOPS)
-def global_efficiency(G: NetworkXGraph, **place: Unpack[Place]) -> float:
-    """The mean efficiency of all pairs."""
+def global_efficiency(G: NetworkXGraph, **place: Any) -> float:
     pairs = len(G) * (len(G) - 1)
     return float(sums(measured(G), **place).inverse.sum()) / pairs if pairs else 0
 
 
 @serves(notes=dispatch.HOPS)
-def local_efficiency(G: NetworkXGraph, **place: Unpack[Place]) -> float:
-    """The mean over all vertices of the global efficiency among their neighbours."""
+def local_efficiency(G: NetworkXGraph, **place: Any) -> float:
     if len(G) == 0:
         raise ZeroDivisionError("division by zero")
     return float(hw.local_efficiency(G.graph, progress=False, **place))

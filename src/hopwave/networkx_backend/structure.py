@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 import hopwave as hw
 from hopwave.errors import ConvergenceError, GraphError
-from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.networkx_backend import dispatch
 from hopwave.networkx_backend.convert import NetworkXGraph
@@ -43,10 +42,9 @@ def complete_start(arguments: Arguments) -> str | None:
 def pagerank(
     G: NetworkXGraph, alpha: Any, personalization: Any, max_iter: Any, tol: Any, nstart: Any, weight: Any, dangling: Any
 ) -> Scores:
-    """How often a random walk visits every vertex."""
     if len(G) == 0:
         return {}
-    graph = _graph(G, weight)
+    graph = G.weighted(weight)
     jumps = _per_vertex(G, personalization)
     if jumps is not None and jumps.sum() == 0:
         raise ZeroDivisionError
@@ -57,22 +55,19 @@ def pagerank(
 
 @serves(why_not=complete_start, threshold=dispatch.POWERS, notes=EVERY_NODE)
 def eigenvector_centrality(G: NetworkXGraph, max_iter: Any, tol: Any, nstart: Any, weight: Any) -> Scores:
-    """Proportional to the sum over the vertices with arcs to it. In the order of `nstart`, as in NetworkX."""
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
     if nstart is not None and all(value == 0 for value in nstart.values()):
         raise nx.NetworkXError("initial vector cannot have all zero values")
-    graph = _graph(G, weight or None)
+    graph, start = G.weighted(weight or None), _per_vertex(G, nstart)
     with _errors_of_networkx(max_iter):
-        found = hw.eigenvector_centrality(graph, max_iter, tol, _per_vertex(G, nstart)).scores
-    return _in_order(G.by_node(found), nstart)
+        return _in_order(G, hw.eigenvector_centrality(graph, max_iter, tol, start), nstart)
 
 
 @serves(why_not=complete_start, threshold=dispatch.POWERS, notes=EVERY_NODE)
 def katz_centrality(
     G: NetworkXGraph, alpha: Any, beta: Any, max_iter: Any, tol: Any, nstart: Any, normalized: Any, weight: Any
 ) -> Scores:
-    """How many walks lead to a vertex; long walks count less. In the order of `nstart`, as in NetworkX."""
     if len(G) == 0:
         return {}
     try:
@@ -81,11 +76,9 @@ def katz_centrality(
         if set(beta) != set(G.nodes):
             raise nx.NetworkXError("beta dictionary must have a value for every node") from error
         own = _per_vertex(G, beta)
-    graph = _graph(G, weight)
+    graph, start = G.weighted(weight), _per_vertex(G, nstart)
     with _errors_of_networkx(max_iter):
-        start = _per_vertex(G, nstart)
-        found = hw.katz_centrality(graph, alpha, own, max_iter, tol, start, bool(normalized)).scores
-    return _in_order(G.by_node(found), nstart)
+        return _in_order(G, hw.katz_centrality(graph, alpha, own, max_iter, tol, start, bool(normalized)), nstart)
 
 
 @serves(
@@ -95,10 +88,6 @@ def katz_centrality(
     "one nearest to `nstart`; NetworkX's is random.",
 )
 def hits(G: NetworkXGraph, max_iter: Any, tol: Any, nstart: Any, normalized: Any) -> tuple[Scores, Scores]:
-    """Hubs and authorities. If several solutions exist, the one nearest to the start.
-
-    NetworkX before 3.7 returns a random solution. Since 3.7 `normalized=False` scales the greatest number to 1.
-    """
     if len(G) == 0:
         return {}, {}
     if SINCE_3_7 and nstart is not None and (missing := set(G.nodes) - nstart.keys()):
@@ -108,13 +97,9 @@ def hits(G: NetworkXGraph, max_iter: Any, tol: Any, nstart: Any, normalized: Any
     with _errors_of_networkx(max_iter):
         hubs, authorities = hw.hits(G.weighted("weight"), max_iter, tol, _per_vertex(G, nstart), bool(normalized))
     both = hubs.scores, authorities.scores
-    if SINCE_3_7 and not normalized:
+    if SINCE_3_7 and not normalized:  # the largest number is 1
         both = both[0] / both[0].max(), both[1] / both[1].max()
     return G.by_node(both[0]), G.by_node(both[1])
-
-
-def _graph(G: NetworkXGraph, weight: Any) -> Graph:
-    return G.graph if weight is None else G.weighted(weight)
 
 
 @contextmanager
@@ -135,9 +120,10 @@ def _per_vertex(G: NetworkXGraph, given: Any) -> npt.NDArray[np.float64] | None:
     return None if given is None else np.array([given.get(node, 0) for node in G.nodes], np.float64)
 
 
-def _in_order(found: Scores, start: Any) -> Scores:
-    """The values in the order of the nodes of `start`, if it is given."""
-    return found if start is None else {node: found[node] for node in start}
+def _in_order(G: NetworkXGraph, found: Any, start: Any) -> Scores:
+    """The scores in the order of the nodes of `start`, if it is given, as in NetworkX."""
+    scores = G.by_node(found.scores)
+    return scores if start is None else {node: scores[node] for node in start}
 
 
 # ------------------------------------------------------------------ triangles, squares, cores, degrees
@@ -148,19 +134,21 @@ SINGLE_EDGES = simple("hopwave does not count triangles over parallel edges")
 
 @serves(why_not=SINGLE_EDGES, threshold=dispatch.TRIANGLES, notes="Of all vertices, in graphs without parallel edges.")
 def triangles(G: NetworkXGraph) -> dict[Any, int]:
-    """How many triangles every vertex is in."""
     return G.by_node(hw.triangles(G.graph).scores)
+
+
+def shares(G: NetworkXGraph, found: Any) -> dict[Any, Any]:
+    """Scores by node; 0 is an int, as in NetworkX."""
+    return {node: score or 0 for node, score in zip(G.nodes, found.scores.tolist(), strict=True)}
 
 
 @serves(why_not=SINGLE_EDGES, notes=CORNERS)
 def clustering(G: NetworkXGraph) -> dict[Any, Any]:
-    """The share of pairs of a vertex's neighbours that are neighbours themselves; 0 if there are no triangles."""
-    return {v: share or 0 for v, share in zip(G.nodes, hw.clustering(G.graph).scores.tolist(), strict=True)}
+    return shares(G, hw.clustering(G.graph))
 
 
 @serves(why_not=SINGLE_EDGES, notes=CORNERS)
 def average_clustering(G: NetworkXGraph, count_zeros: Any) -> Any:
-    """The mean of `clustering` over all vertices; with count_zeros=False, over those whose value is not 0."""
     found = [c for c in clustering(G).values() if count_zeros or c]
     return sum(found) / len(found)
 
@@ -175,7 +163,6 @@ def undirected(what: str) -> WhyNot:
     notes="Undirected graphs without parallel edges.",
 )
 def transitivity(G: NetworkXGraph) -> Any:
-    """3 × triangles / pairs of edges that share a vertex; 0 if there are no triangles."""
     return hw.transitivity(G.graph) or 0
 
 
@@ -185,21 +172,17 @@ def transitivity(G: NetworkXGraph) -> Any:
     notes="Of all vertices, in undirected graphs; 0 is an int.",
 )
 def square_clustering(G: NetworkXGraph) -> dict[Any, Any]:
-    """Squares / possible squares at each vertex; 0 if none is possible. Parallel edges count once, as in NetworkX."""
-    found = hw.square_clustering(G.graph).scores.tolist()
-    return {v: share or 0 for v, share in zip(G.nodes, found, strict=True)}
+    return shares(G, hw.square_clustering(G.graph))  # parallel edges count once, as in NetworkX
 
 
 @serves(threshold=dispatch.CORES)
 def core_number(G: NetworkXGraph) -> dict[Any, int]:
-    """The largest k such that a vertex is in the k-core."""
-    graph = G.graph
-    if bool((graph.indices == arc_tails(graph)).any()):
+    if bool((G.graph.indices == arc_tails(G.graph)).any()):
         raise nx.NetworkXNotImplemented(
             "Input graph has self loops which is not permitted; "
             "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
         )
-    return G.by_node(hw.core_numbers(graph).scores)
+    return G.by_node(hw.core_numbers(G.graph).scores)
 
 
 ONCE = simple("hopwave counts parallel edges once")
@@ -219,13 +202,11 @@ for name in ("degree_centrality", "in_degree_centrality", "out_degree_centrality
 
 @serves(why_not=ONCE, threshold=dispatch.DEGREES, notes=SIMPLE)
 def modularity(G: NetworkXGraph, communities: Any, weight: Any, resolution: Any) -> float:
-    """The share of edges within communities, less what chance would put there."""
     communities = list(communities)
     listed = [node for some in communities for node in some]
     if not len(G) == len({node for node in listed if node in G}) == len(listed):
         raise nx.community.quality.NotAPartition(G, communities)
     if not G.number_of_edges():
         raise ZeroDivisionError("division by zero")
-    graph = G.graph if weight is None else G.weighted(weight)
     sets = [[G.number[node] for node in some] for some in communities]
-    return hw.modularity(graph, sets, resolution, weights=weight is not None)
+    return hw.modularity(G.weighted(weight), sets, resolution, weights=weight is not None)

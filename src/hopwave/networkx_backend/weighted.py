@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from hopwave.networkx_backend import dispatch
 from hopwave.networkx_backend.convert import Lengths, NetworkXGraph, Rows
-from hopwave.networkx_backend.dispatch import serves, unless_weighted
-from hopwave.networkx_backend.traversal import Ids, compiled
+from hopwave.networkx_backend.dispatch import serve, serves, unless_weighted
+from hopwave.networkx_backend.traversal import Ids, arcs_from, compiled
 
 Paths = dict[Any, list[Any]]
 Closed = npt.NDArray[np.uint8]  # per vertex: whether paths may visit it (engines/cpu/row_order.py)
@@ -36,6 +36,13 @@ def along_lengths() -> Any:
     from hopwave.engines.cpu.shortest_paths import dijkstra
 
     return dijkstra
+
+
+def check_ends(G: NetworkXGraph, source: Any, target: Any) -> None:
+    """Raises NetworkX's error if an end is not a node."""
+    for role, node in (("Source", source), ("Target", target)):
+        if node not in G:
+            raise nx.NodeNotFound(f"{role} {node} is not in G")
 
 
 def from_both_ends(G: NetworkXGraph, weight: Any) -> Callable[..., tuple[list[int], float] | None]:
@@ -71,12 +78,10 @@ class Search:
 
     @property
     def rows(self) -> Rows:
-        """The rows that were followed."""
         return self.G.in_rows if self.backwards else self.G.out_rows
 
     @cached_property
     def lengths(self) -> Lengths:
-        """The lengths of the arcs of `rows`."""
         return self.G.lengths_of(self.attribute, into=self.backwards)
 
     @cached_property
@@ -125,12 +130,8 @@ class Search:
     def predecessors(self) -> Paths:
         """For each vertex, all its predecessors on shortest paths, in NetworkX's order."""
         order, d, _ = self.found
-        (indptr, indices), lengths = self.rows, self.lengths.values
-        counts = np.diff(indptr)[order]
-        first = np.repeat(indptr[:-1][order], counts)
-        arcs = first + np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
-        tail, head = np.repeat(order, counts), indices[arcs]
-        offer = d[tail] + lengths[arcs]
+        tail, head, arcs = arcs_from(self.rows, order)
+        offer = d[tail] + self.lengths.values[arcs]
         near = offer <= self.limit
         tight = near & (offer == d[head])
         seen, place = np.unique(head[near], return_index=True)
@@ -141,16 +142,20 @@ class Search:
         return dict(zip(self.G.names(list(by_id)), by_id.values(), strict=True))
 
 
+def node_ids(G: NetworkXGraph, nodes: Collection[Any]) -> list[int]:
+    """The ids of sources, each once; raises NetworkX's errors."""
+    if not nodes:
+        raise ValueError("sources must not be empty")
+    for node in nodes:
+        if node not in G:
+            raise nx.NodeNotFound(f"Node {node} not found in graph")
+    return list(dict.fromkeys(G.number[node] for node in nodes))
+
+
 def search(G: NetworkXGraph, sources: Collection[Any], weight: Any, cutoff: Any = None, target: Any = None) -> Search:
     """A search from nodes of the graph; a target that is not a node is never found."""
-    if not sources:
-        raise ValueError("sources must not be empty")
-    for source in sources:
-        if source not in G:
-            raise nx.NodeNotFound(f"Node {source} not found in graph")
-    ids = list(dict.fromkeys(G.number[source] for source in sources))
     limit = math.inf if cutoff is None else float(cutoff)
-    return Search(G, weight, ids, limit, None if target is None else G.number.get(target, -1))
+    return Search(G, weight, node_ids(G, sources), limit, None if target is None else G.number.get(target, -1))
 
 
 def searches(G: NetworkXGraph, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Search]]:
@@ -164,20 +169,18 @@ def searches(G: NetworkXGraph, cutoff: Any, weight: Any) -> Iterator[tuple[Any, 
 
 def _family(read: Callable[[Search], Any], suffix: str) -> None:
     """Functions of several sources, of one and of all that return what `read` finds in a search."""
-
-    def several(G: NetworkXGraph, sources: Any, cutoff: Any, weight: Any) -> Any:
-        return read(search(G, sources, weight, cutoff))
-
-    def single(G: NetworkXGraph, source: Any, cutoff: Any, weight: Any) -> Any:
-        return read(search(G, {source}, weight, cutoff))
-
-    def all_pairs(G: NetworkXGraph, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Any]]:
-        return ((node, read(run)) for node, run in searches(G, cutoff, weight))
-
+    some: dict[str, Any] = {
+        f"multi_source_dijkstra{suffix}": lambda G, sources, cutoff, weight: read(search(G, sources, weight, cutoff)),
+        f"single_source_dijkstra{suffix}": lambda G, source, cutoff, weight: read(search(G, {source}, weight, cutoff)),
+    }
     if suffix:
-        serves(f"multi_source_dijkstra{suffix}", threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)(several)
-        serves(f"single_source_dijkstra{suffix}", threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)(single)
-    serves(f"all_pairs_dijkstra{suffix}", notes=dispatch.ALONG)(all_pairs)
+        serve(some, threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)
+    every: dict[str, Any] = {
+        f"all_pairs_dijkstra{suffix}": lambda G, cutoff, weight: (
+            (node, read(run)) for node, run in searches(G, cutoff, weight)
+        )
+    }
+    serve(every, notes=dispatch.ALONG)
 
 
 _family(lambda run: (run.distances(), run.paths()), "")
@@ -187,7 +190,6 @@ _family(Search.paths, "_path")
 
 @serves(threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)
 def multi_source_dijkstra(G: NetworkXGraph, sources: Any, target: Any, cutoff: Any, weight: Any) -> Any:
-    """Lengths and paths from the nearest source, to all vertices or to the target."""
     run = search(G, sources, weight, cutoff, target)
     if target is None:
         return run.distances(), run.paths()
@@ -200,7 +202,6 @@ def multi_source_dijkstra(G: NetworkXGraph, sources: Any, target: Any, cutoff: A
 
 @serves(threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)
 def single_source_dijkstra(G: NetworkXGraph, source: Any, target: Any, cutoff: Any, weight: Any) -> Any:
-    """Lengths and paths from the source, to all vertices or to the target."""
     return multi_source_dijkstra(G, {source}, target, cutoff, weight)
 
 
@@ -208,7 +209,6 @@ def single_source_dijkstra(G: NetworkXGraph, source: Any, target: Any, cutoff: A
 def dijkstra_predecessor_and_distance(
     G: NetworkXGraph, source: Any, cutoff: Any, weight: Any
 ) -> tuple[Paths, dict[Any, Any]]:
-    """All predecessors on shortest paths from the source, and the lengths of these paths."""
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
     run = search(G, [source], weight, cutoff)
@@ -219,20 +219,15 @@ def dijkstra_predecessor_and_distance(
 
 
 @serves(threshold=dispatch.DIJKSTRA_PAIR, notes=PAIRED)
-def dijkstra_path(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> list[Any]:
-    """A shortest path."""
-    path: list[Any] = multi_source_dijkstra(G, {source}, target, None, weight)[1]
-    return path
+def dijkstra_path(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Any:
+    return multi_source_dijkstra(G, {source}, target, None, weight)[1]
 
 
 @serves(threshold=dispatch.DIJKSTRA_PAIR, notes=PAIRED)
 def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Any:
-    """The length of a shortest path."""
-    if source not in G:
-        raise nx.NodeNotFound(f"Node {source} not found in graph")
+    run = search(G, [source], weight, target=target)
     if source == target:
         return 0
-    run = search(G, [source], weight, target=target)
     if run.distance() is None:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return run.distance()
@@ -240,10 +235,7 @@ def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any
 
 @serves(threshold=dispatch.DIJKSTRA_PAIR, notes=PAIRED)
 def bidirectional_dijkstra(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> tuple[Any, list[Any]]:
-    """The length of a shortest path, and the path, found from both ends."""
-    for role, node in (("Source", source), ("Target", target)):
-        if node not in G:
-            raise nx.NodeNotFound(f"{role} {node} is not in G")
+    check_ends(G, source, target)
     if source == target:
         return 0, [source]
     found = from_both_ends(G, weight)(G.number[source], G.number[target], OPEN)
@@ -263,7 +255,6 @@ Find = Callable[[int, int, Closed], tuple[Any, list[int]] | None]  # (length, id
     notes="In hops, or along an edge attribute; equally long paths in NetworkX's order.",
 )
 def shortest_simple_paths(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Iterator[list[Any]]:
-    """Every path that visits no vertex twice, shortest first."""
     if weight is None:
 
         def find(start: int, end: int, closed: Closed) -> tuple[Any, list[int]] | None:
