@@ -37,11 +37,19 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         "is_bipartite sets core_number",
     ),
     ("Unweighted; the attributes are copied from the graph itself.", {}, "ego_graph"),
+    ("In the order in which NetworkX closes them.", {}, "strongly_connected_components"),
     (
         "Runs if a converted graph is cached; otherwise NetworkX's own search finishes sooner.",
         {},
-        "bidirectional_shortest_path has_path efficiency node_connected_component",
+        "node_connected_component bidirectional_shortest_path has_path efficiency",
     ),
+    ("Numbered as NetworkX numbers them.", {}, "condensation"),
+    (
+        "In the order in which NetworkX finds them.",
+        {},
+        "biconnected_component_edges biconnected_components articulation_points",
+    ),
+    ("In the order of the nodes.", {}, "color"),
     (
         "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order. Both ends given: Runs "
         "if a converted graph is cached; otherwise NetworkX's own search finishes sooner.",
@@ -124,14 +132,6 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         {},
         "group_betweenness_centrality",
     ),
-    ("In the order in which NetworkX closes them.", {}, "strongly_connected_components"),
-    ("Numbered as NetworkX numbers them.", {}, "condensation"),
-    (
-        "In the order in which NetworkX finds them.",
-        {},
-        "biconnected_component_edges biconnected_components articulation_points",
-    ),
-    ("In the order of the nodes.", {}, "color"),
     ("In graphs without parallel edges.", {}, "pagerank"),
     ("If `nstart` is not given, or names every node.", {}, "eigenvector_centrality katz_centrality"),
     (
@@ -140,8 +140,8 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         {},
         "hits",
     ),
+    ("Unweighted, of all vertices, in graphs without parallel edges.", {}, "average_clustering clustering"),
     ("Of all vertices, in graphs without parallel edges.", {}, "triangles"),
-    ("Unweighted, of all vertices, in graphs without parallel edges.", {}, "clustering average_clustering"),
     ("Undirected graphs without parallel edges.", {}, "transitivity"),
     ("Of all vertices, in undirected graphs; 0 is an int.", {}, "square_clustering"),
     (

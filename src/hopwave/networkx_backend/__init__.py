@@ -11,8 +11,8 @@ from typing import Any
 
 from hopwave.networkx_backend import convert, dispatch
 
-# Importing a family registers its functions by dispatch.serves. The order is that of NetworkX's reference.
-FAMILIES = ("traversal", "paths", "weighted", "distances", "betweenness", "components", "structure")
+# Importing a family registers its functions by dispatch.serves.
+FAMILIES = ("traversal", "paths", "weighted", "distances", "centrality")
 for family in FAMILIES:
     import_module(f"hopwave.networkx_backend.{family}")
 
@@ -33,7 +33,7 @@ class Backend:
 
     @staticmethod
     def on_start_tests(items: list[Any]) -> None:
-        """Mark the one test of NetworkX's suite that expects values against the definition (see betweenness.py)."""
+        """Mark the one test of NetworkX's suite that expects values against the definition (see centrality.py)."""
         import pytest
 
         reason = "three of five paths lead over vertex 6; NetworkX says two"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import networkx as nx
@@ -21,11 +21,10 @@ from hopwave.algorithms.reduction.distance_sums import What
 from hopwave.api.choice import distance_engine
 from hopwave.graph import Graph
 from hopwave.networkx_backend import dispatch
-from hopwave.networkx_backend.components import arc_labels, reaches_each_other
 from hopwave.networkx_backend.convert import NetworkXGraph, plain_numbers
 from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, of_one_or_all, serves
 from hopwave.networkx_backend.paths import shortest_path_length
-from hopwave.networkx_backend.traversal import search
+from hopwave.networkx_backend.traversal import arc_labels, reaches_each_other, search
 from hopwave.networkx_backend.weighted import node_ids
 from hopwave.planning.jobs import Integers
 from hopwave.planning.many_sources import Sweep, Swept
@@ -50,11 +49,9 @@ class Measured:
     whole: bool
 
     def reversed(self) -> Measured:
-        """Distances along reversed arcs."""
-        return Measured(self.graph.reversed(), self.weighted, self.whole)
+        return replace(self, graph=self.graph.reversed())
 
     def total(self, values: npt.NDArray[Any]) -> int | float:
-        """The sum of all values."""
         return int(values.sum()) if self.whole else math.fsum(values)
 
 
@@ -85,7 +82,7 @@ def blocks(by: Measured, sources: list[int] | None = None, **place: Any) -> Iter
 def _prepared(
     by: Measured, sources: list[int] | None, device: str = "auto", threads: int | None = None
 ) -> tuple[Any, Integers, int | None]:
-    ids = np.array(range(by.graph.n) if sources is None else sources, np.int64)
+    ids = np.arange(by.graph.n) if sources is None else np.array(sources, np.int64)
     return distance_engine(by.weighted, device, by.graph, threads, len(ids)), ids, threads
 
 
