@@ -109,7 +109,7 @@ def kernels(draw: random.Random, folder: Path) -> int:
             written[key] = draw.randbytes(draw.randint(0, 40)), {f"name {draw.random()}": "symbol"}
             kernel_files.write(key, *written[key])
         key = draw.choice(list(written))
-        file = kernel_files._path(key)
+        file = kernel_files.path_of(key)
         data = file.read_bytes()
         changed = b"" if draw.random() < 0.2 else damaged(draw, data)
         file.write_bytes(changed) if changed else file.unlink()

@@ -82,7 +82,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "package"
     place.mkdir()
     monkeypatch.setattr(kernel_files, "SHIPPED", place)
-    kernel_files.shipped_path(KEY, place).write_bytes(kernel_files.content_of(CODE, SYMBOLS))
+    kernel_files.path_of(KEY, place).write_bytes(kernel_files.content_of(CODE, SYMBOLS))
     (place / kernel_files.ABOUT).write_text('{"nvrtc": [13, 0]}')
     kernel_files.why_not_shipped.cache_clear()
     kernel_files._say_once.cache_clear()
@@ -99,7 +99,7 @@ def test_code_in_a_wheel_is_read(shipped: Path, caplog: pytest.LogCaptureFixture
 def test_damaged_code_in_a_wheel_is_compiled(
     shipped: Path, name: str, damage: bytes | None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = kernel_files.shipped_path(KEY, shipped) if name == "code" else shipped / kernel_files.ABOUT
+    path = kernel_files.path_of(KEY, shipped) if name == "code" else shipped / kernel_files.ABOUT
     path.write_bytes(path.read_bytes()[:-1] if damage is None else damage)
     assert kernel_files.read_shipped(KEY, 13000) is kernel_files.read_shipped(KEY, 13000) is None
     assert len(caplog.records) == 1 and "are compiled" in caplog.text and path.exists()

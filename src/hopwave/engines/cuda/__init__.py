@@ -1,9 +1,4 @@
-"""The CUDA engine: every search plan on the GPU, through CuPy, with hopwave's own kernels (kernels/*.cuh).
-
-A plan whose loop is on the host runs level by level (search/steps.py). A plan whose loop is on the device is one launch
-(search/one_launch.py) if the GPU can launch cooperatively. Methods import what they use: CuPy may be missing, and a
-search need not load the modules of betweenness.
-"""
+"""The CUDA engine: every search plan on the GPU, through CuPy, with hopwave's own kernels (kernels/*.cuh)."""
 
 from __future__ import annotations
 
@@ -139,7 +134,6 @@ class Engine(NoOperations):
             return list(by_level.recounted(search, levels)) if search.duplicates else levels
 
     def advance(self, search: Any, step: Step, choice: int) -> Level:
-        """Run one level of a search."""
         from hopwave.engines.cuda.search.steps import advance
 
         with explained("computing a level", search.loaded.graph):
@@ -301,7 +295,6 @@ def _refuse_threads(threads: int | None) -> None:
 
 
 def path_back(graph: Graph, distances: npt.NDArray[np.int32], target: int) -> list[int]:
-    """Return a shortest path from a vertex with distance 0 to the target."""
     path = [target]
     while distances[path[-1]]:
         v = path[-1]

@@ -34,10 +34,7 @@ def scaled(values, factor=1.0, divisor=1.0):
 
 
 def obeys(graph, levels, tree, sources, limit):
-    """Whether levels, and predecessors if they are given, obey the rules of a search (api/validate.py).
-
-    levels, tree: int32, on the GPU or not; sources: ids.
-    """
+    """Whether levels, and predecessors if they are given, obey the rules of a search (api/validate.py)."""
     with explained("validating a search", graph):
         on_device = uploaded(graph)
         n, m, launch = on_device.n, on_device.m, on_device.launch

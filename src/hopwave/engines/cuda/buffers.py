@@ -1,9 +1,4 @@
-"""Memory: how much a run may use, declared arrays, work that shrinks until it fits, cached buffers, and host memory.
-
-Results are copied into pinned memory at the full speed of the bus, several times as fast as into plain memory. Pinning
-takes longer than one copy saves, so it pays only for memory that is used again: a few results are pinned at a time, and
-when a result is no longer referenced, the next one uses its memory. A caller who keeps more results gets plain arrays.
-"""
+"""Memory: how much a run may use, declared arrays, work that shrinks until it fits, cached buffers, and host memory."""
 
 import threading
 import weakref
@@ -36,12 +31,10 @@ def require(needed, what, remedy):
 
 
 def allocate(arrays):
-    """Allocate declared arrays (engines/ledger.py); returned by name, in their order."""
     return {name: allocated(array) for name, array in arrays.items()}
 
 
 def allocated(array):
-    """Allocate one declared array."""
     shape, dtype = array.shape, np.dtype(array.dtype)
     if dtype.names:  # CuPy has no structured arrays: a struct is a row of bytes
         shape, dtype = (*(shape if isinstance(shape, tuple) else (shape,)), dtype.itemsize), np.uint8
@@ -69,15 +62,11 @@ class NamedBuffers:
 
     @property
     def bytes(self):
-        """Device memory held."""
         return sum(array.nbytes for array in self.arrays.values())
 
 
 class Pieces:
-    """Ranges [begin, end) that cover `count` items, `size` at a time.
-
-    A piece for which memory runs out is tried again with half the size, as long as that is at least `least`.
-    """
+    """Ranges [begin, end) that cover `count` items, `size` at a time."""
 
     def __init__(self, count, size, least=1):
         self.count, self.size, self.least = count, max(1, min(size, count)), least
@@ -123,8 +112,6 @@ MOST_BYTES = 1 << 30  # most bytes of pinned memory: the system cannot swap it o
 
 
 class PinnedAnswers:
-    """The number of pinned answers, and their bytes."""
-
     def __init__(self):
         self.lock = threading.Lock()
         self.count = self.bytes = 0
@@ -176,7 +163,6 @@ class CopiesBeside:
             self.done = row
 
     def finished(self):
-        """The whole table on the host."""
         if self.stream is None:
             return self.table.get()
         self.up_to(len(self.table))
@@ -204,7 +190,6 @@ class Report:
             before.synchronize()
 
     def view(self, dtype, count):
-        """The memory as an array."""
         return np.frombuffer(self.memory, dtype, count)
 
     def __del__(self):

@@ -31,12 +31,10 @@ SPARE = 0.125  # share of an array that may stay unused behind the rows (room fo
 
 
 def launch(name, kind, blocks, *arguments):
-    """Launch one instance of a kernel template with `blocks` blocks."""
     kernels().get(HEADER, name, kind)((int(blocks),), (BLOCK,), arguments)
 
 
 def grid_for(items, per_block):
-    """Blocks for `items` items, at most as many as the GPU holds at once."""
     return max(1, min(kernels().blocks, -(-items // per_block)))
 
 
@@ -69,7 +67,6 @@ def uploaded(array):
 
 
 def to_host(array):
-    """A copy in host memory."""
     return fetched(array)
 
 
@@ -85,7 +82,6 @@ def extent(*columns):
 
 
 def first_nan(weights):
-    """The place of the first weight that is NaN, or None."""
     found = cupy.asarray(np.array([len(weights)], np.uint64))
     if len(weights):
         blocks = grid_for(len(weights), BLOCK)
@@ -165,7 +161,6 @@ def begin_rows_of(kind, weight, arcs):
 
 
 def tails(rows):
-    """The row of every arc."""
     offsets, found = rows.indptr, cupy.empty(len(rows.indices), np.int32)
     count = len(offsets) - 1
     kernels(offset_type(offsets))(STATE, "arc_rows", WARP * count, offsets, np.int32(count), found)
@@ -210,11 +205,7 @@ def ranks_of(keys):
 
 
 def by_degree(offsets, neighbours, out=None):
-    """Each row's neighbours by descending length of their own rows, ties by number.
-
-    (Hiragushi, section 3.4: in-neighbours of high degree are found early.) out: the array to write; may be
-    `neighbours`.
-    """
+    """Each row's neighbours by descending length of their own rows, ties by number."""
     kind = IDS[offsets.dtype]
     order, rank = ranks_by_degree(offsets)
     arranged = cupy.empty_like(neighbours) if out is None else out
@@ -253,17 +244,12 @@ def parts(arcs_in, arcs):
 
 def bytes_needed(n, arcs_in, cuts, weight):
     """Bytes on the GPU beside the edges: the rows, and the largest part while it is sorted; weight: bytes of one
-    weight.
-
-    >>> bytes_needed(1000, np.array([10**6, 3 * 10**6]), [(0, 1), (1, 2)], 0)
-    64012000
-    """
+    weight."""
     largest = max((int(arcs_in[first:last].sum()) for first, last in cuts), default=0)
     return 12 * n + int(arcs_in.sum()) * (4 + weight) + largest * (SORTING_WEIGHTED if weight else SORTING)
 
 
 def offset_dtype(arcs):
-    """The type of row offsets: int32, or int64 if there are too many arcs."""
     return np.int64 if arcs > np.iinfo(np.int32).max else np.int32
 
 

@@ -1,8 +1,4 @@
-"""Components on the GPU: weak ones by hooking (kernels/components/hooking.cuh), strong and biconnected ones.
-
-Strong components are found by trimming, one search forwards and backwards, and colours (kernels/components/strong.cuh
-explains the steps). The host only reads, after each step, how many vertices remain.
-"""
+"""Components on the GPU: weak ones by hooking (kernels/components/hooking.cuh), strong and biconnected ones."""
 
 import cupy
 import numpy as np
@@ -75,7 +71,6 @@ def _sides(on_device):
 
 
 def most_frequent(launch, parent):
-    """The most frequent root among some vertices at even distances."""
     n = len(parent)
     count = min(policy.COMPONENTS.sampled_vertices, n)
     roots = cupy.empty(count, np.int32)
@@ -93,10 +88,7 @@ def labels_by_lowest(launch, part):
 
 
 def labels(launch, parent):
-    """Turn every vertex's root into the number of its tree; overwrites `parent`.
-
-    A root is the lowest vertex of its tree, so numbering the roots in ascending order numbers the components.
-    """
+    """Turn every vertex's root into the number of its tree; overwrites `parent`."""
     n, tiles = np.uint64(len(parent)), -(-len(parent) // TILE)
     sums, found = cupy.empty(tiles, np.uint64), cupy.empty(len(parent), np.int32)
     launch(HEADER, "count_roots", BLOCK * tiles, n, parent, sums)
@@ -144,7 +136,6 @@ class Strong:
         self.vertices = np.int32(self.n)
 
     def launch(self, name, work, *arguments):
-        """Launch a plain kernel."""
         self.device.launch(STRONG, name, work, *arguments)
 
     def together(self, name, *arguments):
@@ -185,10 +176,6 @@ class Strong:
         self.launch("regroup", self.n, self.vertices, self.part, colour, self.group, count)
         return int(count.get()[0])
 
-    def numbers(self):
-        """The number of every vertex's component, by the lowest vertices."""
-        return labels_by_lowest(self.device.launch, self.part)
-
 
 def strong_components(on_device):
     """The number of every vertex's strong component, int32 on the host; ordered by their lowest vertices."""
@@ -207,7 +194,7 @@ def strong_components(on_device):
             run.trim()
             left = run.open()
         turn += 1
-    return run.numbers().get()
+    return labels_by_lowest(on_device.launch, run.part).get()
 
 
 # ---------------------------------------------------------------- biconnected components

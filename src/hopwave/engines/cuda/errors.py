@@ -17,10 +17,7 @@ _imported_by = os.getpid()
 
 
 class explained:
-    """A context whose CUDA errors become EngineErrors. The next call works again, if the GPU still responds.
-
-    Nothing is imported or formatted until something fails: every level of a search runs inside one of these.
-    """
+    """A context whose CUDA errors become EngineErrors."""
 
     def __init__(self, doing, graph=None, remedy=FEWER_BUFFERS):
         self.doing, self.graph, self.remedy = doing, graph, remedy

@@ -1,9 +1,4 @@
-"""Bytes that each question takes in the GPU's memory, besides CuPy's and the driver's own.
-
-Every function returns moments: the parts that exist at the same time, by name. The peak is the moment with the largest
-sum. How many searches run at a time is decided by the engine's own policy, which fits them into the free memory. The
-graph is assumed to be on the host only.
-"""
+"""Bytes that each question takes in the GPU's memory, besides CuPy's and the driver's own."""
 
 from __future__ import annotations
 
@@ -81,14 +76,7 @@ def _sorted(n: int, arcs: int, weighted: bool) -> Parts:
 
 
 def packed_bits(lengths: npt.NDArray[Any]) -> float:
-    """About how many bits an arc takes in packed rows (packed.py), of the lengths of all rows.
-
-    A group of 32 arcs spans the numbers of 32 gaps in a long row, and of all vertices in short rows; a group's head
-    takes two more bits per arc. Measured graphs took up to 15% less.
-
-    >>> packed_bits(np.full(1024, 4)), packed_bits(np.full(1024, 1024))
-    (12.0, 7.0)
-    """
+    """About how many bits an arc takes in packed rows (packed.py), of the lengths of all rows."""
     lengths = lengths[lengths > 0].astype(np.float64)
     most = np.ceil(np.log2(max(2, len(lengths))))
     spans = np.minimum(most, np.log2(32 * max(1, len(lengths)) / lengths))

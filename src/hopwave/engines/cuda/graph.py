@@ -1,8 +1,4 @@
-"""A graph on the GPU: its rows and columns without values, uploaded once and kept with the graph.
-
-What else a plan needs (neighbours by degree, one row number per arc, vertices without in-arcs) is made on the GPU when
-first needed. A search's buffers are kept too, for the next search.
-"""
+"""A graph on the GPU: its rows and columns without values, uploaded once and kept with the graph."""
 
 from __future__ import annotations
 
@@ -42,10 +38,7 @@ class made_once(cached_property):
 
 
 class CudaGraph:
-    """The arrays of one graph for all plans; each is made when first needed. compressed: its rows, if they are packed.
-
-    What runs on packed rows asks for `compressed`; everything else asks for rows or columns, and is refused.
-    """
+    """The arrays of one graph for all plans, each made when first needed; compressed: its rows, if they are packed."""
 
     def __init__(self, graph: Graph, compressed=None):
         self.n, self.m, self.directed = graph.n, graph.m, graph.directed
@@ -70,7 +63,6 @@ class CudaGraph:
 
     @made_once
     def rows(self):
-        """Offsets and out-neighbours."""
         self.refuse_compressed()
         if self.given is not None:
             return self.given
@@ -151,10 +143,7 @@ class CudaGraph:
 
     @made_once
     def arranged(self):
-        """columns with every vertex's in-neighbours by descending in-degree (Hiragushi, section 3.4).
-
-        The original order is dropped, unless a plan already uses it: a search needs only one of the two.
-        """
+        """columns with every vertex's in-neighbours by descending in-degree (Hiragushi, section 3.4)."""
         unused = [name for name in ("rows", "columns") if name not in self.__dict__]
         in_offsets, in_neighbours = self.columns
         if not self.m:
@@ -179,7 +168,6 @@ class CudaGraph:
 
     @property
     def bytes(self):
-        """Bytes on the GPU held for this graph: arcs in every order used so far, and idle buffers."""
         arrays = {id(a): a for name in ("rows", "columns", "arranged") for a in self.__dict__.get(name, ())}
         single = ("row_offsets", "arc_columns", "arc_values", "closed")
         arrays |= {id(a): a for name in single if (a := self.__dict__.get(name)) is not None}
@@ -222,7 +210,6 @@ class Loaded:
         return self.on_device.compressed if (one_launch or own) and self.device.cooperative else None
 
     def ready(self):
-        """Upload or make everything that the plan will read."""
         if self.plan.regime == "source" and self.plan.task == "betweenness":
             return self.on_device.columns_alone()
         if self.reads_columns_alone:

@@ -1,8 +1,4 @@
-"""Every kernel that the engine may launch: for `hopwave warmup`, and for tests that compile all of them.
-
-One line of the table per header and kernels with the same template arguments, then what each argument may be. Products
-over semirings are not in it: they are made for an operator (linalg/compiled.py).
-"""
+"""Every kernel that the engine may launch: for `hopwave warmup`, and for tests that compile all of them."""
 
 from itertools import product
 
@@ -10,7 +6,6 @@ from hopwave.engines.cuda.launch import expression
 
 
 def words(kind: str, names: str) -> list[str]:
-    """Enumerators of kernels/steps/report.cuh."""
     return [f"hopwave::steps::{kind}::{name}" for name in names.split()]
 
 
@@ -115,7 +110,6 @@ TABLE: tuple[tuple[str, str, *tuple[list[str] | tuple[str, ...], ...]], ...] = (
 
 
 def all_instances() -> dict[str, list[str]]:
-    """Header → the instances of its templates."""
     found: dict[str, list[str]] = {}
     for header, names, *choices in TABLE:
         made = [expression(header, name, *some) for name in names.split() for some in product(*choices)]

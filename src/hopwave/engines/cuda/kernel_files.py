@@ -29,7 +29,6 @@ ABOUT = "about.json"
 
 
 def folder() -> Path:
-    """The folder: "kernels" in hopwave's cache folder (HOPWAVE_CACHE, else the user's)."""
     return cache_folder() / "kernels"
 
 
@@ -50,7 +49,7 @@ def read(key: tuple[str, ...]) -> tuple[bytes, dict[str, str]] | None:
     """The code kept under this key, and the symbols of its instances; None if the file is missing or damaged."""
     if why_not() is not None:
         return None
-    path = _path(key)
+    path = path_of(key)
     try:
         return _content(path)
     except FileNotFoundError:
@@ -74,7 +73,7 @@ def _content(path: Path) -> tuple[bytes, dict[str, str]]:
 def read_shipped(key: tuple[str, ...], driver: int) -> tuple[bytes, dict[str, str]] | None:
     """The code that the package carries under this key, for a driver of that CUDA version (13000); None if it has none
     that can be used."""
-    path = _path(key, SHIPPED)
+    path = path_of(key, SHIPPED)
     if not path.is_file():
         return None
     if (reason := why_not_shipped(driver)) is None:
@@ -109,7 +108,7 @@ def write(key: tuple[str, ...], code: bytes, symbols: dict[str, str]) -> None:
     if (reason := why_not()) is not None:
         log.info("kernels are not kept: %s", reason)
         return
-    path, content = _path(key), content_of(code, symbols)
+    path, content = path_of(key), content_of(code, symbols)
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
         try:
@@ -124,25 +123,19 @@ def write(key: tuple[str, ...], code: bytes, symbols: dict[str, str]) -> None:
 
 
 def content_of(code: bytes, symbols: dict[str, str]) -> bytes:
-    """What a file of this code holds."""
     about = json.dumps({"sha256": _digest(code, symbols), "symbols": symbols})
     return about.encode() + b"\n" + code
 
 
 def holds(key: tuple[str, ...]) -> bool:
-    """Whether there is code under this key."""
-    return why_not() is None and _path(key).is_file()
+    return why_not() is None and path_of(key).is_file()
 
 
 def _digest(code: bytes, symbols: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(symbols, sort_keys=True).encode() + b"\n" + code).hexdigest()
 
 
-def _path(key: tuple[str, ...], place: Path | None = None) -> Path:
+def path_of(key: tuple[str, ...], place: Path | None = None) -> Path:
+    """The file of this key, in the user's folder or in one that becomes the package's."""
     digest = hashlib.sha256("\0".join(key).encode()).hexdigest()
     return (place or folder()) / (digest[:40] + SUFFIX)
-
-
-def shipped_path(key: tuple[str, ...], place: Path) -> Path:
-    """The file of this key in a folder that becomes the package's."""
-    return _path(key, place)

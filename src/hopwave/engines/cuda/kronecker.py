@@ -1,10 +1,4 @@
-"""Kronecker graphs drawn and built on the GPU: the edges of hopwave.generate.kronecker, bit for bit.
-
-Edges are drawn twice instead of stored, so that building a graph of 2^29 vertices and 2^34 arcs needs little more
-memory than the graph. Packed rows (packed.py), for graphs that do not fit otherwise, are drawn once more for each part
-of the rows that is sorted and packed. Rows keep loops and repeats, as Graph500 lists them. For searches vertices are
-numbered by degree (numbering.py); rows, and neighbours within rows, are in that order. Answers are by id.
-"""
+"""Kronecker graphs drawn and built on the GPU: the edges of hopwave.generate.kronecker, bit for bit."""
 
 import math
 
@@ -36,7 +30,6 @@ BUILDING = 48, 24  # peak while building: bytes per vertex, bytes per arc of one
 
 
 def recipe(scale, seed):
-    """The kernels' struct Recipe for a scale and a seed."""
     made = filled(RECIPE)
     mask = (1 << max(scale, 1)) - 1
     made["start"] = counter.start(seed, "kronecker")
@@ -56,11 +49,7 @@ def edges(scale, seed, first, count, id_type=np.int64):
 
 
 def packed_bits(scale, edge_factor):
-    """About how many bits an arc takes in packed rows; measured at scales 16 to 20, and a little more.
-
-    >>> round(packed_bits(20, 16), 1), round(packed_bits(30, 16), 1)
-    (15.4, 21.4)
-    """
+    """About how many bits an arc takes in packed rows; measured at scales 16 to 20, and a little more."""
     return max(4.0, 7.4 + 0.6 * scale - math.log2(edge_factor))
 
 
@@ -163,13 +152,11 @@ class Rows:
         self.offsets = self.offsets.view(np.uint64)
 
     def row(self, number):
-        """The neighbours of one row."""
         begin, end = self.offsets[number : number + 2].tolist()
         return self.neighbours[begin:end] if self.packed is None else self.packed.unpacked(begin, end)
 
     @property
     def bytes(self):
-        """Device memory held by the offsets and the neighbours."""
         return self.offsets.nbytes + (self.neighbours.nbytes if self.packed is None else self.packed.bytes)
 
     def check(self):

@@ -28,7 +28,6 @@ TILE = 4096  # items per tile of a prefix sum (kernels/common/threads.cuh)
 OFFSETS = {
     np.dtype(np.int32): "int", np.dtype(np.int64): "long long", np.dtype(np.uint64): "unsigned long long",
 }  # fmt: skip
-PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block may use without asking CUDA for more
 
 
 def expression(header, name, *arguments):
@@ -62,7 +61,6 @@ def together(header, *names):
 
 
 def truth(value):
-    """A bool as C++ spells it."""
     return "true" if value else "false"
 
 
@@ -129,7 +127,6 @@ class Kernels:
         kernel((blocks or min(-(-int(work) // BLOCK), self.blocks),), (BLOCK,), arguments)
 
     def launch(self, kernel, work, arguments):
-        """Launch a kernel that `get` has found, with one thread per item of work."""
         kernel((min(-(-work // BLOCK), self.blocks),), (BLOCK,), arguments)
 
     # ---------------------------------------------------------------- grids of exact size
@@ -144,18 +141,13 @@ class Kernels:
         return kernel
 
     def exactly(self, header, name, shape, grid, threads, arguments, shared=0, cooperative=False):
-        """Launch with this grid and `shared` bytes of shared memory per block; all blocks run at once if cooperative.
-
-        Python ints are passed as 64 bits.
-        """
+        """Launch with this grid, `shared` bytes of shared memory per block; Python ints are passed as 64 bits."""
         kernel = self.configurable(header, name, shape, cooperative)
-        if shared > PLAIN_SHARED:
-            kernel.allow_shared(shared)
+        kernel.allow_shared(shared)
         arguments = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
         kernel(grid, (threads,), arguments, shared_mem=shared)
 
     def resident_threads(self, header, name, shape=""):
-        """How many threads of this kernel a multiprocessor has registers for."""
         registers = -(-self.configurable(header, name, shape).registers // 8) * 8  # allocated by eights
         most = self.attributes["MaxRegistersPerMultiprocessor"] // max(1, registers)
         return min(self.attributes["MaxThreadsPerMultiProcessor"], most // WARP * WARP)
@@ -167,7 +159,6 @@ def _kernels(offset, device):
 
 
 def kernels(offset=""):
-    """The current GPU's kernels for this type of offsets."""
     return _kernels(offset, cupy.cuda.runtime.getDevice())
 
 
@@ -230,7 +221,6 @@ class PreparedLaunch:
         return argument.data.ptr if hasattr(argument, "get") else int.from_bytes(argument.tobytes(), "little")
 
     def record(self, name, value):
-        """Replace a record argument."""
         packed = np.atleast_1d(value).tobytes()
         with self._lock:
             ctypes.memmove(self._list[list(self._place).index(name)], packed, len(packed))
@@ -248,7 +238,6 @@ class PackedLaunch:
         self._words = memoryview(self._memory).cast("B").cast("q")
 
     def __call__(self, blocks, threads, stream, arguments):
-        """Put the kernel into this stream."""
         words = self._words
         for place, one in enumerate(arguments):
             try:
@@ -267,16 +256,11 @@ class PackedLaunches:
         self._stream = 0
 
     def begin(self):
-        """Launch into the current stream from now on."""
         find_gpu()
         self._stream = cupy.cuda.get_current_stream().ptr
 
     def __call__(self, header, name, work, /, *arguments, shape="", blocks=None, text="", **named):
-        """Launch a kernel with one thread per item of work, or with `blocks` blocks. Without work nothing is launched.
-
-        All arguments, also named ones, are in the order of the kernel's parameters: the first launch compares their
-        names with the header's. shape, text: as for Kernels.get.
-        """
+        """Launch a kernel with one thread per item of work, or with `blocks` blocks."""
         if work <= 0:
             return
         key = header, name, shape, text

@@ -1,9 +1,4 @@
-"""Searches from many sources on the GPU: groups of up to 1024 sources, each group one launch (kernels/many/search.cuh).
-
-In deep graphs each source has a block of its own instead (kernels/many/each.cuh). Results do not depend on which
-sources share a group: a source's bit never affects another's, and sums are of integers. Only Σ 1/d is not; it belongs
-to one source and is added level by level, in the order of the CPU engine. So both engines give the same bits.
-"""
+"""Searches from many sources on the GPU: groups of up to 1024 sources, one launch each (kernels/many/search.cuh)."""
 
 from collections import deque
 
@@ -12,7 +7,7 @@ import numpy as np
 
 from hopwave.engines.cuda import build, nvrtc, policy
 from hopwave.engines.cuda.buffers import allocate, free_memory, to_host
-from hopwave.engines.cuda.launch import BLOCK, PLAIN_SHARED, expression, kernels, offset_type
+from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
 from hopwave.engines.cuda.policy import each_arrays, most_long_rows, sum_arrays, sweep_arrays
 from hopwave.engines.cuda.records import fill, filled, record
 from hopwave.engines.host_memory import check_memory
@@ -65,10 +60,7 @@ def begin(offset, sources):
 
 
 class Run:
-    """A job's arrays on the GPU, used by one group of sources after another.
-
-    A group has `width` sources; the grid is cut into `subgrids`, each of which takes one group at a time.
-    """
+    """A job's arrays on the GPU, used by one group of sources after another."""
 
     def __init__(self, loaded, job, labels):
         self.loaded, self.job, self.labels = loaded, job, labels
@@ -84,48 +76,26 @@ class Run:
         self.blocks = self.subgrids * blocks
         self.found = []
         self.counters = cupy.empty((self.subgrids, COUNTERS.itemsize), np.uint8)
-        self.arguments = filled(MANY, counters=self.counters, n=loaded.n, grids=self.subgrids, width=self.width)
-        self._set_arcs()
-        self._set_answers()
-        self._set_buffers(words)
-        self._set_question()
-        self.reachable = self._reachable()
-
-    # ---------------------------------------------------------------- the kernel's record
-
-    def _set_arcs(self):
-        loaded, long_row = self.loaded, policy.SWEEP.long_row
+        long_row = policy.SWEEP.long_row
         self.longest = build.long_rows(loaded.on_device.launch, loaded.in_offsets, loaded.m, long_row)
-        fill(
-            self.arguments, offsets=loaded.offsets, neighbours=loaded.neighbours, in_offsets=loaded.in_offsets,
-            in_neighbours=loaded.in_neighbours, long_rows=self.longest, long_count=len(self.longest),
-            long_row=long_row, long_room=most_long_rows(loaded.n, loaded.m),
-        )  # fmt: skip
-
-    def _set_answers(self):
-        made = allocate(sum_arrays(self.loaded.n, len(self.job.sources), self.job.keep))
+        made = allocate(sum_arrays(loaded.n, k, job.keep))
         self.sums, self.histogram, self.columns = made["sums"], made["histogram"], made["columns"]
         reached, total, farthest, inverse = self.sums
-        fill(
-            self.arguments, reached=reached, total=total, farthest=farthest, inverse=inverse,
-            histogram=self.histogram, columns=self.columns,
-        )  # fmt: skip
-
-    def _set_buffers(self, words):
-        self.buffers = allocate(sweep_arrays(self.loaded.n, self.loaded.m, self.subgrids, words))
-        fill(self.arguments, **self.buffers)
-
-    def _set_question(self):
-        job = self.job
-        fill(
-            self.arguments, limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT), keep=KEEP[job.keep],
+        self.buffers = allocate(sweep_arrays(loaded.n, loaded.m, self.subgrids, words))
+        self.arguments = filled(
+            MANY, counters=self.counters, n=loaded.n, grids=self.subgrids, width=self.width, offsets=loaded.offsets,
+            neighbours=loaded.neighbours, in_offsets=loaded.in_offsets, in_neighbours=loaded.in_neighbours,
+            long_rows=self.longest, long_count=len(self.longest), long_row=long_row,
+            long_room=most_long_rows(loaded.n, loaded.m), reached=reached, total=total, farthest=farthest,
+            inverse=inverse, histogram=self.histogram, columns=self.columns, **self.buffers,
+            limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT), keep=KEEP[job.keep],
             hops=job.weight == "hops", shift=job.shift, upwards=job.upwards, vertex_bits=self.vertex_bits,
             depth_bits=self.depth_bits, push_cost=policy.SWEEP.push_cost,
-            expected=self.loaded.m // policy.SWEEP.pull_divisor,
+            expected=loaded.m // policy.SWEEP.pull_divisor,
         )  # fmt: skip
+        self.reachable = self._reachable()
 
     def _reachable(self):
-        """An upper bound on the vertices that each source reaches."""
         loaded, sources = self.loaded, self.job.sources
         if not loaded.directed:
             return np.bincount(self.labels)[self.labels[sources]] if loaded.n else np.zeros(0, np.int64)
@@ -142,7 +112,6 @@ class Run:
         return max(1, groups) * self.width
 
     def new_table(self, rows):
-        """A table for the distances of `rows` sources."""
         self.rows = cupy.empty((rows, self.loaded.n), np.int32)
         self.rows.data.memset_async(0xFF, self.rows.nbytes)  # -1 everywhere
         fill(self.arguments, rows=self.rows)
@@ -194,7 +163,6 @@ class Run:
         return uploaded
 
     def launch(self):
-        """Launch some groups in the current stream."""
         self.counters.data.memset_async(0, self.counters.nbytes)
         self.kernel((self.blocks,), (BLOCK,), (self.arguments,))
 
@@ -238,7 +206,6 @@ class Run:
         ])  # fmt: skip
 
     def _unpacked(self):
-        """Vertices and distances of all pairs."""
         packed = np.concatenate(self.found)
         vertices = packed & np.uint64((1 << self.vertex_bits) - 1)
         distances = packed >> np.uint64(self.vertex_bits) & np.uint64((1 << self.depth_bits) - 1)
@@ -255,7 +222,6 @@ EACH_JOB = record(
 
 
 def one_block_each(graph, job):
-    """Whether these searches are faster with one block for each."""
     return job.keep in ("sums", "rows") and policy.one_block_each(graph.n, graph.m, job.depth, _machine()[2])
 
 
@@ -273,8 +239,7 @@ def sweep_each(loaded, job, poll):
         check_memory(4 * n * k, f"a table of {k:,} × {n:,} distances")
     kernel = nvrtc.configurable(EACH, expression(EACH, "search_each", offset_type(loaded.offsets)))
     words, shared = -(-n // 32), policy.each_shared(n)
-    if shared > PLAIN_SHARED:
-        kernel.allow_shared(shared)
+    kernel.allow_shared(shared)
     blocks, threads = policy.each_grid(n, k, *_machine(), free_memory())
     arrays = allocate(each_arrays(n, k, job.keep, blocks))
     ids, sums, histogram = cupy.asarray(job.sources.astype(np.int32)), arrays["sums"], arrays["histogram"]

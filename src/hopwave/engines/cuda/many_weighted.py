@@ -1,8 +1,4 @@
-"""Distances along weights from many sources on the GPU: one block or team per source (kernels/many/lengths.cuh).
-
-Distances, and sums per target over the sources, have the CPU engine's bits: both engines add in the same order. Sums
-per source over the targets carry their rounding errors along; their order depends on the GPU and the number of sources.
-"""
+"""Distances along weights from many sources on the GPU: one block or team per source (kernels/many/lengths.cuh)."""
 
 import math
 from dataclasses import replace
@@ -74,10 +70,7 @@ def one_by_one(graph, follows, job, poll):
 
 
 def _filled(A, sources, limit, table):
-    """Search from the sources into the rows of the table; yields how many are filled, for work in the current stream.
-
-    Searches at the same time wait for one another less often than they wait alone.
-    """
+    """Search from the sources into the rows of the table; yields how many are filled, in the current stream."""
     here, together = cupy.cuda.get_current_stream(), policy.ALONG_WEIGHTS.together
     if len(sources) < together:
         for row, source in enumerate(sources):
@@ -106,7 +99,6 @@ class WeightedRun:
         return f"{offset_type(self.loaded.offsets)}, {truth(team > 1)}"
 
     def shape_of_blocks(self):
-        """How the blocks of a search are launched."""
         loaded, sources = self.loaded, max(1, self.job.planned_sources)
         threads = self.kernels.resident_threads(self.header, self.kernel, self._flags(1))
         here = replace(machine(), shared=0, threads=threads)
@@ -114,7 +106,6 @@ class WeightedRun:
 
     @staticmethod
     def require(needed, budget):
-        """Raise EngineError unless one search and its results fit."""
         if needed > budget:
             raise EngineError(
                 f"a search along weights needs {amount(needed)} on this graph, and {amount(budget)} of the GPU's "
@@ -122,7 +113,6 @@ class WeightedRun:
             )
 
     def launch_searches(self, searches, state, results):
-        """Launch this many searches at the same time."""
         team = self.shape.team
         self.kernels.exactly(
             self.header, self.kernel, self._flags(team), (searches * team,), self.shape.threads,
@@ -169,7 +159,6 @@ class Run(WeightedRun):
         return searches, max(1, min(k, max(searches, most)))
 
     def piece(self, begin, end, searches):
-        """Search from sources begin to end, and keep the wanted results."""
         count, n, team = end - begin, self.loaded.n, self.shape.team
         searches = min(searches, count)
         sources = cupy.asarray(self.job.sources[begin:end].astype(np.int32))
@@ -211,7 +200,6 @@ class Run(WeightedRun):
             begin = stop
 
     def _list_pairs(self, begin, end, sources, rows):
-        """The pairs of these sources, nearest first."""
         rows[cupy.arange(len(rows)), sources] = np.inf
         if self.job.upwards:
             rows[cupy.arange(self.loaded.n)[None, :] < sources[:, None]] = np.inf
@@ -251,7 +239,6 @@ VALUES = record(
 
 
 def sweep_chosen(loaded, job, poll):
-    """Run all searches of the job; call poll(sources done) from time to time. See hopwave.algorithms.many_sources."""
     run = ChosenRun(loaded, job)
     pieces, under_way = Pieces(len(job.sources), run.at_once), None
     for begin, end in pieces:
@@ -316,7 +303,6 @@ class ChosenRun(WeightedRun):
         return piece, cupy.cuda.get_current_stream().record()
 
     def fetch(self, begin, end, piece, there):
-        """Keep the results of a piece, once they are there."""
         if isinstance(self.found, cupy.ndarray):
             self.found[begin:end] = piece
             return
@@ -333,6 +319,5 @@ class ChosenRun(WeightedRun):
         each(COPIERS, range(0, len(piece), share), lambda i: np.copyto(rows[i : i + share], staged[i : i + share]))
 
     def swept(self):
-        """The result: one row per source in the job's order."""
         kept = "rows" if self.job.valued is None else "values"
         return Swept.of(len(self.job.sources), weighted=True, **{kept: self.found})

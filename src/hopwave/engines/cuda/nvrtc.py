@@ -1,10 +1,4 @@
-"""Compiles template instances of kernels/*/*.cuh when they are first needed, and keeps them on disk.
-
-The namespace of kernels and structs is the folder of their header: `push` of "rank/part.cuh" is hopwave::rank::push.
-
-Compiling takes seconds, everything after it milliseconds. So instances are compiled in threads, `begin` starts to
-compile them before a call needs them, and machine code is kept on disk (kernel_files.py).
-"""
+"""Compiles template instances of kernels/*/*.cuh when they are first needed, and keeps them on disk."""
 
 from __future__ import annotations
 
@@ -23,6 +17,7 @@ from hopwave.system.threads import Pool, Task
 log = logging.getLogger("hopwave")
 KERNELS = Path(__file__).resolve().parent / "kernels"
 THREADS = 16  # most threads that compile at the same time
+PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block may use without asking CUDA for more
 
 
 class CompilingFailed(RuntimeError):
@@ -49,7 +44,6 @@ def sources_hash():
 
 
 def options():
-    """The compiler options of every kernel."""
     return ("-std=c++17", f"-I{KERNELS}")
 
 
@@ -57,16 +51,11 @@ def options():
 
 
 def compile_only(header, arch, names, more=(), text=""):
-    """Compile instances for a GPU that need not be present. Returns bytes: machine code for an arch like "sm_90"; PTX,
-    in less than half the time, for one like "compute_90".
-
-    Raises CompilingFailed with the compiler's messages.
-    """
+    """Compile instances for a GPU that need not be present."""
     return _compile(header, arch, names, more, text)[0]
 
 
 def _compile(header, arch, names, more, text):
-    """The code, and the symbol of every instance in it."""
     from cupy_backends.cuda.libs import nvrtc
 
     program = nvrtc.createProgram(f'#include "{header}"\n{text}', "hopwave.cu", (), ())
@@ -192,7 +181,6 @@ def _shipped(header, arch, names, more, text):
 
 
 def _here():
-    """The current GPU, and the architecture to compile for."""
     import cupy
 
     device = cupy.cuda.Device()
@@ -208,11 +196,21 @@ def begin(header, names, more=(), text=""):
 def is_kept(header, name):
     """Whether the machine code of an instance for the current GPU is on disk."""
     arch = _here()[1]
-    shipped = kernel_files.shipped_path(shipped_key(header, arch, (name,)), kernel_files.SHIPPED)
+    shipped = kernel_files.path_of(shipped_key(header, arch, (name,)), kernel_files.SHIPPED)
     return shipped.is_file() or kernel_files.holds(file_key(header, arch, (name,)))
 
 
 # ---------------------------------------------------------------- loading
+
+
+def _driver():
+    """CUDA's driver, after the GPU was made known to this thread."""
+    from cupy_backends.cuda.api import driver
+
+    from hopwave.engines.cuda.context import find_gpu
+
+    find_gpu()
+    return driver
 
 
 class Kernel:
@@ -227,33 +225,22 @@ class Kernel:
 
     @property
     def registers(self):
-        """Registers per thread."""
-        from cupy_backends.cuda.api import driver
-
-        from hopwave.engines.cuda.context import find_gpu
-
-        find_gpu()
+        driver = _driver()
         return driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, self.handle)
 
     def allow_shared(self, size):
         """Let blocks use `size` bytes of shared memory: CUDA must be asked for more than PLAIN_SHARED."""
-        from cupy_backends.cuda.api import driver
-
-        from hopwave.engines.cuda.context import find_gpu
-
-        find_gpu()
-        driver.funcSetAttribute(self.handle, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, size)
+        if size > PLAIN_SHARED:
+            driver = _driver()
+            driver.funcSetAttribute(self.handle, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, size)
 
 
 class Loaded:
-    """The functions that this process has loaded, each once: two threads that ask at the same time get the same one.
-
-    Without a reference to it, a function is unloaded, even while it runs.
-    """
+    """The functions that this process has loaded, each once: two threads that ask at the same time get the same one."""
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.functions = {}
+        self.functions = {}  # without a reference, a function is unloaded, even while it runs
 
     def get(self, header, name, device, arch, more, text):
         key = header, name, device, arch, more, text
@@ -280,7 +267,6 @@ def kernel(header, name, text="", more=()):
 
 
 def configurable(header, name, cooperative=False, text="", more=()):
-    """One instance with its attributes; cooperative or not."""
     return Kernel(kernel(header, name, text, more), cooperative)
 
 
@@ -300,16 +286,11 @@ def cooperative(header, name, block, text=""):
 def resident_blocks(kernel, block):
     """How many blocks of a Kernel the current GPU holds at once; block: threads per block."""
     import cupy
-    from cupy_backends.cuda.api import driver
 
-    from hopwave.engines.cuda.context import find_gpu
-
-    find_gpu()
-    fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.handle, block, 0)
+    fit = _driver().occupancyMaxActiveBlocksPerMultiprocessor(kernel.handle, block, 0)
     return fit * cupy.cuda.Device().attributes["MultiProcessorCount"]
 
 
 def forget():
-    """Drop every loaded kernel; see launch.forget."""
     loaded.functions.clear()
     _cooperative.cache_clear()

@@ -1,8 +1,4 @@
-"""How the GPU's work is divided: thresholds with their reasons, and the arrays of searches, declared once without CuPy.
-
-They do not change results. Betweenness has its own in betweenness/regimes.py. Which step a level takes is a plan's rule
-(planning/rules.py).
-"""
+"""How the GPU's work is divided: thresholds, which change no result, and the arrays of searches, declared once."""
 
 from __future__ import annotations
 
@@ -63,11 +59,7 @@ SWEEP = SweepPolicy()
 
 def one_block_each(n: int, m: int, depth: int, shared: int) -> bool:
     """Whether each source gets a block of its own: many levels, short rows, and bitmaps of which shared memory holds
-    several.
-
-    >>> one_block_each(114_599, 239_332, 1000, 232_448), one_block_each(114_599, 239_332, 9, 232_448)
-    (True, False)
-    """
+    several."""
     fits = SWEEP.each_blocks * (each_shared(n) + SHARED_OF_CUDA) <= shared
     return depth >= SWEEP.each_deep and m <= LOW_DEGREE * n and fits
 
@@ -95,11 +87,7 @@ def each_grid(n: int, sources: int, multiprocessors: int, threads: int, shared: 
 
 def words_for(sources: int, n: int, free: int) -> int:
     """Words per vertex: many if the sources need them and three rows of them per vertex fit into the free bytes, else
-    few.
-
-    >>> words_for(100, 10**6, 10**11), words_for(10_000, 10**6, 10**11), words_for(10_000, 10**9, 10**11)
-    (2, 16, 2)
-    """
+    few."""
     few, many = SWEEP.words
     return many if sources > WORD * few and 24 * many * n < free * 3 // 4 else few
 
@@ -143,12 +131,7 @@ LOW_DEGREE = 8.0  # mean degree up to which a graph is treated as a mesh: blocks
 
 
 def path_split(degree: float) -> PathSplit:
-    """The split for a mean degree. On meshes, a block that goes on by itself saves barriers: a grid took 7.4 ms on an
-    H200 with subrounds=64, and 12.4 ms with 0. If degrees are high, all blocks would wait for the one that found most.
-
-    >>> path_split(4.0).subrounds, path_split(10.0).subrounds
-    (64, 0)
-    """
+    """The split for a mean degree. On meshes, a block that continues by itself saves barriers."""
     return PathSplit(subrounds=64 if degree <= LOW_DEGREE else 0)
 
 
@@ -159,12 +142,7 @@ PATH_WIDTHS = 256.0, 16.0
 
 
 def path_width(mean_length: float, degree: float) -> float:
-    """The width of a bucket. Wide buckets need fewer rounds, narrow ones follow fewer arcs twice. If degrees are low,
-    arcs are few, and the number of rounds decides.
-
-    >>> path_width(128.0, 4.0), path_width(128.0, 64.0), path_width(0.0, 4.0)
-    (2048.0, 32.0, 1.0)
-    """
+    """The width of a bucket: wide ones need fewer rounds, narrow ones follow fewer arcs twice."""
     low, high = PATH_WIDTHS
     degree = max(1.0, degree)
     return mean_length * max(low / degree**2, high / degree) if mean_length > 0 else 1.0
@@ -242,32 +220,20 @@ SPURS = SpurPolicy()
 
 
 def one_by_one(n: int, m: int) -> bool:
-    """Whether searches along weights run one after another, each on the whole GPU: many arcs, and a high mean degree.
-
-    >>> one_by_one(1 << 18, 1 << 23), one_by_one(1 << 18, 1 << 20), one_by_one(1 << 10, 1 << 15)
-    (True, False, False)
-    """
+    """Whether searches along weights run one after another, each on the whole GPU: many arcs, high mean degree."""
     return m >= ALONG_WEIGHTS.arcs_of_a_gpu and m > LOW_DEGREE * n
 
 
 def table_fit(sources: int, blocks: int, state: int, row: int, budget: int) -> tuple[int, int]:
     """How many searches of `state` bytes run at the same time, and from how many sources a piece of a table is, whose
-    rows have `row` bytes; two pieces are under way.
-
-    >>> table_fit(20_000, 528, 1 << 20, 1 << 14, 1 << 37), table_fit(3, 528, 1 << 20, 1 << 14, 1 << 37)
-    ((528, 4224), (3, 3))
-    """
+    rows have `row` bytes; two pieces are under way."""
     searches = min(blocks, sources, budget // 2 // (state + row))
     room = min(ALONG_WEIGHTS.piece_bytes, budget // 2 - searches * state) // row
     return searches, max(1, min(sources, max(searches, min(ALONG_WEIGHTS.rounds * blocks, room))))
 
 
 def moved_bound(mean: float, n: int, m: int) -> float:
-    """The least step of the bound between near and far distances, for weights of this mean.
-
-    >>> moved_bound(2.0, 1000, 4000), moved_bound(2.0, 10, 1000), moved_bound(0.0, 0, 0)
-    (16.0, 2.0, 0.0)
-    """
+    """The least step of the bound between near and far distances, for weights of this mean."""
     return mean * max(1.0, ALONG_WEIGHTS.arcs_within_delta * n / max(1, m))
 
 
@@ -334,10 +300,7 @@ def prepared_arrays(n, wide):
 
 
 def level_arrays(n, m, split):
-    """The buffers of a search. Every launch leaves the first bitmap empty.
-
-    A piece is half a chunk; a long list has at least two full pieces, so at most three pieces for every two full ones.
-    """
+    """The buffers of a search: at most three pieces, of half a chunk, for every two full ones of a long list."""
     return (
         declare(np.uint32, fill=0, bitmaps=(2, bitmap_words(n)))
         | declare(np.int32, queue=n)
@@ -355,7 +318,6 @@ def most_long_rows(n, m):
 
 
 def sweep_arrays(n, m, subgrids, words):
-    """The arrays of groups of sources; one group per subgrid at a time."""
     return (
         declare(np.uint64, state=(subgrids, 3, n, words))
         | declare(np.uint32, fill=0, touched=(subgrids, -(-n // 32)))
@@ -372,7 +334,6 @@ def sum_arrays(n, k, keep):
 
 
 def each_arrays(n, k, keep, blocks):
-    """The arrays of k searches, of which `blocks` run at the same time."""
     sums, histogram = (k, n + 1) if keep == "sums" else (0, 0)
     return (
         declare(np.int64, fill=0, sums=(4, sums), histogram=histogram)
@@ -411,7 +372,6 @@ SPARE_ENTRIES = 1 << 16  # more entries, for small graphs
 
 
 def path_capacity(n):
-    """Entries per queue or pile."""
     return ENTRIES_PER_VERTEX * n + SPARE_ENTRIES
 
 
@@ -427,7 +387,6 @@ def path_arrays(n, m, whole, split, capacity):
 
 
 def spur_arrays(n, searches):
-    """The arrays of warps that search for spurs (shortest_paths/spurs.py)."""
     return (
         declare(np.float64, fill=np.inf, distance=(searches, n))
         | declare(np.uint32, fill=0, near_stamp=(searches, n), far_stamp=(searches, n), rounds=searches)

@@ -24,7 +24,6 @@ def hubs_first(offsets, neighbours, weight):
 
 
 def long_rows(offsets):
-    """The rows that a whole block must check."""
     return cupy.flatnonzero(cupy.diff(offsets) > LONG_CHECKED_ROW)
 
 
@@ -59,7 +58,6 @@ class Part:
         cupy.get_default_memory_pool().free_all_blocks()
 
     def finish(self):
-        """Wait until the GPU has done everything launched so far."""
         cupy.cuda.get_current_stream().synchronize()
 
     def push(self, frontier, sent, two_phase=False):
@@ -114,7 +112,6 @@ class Part:
         return kept[: int(tail[0])]
 
     def hubs_first(self, weight):
-        """Move the heaviest neighbour of every row of `into` to the front."""
         hubs_first(self.in_offsets, self.tails, weight)
 
     def sort_rows(self, weight):
@@ -137,11 +134,9 @@ class Part:
         return long_rows(self.in_offsets)
 
     def check(self, levels, tail_levels, parents, linked):
-        """See check()."""
         return check(self.in_offsets, self.tails, levels, tail_levels, parents, linked, self._longs)
 
     def lengths(self, out_names, into_names, n, start):
-        """Lengths for all arcs: see Lengths."""
         return Lengths(self, out_names, into_names, n, start)
 
 

@@ -1,8 +1,4 @@
-"""Vertices renumbered so that neighbours lie near each other in memory: meshes and roads then read fewer sectors.
-
-Distances from two landmarks far apart serve as coordinates. Interleaving their bits (Morton's order) gives every region
-of the graph consecutive numbers. Lists keep their order, so that sums keep their bits.
-"""
+"""Vertices renumbered so that neighbours lie near each other in memory: meshes and roads then read fewer sectors."""
 
 from __future__ import annotations
 
@@ -36,7 +32,6 @@ class Renumbered:
 
     @property
     def bytes(self):
-        """Device memory held."""
         arrays = {id(array): array for array in vars(self).values() if array is not self.rank}
         return sum(array.nbytes for array in arrays.values())
 
@@ -57,10 +52,7 @@ def farthest(launch, one, other):
 
 
 def landmarks(launch, search, first):
-    """Distances from two vertices that are far apart, but not at opposite ends of the graph; -1: not reached.
-
-    The second landmark is chosen far from the first and also far from the vertex that is farthest from the first.
-    """
+    """Distances from two vertices that are far apart, but not at opposite ends of the graph; -1: not reached."""
     start = search(first)
     one = search(farthest(launch, start, start)[0])
     other = search(farthest(launch, one, one)[0])
@@ -68,10 +60,7 @@ def landmarks(launch, search, first):
 
 
 def morton_order(launch, both, offsets):
-    """The vertices in Morton's order of two distances; if both arrays are equal, in the order of that distance.
-
-    Returns order[new], rank[old], and the lengths of the rows in the new order.
-    """
+    """The vertices in Morton's order of two distances; if both arrays are equal, in the order of that distance."""
     n = len(offsets) - 1
     most = [farthest(launch, distance, distance)[1] for distance in both]
     step = (max(most) + 1 >> BITS) + 1
@@ -84,7 +73,6 @@ def morton_order(launch, both, offsets):
 
 
 def moved_rows(launch, offsets, neighbours, order, rank, lengths):
-    """Offsets and neighbours in the new order."""
     n = len(offsets) - 1
     fresh, there = build.offsets_of(lengths, n, offsets.dtype), cupy.empty_like(neighbours)
     launch(HEADER, "move_rows", WARP * n, fresh, offsets, neighbours, order, rank, np.int64(n), there)
@@ -111,7 +99,6 @@ def old_places(launch, order, fresh, offsets, m):
 
 
 def to_new_order(scores, places):
-    """Rows of scores, moved to the new order."""
     moved = cupy.empty_like(scores)
     sizes = np.uint64(len(places)), np.uint64(len(scores))
     kernels(offset_type(places))(HEADER, "to_new_order", len(scores), scores, places, *sizes, moved)
@@ -119,6 +106,5 @@ def to_new_order(scores, places):
 
 
 def to_old_order(moved, places, scores):
-    """Write rows of scores from the new order back to the old one."""
     sizes = np.uint64(len(places)), np.uint64(len(scores))
     kernels(offset_type(places))(HEADER, "to_old_order", len(scores), moved, places, *sizes, scores)

@@ -1,8 +1,4 @@
-"""Compiles the kernels of ordinary calls for the GPUs of a wheel: `python -m hopwave.engines.cuda.ship FOLDER`.
-
-NVRTC needs no GPU. Which instances ordinary calls use was recorded on a GPU (benchmarks/ordinary_kernels.py) and is
-kept in ordinary.json: (header, names, options, text) of each.
-"""
+"""Compiles the kernels of ordinary calls for the GPUs of a wheel: `python -m hopwave.engines.cuda.ship FOLDER`."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ def ship(place: Path, gpus: tuple[str, ...] = GPUS, ordinary: Path = ORDINARY) -
 
     def one(arch, header, names, more, text):
         code, symbols = nvrtc._compile(header, arch, names, more, text)
-        path = kernel_files.shipped_path(nvrtc.shipped_key(header, arch, names, more, text), place)
+        path = kernel_files.path_of(nvrtc.shipped_key(header, arch, names, more, text), place)
         path.write_bytes(kernel_files.content_of(code, symbols))
 
     pool = Pool(os.cpu_count() or 1)

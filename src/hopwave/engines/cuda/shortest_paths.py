@@ -1,8 +1,4 @@
-"""Searches for shortest paths on the GPU: what is prepared for a matrix, the launch, and its report to the host.
-
-Distances are kept as whole numbers of 32 bits if all lengths are whole and no sum can exceed 32 bits, else as float64.
-Either way they have exactly the values of Dijkstra's algorithm in float64.
-"""
+"""Searches for shortest paths on the GPU: what is prepared for a matrix, the launch, and its report to the host."""
 
 from __future__ import annotations
 
@@ -106,7 +102,6 @@ class Arcs:
 
     @property
     def arguments(self):
-        """The first arguments of every kernel, by name."""
         arrays = {"offsets": self.offsets, "neighbours": self.neighbours, "lengths": self.lengths}
         return {name: np.uint64(address(array)) for name, array in arrays.items()} | {"n": np.int64(self.n)}
 
@@ -120,10 +115,7 @@ class Arcs:
 
 
 class Buffers:
-    """The arrays that a search writes: made once, used by one search of a stream after another.
-
-    share: how many searches share the GPU.
-    """
+    """The arrays that a search writes: made once, used by one search of a stream after another."""
 
     def __init__(self, arcs, split=None, capacity=None, share=1):
         n, m = arcs.n, arcs.m
@@ -143,7 +135,6 @@ class Buffers:
         self.share = share
 
     def launch(self, arcs):
-        """The prepared launch of a search."""
         if self.prepared is None:
             kernel, blocks = arcs.kernel(SEARCH, "search", arcs.bits)
             blocks = max(1, blocks // self.share)
@@ -155,7 +146,6 @@ class Buffers:
 
 
 def arcs_of(A):
-    """The arcs of a matrix that is on the GPU, kept with it."""
     kept = A._prepared.record(PreparedPaths).arcs
     if A._turned not in kept:
         kept[A._turned] = Arcs(A.rows)
@@ -163,7 +153,6 @@ def arcs_of(A):
 
 
 def buffers_of(A, arcs):
-    """The buffers for searches in the current stream."""
     kept = A._prepared.record(PreparedPaths).buffers
     key = A._turned, cupy.cuda.get_current_stream().ptr
     if key not in kept:
@@ -189,10 +178,7 @@ def searches_beside(A, count):
 
 
 def search(A, job, width, trace, out=None):
-    """Distances as a CuPy array of float64, and the buckets if they are traced. Only a trace waits for the GPU.
-
-    `out`: the array to write.
-    """
+    """Distances as a CuPy array of float64, and the buckets if they are traced."""
     arcs, both_ways = arcs_of(A), job.path_only and is_symmetric(A)
     return launch(arcs, buffers_of(A, arcs), job, arcs.width if width is None else width, trace, out, both_ways)
 
@@ -246,7 +232,6 @@ def sources_of(sources):
 
 
 def limit_bits(limit, bits):
-    """The greatest length of a path, as bits of a distance."""
     if bits == REAL:
         return int(np.float64(limit).view(np.uint64))
     return int(min(limit, NO_DISTANCE - 1))
@@ -315,10 +300,7 @@ SEARCHES = record(
 
 
 class Spurs:
-    """Searches in one graph, which is copied to the GPU with the first of them.
-
-    arcs, rest, slack, target: as engines/cpu/shortest_paths/deviations.py has them.
-    """
+    """Searches in one graph, which is copied to the GPU with the first of them."""
 
     def __init__(self, arcs, rest, slack, target):
         self.arcs, self.rest, self.slack, self.target = arcs, rest, slack, target

@@ -1,9 +1,4 @@
-"""Betweenness with a batch of sources at once (kernels/betweenness/batch.cuh), for shallow graphs.
-
-Python runs the levels; a level is a launch or two, for all batches at once. Lists are cut into chunks when a graph is
-first used here. Two kinds of search go to the block regime: those deeper than a batch has masks for, and those whose
-path counts might exceed float64.
-"""
+"""Betweenness with a batch of sources at once (kernels/betweenness/batch.cuh), for shallow graphs."""
 
 from __future__ import annotations
 
@@ -28,10 +23,7 @@ LONG = record("betweenness/batch.cuh", "Long", "i32 v slot slots")
 
 @dataclass(frozen=True)
 class Lists:
-    """Neighbour lists cut into chunks, longest first; `longs` are the lists of more than one chunk.
-
-    `slots`: places for the partial sums of these lists' chunks.
-    """
+    """Neighbour lists cut into chunks, longest first; `longs` are the lists of more than one chunk."""
 
     chunks: Any
     longs: Any
@@ -74,7 +66,6 @@ BATCH = record(
 
 
 def begin(edges):
-    """Start to compile the kernels of batches."""
     shaped = [("add_batches", "int"), ("set_sources", "int"), ("close_level", "int")]
     shaped += [("gather_level", "int, false, false"), ("gather_level", f"int, true, {truth(edges)}")]
     shaped += [("finish_longs", "int, false"), ("finish_longs", "int, true")]
@@ -82,10 +73,7 @@ def begin(edges):
 
 
 class Batches:
-    """The batch regime on one graph for one job.
-
-    budget(): bytes that may be allocated now. block_regime: takes the sources that must leave a batch.
-    """
+    """The batch regime on one graph for one job."""
 
     def __init__(self, loaded, job, machine, depth, budget, lanes, block_regime):
         self.loaded, self.job, self.block_regime = loaded, job, block_regime
@@ -119,10 +107,7 @@ class Batches:
         return kept[name]
 
     def add(self, sources, total):
-        """Add these sources' scores to total; return both sides of their certificates.
-
-        Certificates are fetched when all pieces have been launched, so that the GPU never waits for the host.
-        """
+        """Add these sources' scores to total; return both sides of their certificates."""
         pieces, sides = Pieces(len(sources), self.lanes * self.at_once, self.least), {}
         for begin, end in pieces:
             with pieces.halving():
@@ -162,10 +147,7 @@ class Batches:
         return sides
 
     def _search(self, state, ids):
-        """Return the masks of every level, or None if the search must leave the batch.
-
-        The host is always one level behind: it reads what a level found after launching the next one.
-        """
+        """Return the masks of every level, or None if the search must leave the batch."""
         limit = NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
         masks, ended = [state.masks()], None
         self._stand(state, masks[0], ids)
@@ -188,8 +170,6 @@ class Batches:
 
 
 class State:
-    """The arrays of the batches that are being computed."""
-
     def __init__(self, regime, batches, lanes, origins):
         self.regime, self.batches, self.lanes, self.origins = regime, batches, lanes, origins
         self.slots = max(1, regime.forward.slots, regime.back.slots)
@@ -203,11 +183,9 @@ class State:
         self.records = {}
 
     def masks(self):
-        """One empty mask per vertex."""
         return allocated(regimes.mask_array(self.regime.loaded.n, self.batches))
 
     def fields(self, lists, other, mask, leaf=False, arcs=None):
-        """The kernels' struct Batch."""
         made = self.records.get(id(lists))
         if made is None:
             made = self.records[id(lists)] = self._constant_fields(lists)
@@ -256,7 +234,6 @@ class State:
         return event
 
     def found_any(self, event, depth):
-        """Whether any batch found a vertex at this depth."""
         if event is None:
             return True
         event.synchronize()

@@ -1,9 +1,5 @@
 """Betweenness, one block per source (kernels/betweenness/block.cuh): for small or deep graphs, and counts that
-overflow.
-
-Every source has its own row of scores. Rows are added to the total one after another, in the order of the sources, so
-the result does not depend on the number of blocks or the available memory.
-"""
+overflow."""
 
 from dataclasses import replace
 
@@ -44,7 +40,6 @@ def begin(loaded, job, runs):
 
 
 def begin_sums():
-    """Start to compile the kernel that adds the sums of two blocks."""
     nvrtc.begin(HEADER, [expression(HEADER, "add_rows", "int")])
 
 
@@ -57,10 +52,7 @@ def add(sums, total):
 
 
 class Blocks:
-    """The block regime on one graph for one job.
-
-    budget(): bytes that may be allocated now. numbers: a Renumbered graph to use instead, or None.
-    """
+    """The block regime on one graph for one job."""
 
     header, kernel = HEADER, "sources_alone"
 
@@ -85,23 +77,17 @@ class Blocks:
         return regimes.block_shape(n, m, k, depth, machine)
 
     def _state_bytes(self):
-        """Bytes of one block's or team's arrays."""
         return regimes.block_state(self.loaded.n, self.shape.shared)
 
     def _graph(self, arrays):
         """The kernels' struct Graph of these arrays; the caller keeps them alive."""
-        offsets, neighbours, in_offsets, in_neighbours = arrays.offsets, arrays.neighbours, None, None
+        rows = {"offsets": arrays.offsets, "neighbours": arrays.neighbours}
+        columns = {"in_offsets": arrays.offsets, "in_neighbours": arrays.neighbours}
         if self.loaded.directed:
-            in_offsets, in_neighbours = arrays.in_offsets, arrays.in_neighbours
-        else:
-            in_offsets, in_neighbours = offsets, neighbours
-        return filled(
-            GRAPH, offsets=offsets, neighbours=neighbours, in_offsets=in_offsets, in_neighbours=in_neighbours,
-            n=self.loaded.n, m=self.loaded.m,
-        )  # fmt: skip
+            columns = {"in_offsets": arrays.in_offsets, "in_neighbours": arrays.in_neighbours}
+        return filled(GRAPH, **rows, **columns, n=self.loaded.n, m=self.loaded.m)
 
     def _flags(self, number, shared, team):
-        """The template arguments of the kernel."""
         plain = number == "double" and not (self.job.edges or self.loaded.directed)
         return f"{self.offset}, {number}, {truth(shared > 0)}, {truth(plain)}, {truth(team > 1)}"
 
@@ -142,7 +128,7 @@ class Blocks:
             again = len(overflowed)
             self.extended += again
             self._run(results, cupy.asarray(overflowed), again, min(blocks, again), EXTENDED, 0, 1)
-            self._check_again(results)
+            self._overflowed(results)  # raises an error if one still cannot be counted
         sums = cupy.empty(count, np.float64)
         amounts = NULL if origins is None else cupy.asarray(origins)
         sizes = count, self.width
@@ -157,11 +143,7 @@ class Blocks:
         return {"due": cupy.zeros((count, 2)), "status": cupy.zeros(count, np.int32)}
 
     def _overflowed(self, results):
-        """The rows whose path counts float64 cannot hold."""
         return np.flatnonzero(results["status"].get()).astype(np.int32)
-
-    def _check_again(self, results):
-        """After some rows were repeated: raise an error if one still cannot be counted."""
 
     def _over(self, work, threads, name, arguments):
         """Launch a kernel with one thread per item, at most as many as the GPU holds."""

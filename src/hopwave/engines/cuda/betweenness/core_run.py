@@ -1,7 +1,4 @@
-"""Betweenness by the core of a graph on the GPU: many core vertices at a time (kernels/betweenness/core.cuh).
-
-The core is prepared, and its sums become scores, as on the CPU (engines/cpu/betweenness/core_run.py).
-"""
+"""Betweenness by the core of a graph on the GPU: many core vertices at a time (kernels/betweenness/core.cuh)."""
 
 import cupy
 import numpy as np
@@ -50,14 +47,12 @@ class CoreRun(core_run.CoreRun):
         return np.isfinite(self._units).all()
 
     def prepare(self, size=None):
-        """As on the CPU, while the kernels are compiled."""
         nvrtc.begin(HEADER, [expression(HEADER, name, "int") for name in KERNELS])
         super().prepare(size)
         inside = len(self.total) - self._parts[-2]
         self.total = np.zeros(2 * self._parts[-2] + inside, np.uint64)
 
     def batch_size(self):
-        """Core vertices of a batch: a third of the memory is for their rows."""
         return regimes.core_batch_size(self.K, regimes.MOST_CORE_ROWS, machine().memory, free_memory())
 
     @property
@@ -70,7 +65,6 @@ class CoreRun(core_run.CoreRun):
         return np.concatenate([*scaled, self.total[2 * len(found) :].view(np.float64)])
 
     def advance(self, first, poll):
-        """As hopwave.planning.jobs.Accumulation.advance."""
         with explained("adding up dependencies", self._graph, LESS_MEMORY):
             counted, inside = np.split(self.total, [2 * self._parts[-2]])
             core = {name: cupy.asarray(getattr(self._C, name).astype(np.int32)) for name in NUMBERS}

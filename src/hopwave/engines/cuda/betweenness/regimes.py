@@ -84,34 +84,21 @@ class Shape:
 
 
 def power_of_two(x: float) -> int:
-    """The greatest power of two that is not above x, at least 1.
-
-    >>> power_of_two(100), power_of_two(0.3)
-    (64, 1)
-    """
+    """The greatest power of two that is not above x, at least 1."""
     return 1 << max(0, int(x).bit_length() - 1)
 
 
 def is_deep(depth: int) -> bool:
-    """Whether searches may be too deep for batches: other sources may search twice as deep as the probe.
-
-    >>> is_deep(24), is_deep(25)
-    (False, True)
-    """
+    """Whether searches may be too deep for batches: other sources may search twice as deep as the probe."""
     return depth > MAX_BATCH_LEVELS // 2
 
 
 def is_small(n: int, m: int) -> bool:
-    """Whether a graph is small enough for one block per source.
-
-    >>> is_small(1 << 17, 3 << 17), is_small(1 << 17, 1 << 20)
-    (True, False)
-    """
+    """Whether a graph is small enough for one block per source."""
     return m < SPARSE_DEGREE * n and m < MAX_SMALL_ARCS
 
 
 def choose(n: int, m: int, k: int, depth: int, budget: int) -> tuple[Regime, str]:
-    """The regime for k sources, and why."""
     if is_deep(depth):
         return "block", f"a probe is {depth} levels deep"
     if is_small(n, m):
@@ -155,20 +142,12 @@ def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
 
 
 def worth_renumbering(n: int, m: int, k: int, depth: int, budget: int) -> bool:
-    """Whether renumbering a deep graph may pay: it takes four searches, a sort, and a copy of the graph.
-
-    >>> [worth_renumbering(1 << 20, 6 << 20, k, 376, 1 << 36) for k in (2, 64)]
-    [False, True]
-    """
+    """Whether renumbering a deep graph may pay: it takes four searches, a sort, and a copy of the graph."""
     return is_deep(depth) and k * m >= MIN_ARCS_TO_RENUMBER and 64 * (m + n) <= budget
 
 
 def scattered(n: int, near: float) -> bool:
-    """Whether a graph's own order is worse than ours; `near` is the share of its arcs that join near numbers.
-
-    >>> scattered(1 << 15, 0.6), scattered(1 << 15, 0.01), scattered(1 << 20, 0.6)
-    (False, True, True)
-    """
+    """Whether a graph's own order is worse than ours; `near` is the share of its arcs that join near numbers."""
     return near < MIN_NEAR_SHARE or n > MAX_ORDERED_VERTICES
 
 
@@ -194,12 +173,10 @@ def weighted_arrays(n: int, m: int, blocks: int, numbers: int, team: int) -> dic
 
 
 def block_state(n: int, shared: int) -> int:
-    """Bytes of one block's own arrays."""
     return total(block_arrays(n, 1, 1, shared))
 
 
 def weighted_state(n: int, m: int) -> int:
-    """Bytes of one block's own arrays, along weights."""
     return total(length_arrays(n, 1, own=True)) + total(weighted_arrays(n, m, 1, 1, 1))
 
 
@@ -227,11 +204,7 @@ def lanes_for(k: int) -> int:
 
 
 def batch_arrays(n: int, batches: int, lanes: int, slots: int) -> dict[str, Array]:
-    """The arrays of batches; each level has a mask in addition. slots: of partial sums, for lists that were cut.
-
-    counts: σ and δ. tallies: per source, what its last level found, and all levels together. sums: Σ (d - 1) or Σ d,
-    and the targets reached.
-    """
+    """The arrays of batches; each level has a mask in addition. slots: of partial sums, for lists that were cut."""
     return (
         {"visited": mask_array(n, batches)}
         | declare(np.uint64, fill=0, alive=batches)
@@ -257,7 +230,6 @@ def most_slots(m: int) -> int:
 
 
 def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:
-    """Bytes of a batch with `levels` levels."""
     return total(batch_arrays(n, 1, lanes, most_slots(m))) + levels * mask_array(n, 1).nbytes
 
 
@@ -270,11 +242,7 @@ def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges:
 
 
 def rounds(m: int, k: int, sources: int) -> int:
-    """Launches (of `sources` each) between two checks of the clock, so that the host need not wait after each launch.
-
-    >>> rounds(1 << 19, 10**6, 1024), rounds(1 << 28, 10**6, 64), rounds(1 << 19, 2000, 1024)
-    (8, 4, 2)
-    """
+    """Launches (of `sources` each) between two checks of the clock: the host need not wait after each."""
     work = sources * max(1, m)
     return max(1, min(-(-k // sources), MAX_ROUNDS, MAX_ROUND_ARCS // work))
 
@@ -282,10 +250,7 @@ def rounds(m: int, k: int, sources: int) -> int:
 def batch_fit(
     n: int, m: int, lanes: int, batches: int, levels: int, budget: int, fixed: bool = False
 ) -> tuple[int, int]:
-    """Sources per batch, and batches at once, that fit: first reduce the batches, then their size.
-
-    A batch's size changes the order in which scores of arcs are added; `fixed` keeps the size.
-    """
+    """Sources per batch, and batches at once, that fit: first reduce the batches, then their size."""
     least = lanes if fixed else 1
     while batches > 1 and batches * batch_bytes(n, m, lanes, levels) > budget:
         batches //= 2
@@ -324,12 +289,10 @@ def wide_arrays(n: int, m: int, directed: bool, multiprocessors: int) -> dict[st
 
 
 def wide_bytes(n: int, m: int, directed: bool) -> int:
-    """Bytes of the wide regime."""
     return total(wide_arrays(n, m, directed, Machine.multiprocessors))
 
 
 def check_wide(n: int, m: int, directed: bool, memory_limit: int | None) -> None:
-    """Raise EngineError if the wide regime needs more than the limit."""
     if memory_limit is not None and (needed := wide_bytes(n, m, directed)) > memory_limit:
         raise _too_little(needed, "one source", memory_limit)
 

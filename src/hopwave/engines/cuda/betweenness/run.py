@@ -1,10 +1,4 @@
-"""Sums of dependencies on the GPU: our three regimes behind one class (regimes.py chooses between them).
-
-Every regime takes sources in order, block by block, and makes no sum of fractions by atomics. So the same run on the
-same GPU gives the same bits, even if it was interrupted and resumed. Two things depend on the available memory: the
-choice of the regime, and the size of a batch that scores arcs. deterministic=True fixes both. The sums of a block begin
-at 0 and are then added to the earlier sums, so they are the same wherever the block is computed.
-"""
+"""Sums of dependencies on the GPU: our three regimes behind one class (regimes.py chooses between them)."""
 
 from functools import cache
 
@@ -22,7 +16,6 @@ from hopwave.prepared import Structure
 
 
 def why_not(plan, job):
-    """Why this plan cannot run this job, or None."""
     if not job.has_demand:
         return None
     if plan.regime == "wide":
@@ -33,7 +26,6 @@ def why_not(plan, job):
 
 
 def machine():
-    """The current GPU as a regimes.Machine."""
     return _machine(cupy.cuda.runtime.getDevice())
 
 
@@ -50,7 +42,6 @@ def _machine(device):
 
 
 def memory_budget(job):
-    """Bytes that a job may allocate: its limit, or the free memory."""
     return free_memory() if job.memory_limit is None else job.memory_limit
 
 
@@ -103,8 +94,6 @@ def begin(loaded, job, name):
 
 
 def regime(loaded, job, name):
-    """Return the regime of this name, ready to add up sources."""
-
     def budget():
         return min(memory_budget(job), free_memory())
 
@@ -161,10 +150,7 @@ class Accumulation:
 
     @property
     def sums_on_device(self):
-        """The sums on the GPU if the graph came from there, or if they are of arcs; else None.
-
-        Sums of arcs are many, and both directions of an edge are added up on the GPU.
-        """
+        """The sums on the GPU if the graph came from there, or if they are of arcs; else None."""
         return self._state[0] if self.job.edges or self.loaded.graph.device == "cuda" else None
 
     def advance(self, first, poll):

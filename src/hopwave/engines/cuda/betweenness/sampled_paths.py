@@ -1,8 +1,4 @@
-"""Sampling shortest paths on the GPU: thousands of pairs at once, one warp each (kernels: sampled_paths.cuh).
-
-Pair number i and its path are those of the CPU engine. The CPU engine also draws the pairs whose path counts need more
-than float64.
-"""
+"""Sampling shortest paths on the GPU: thousands of pairs at once, one warp each (kernels: sampled_paths.cuh)."""
 
 import time
 from itertools import pairwise
@@ -59,10 +55,7 @@ class PathSampling:
         return self.done
 
     def _draw(self, until, poll):
-        """Launch for some time, then fetch all counts; after Ctrl-C fetch nothing.
-
-        Returns whether poll asks for a pause.
-        """
+        """Launch for some time, then fetch all counts; after Ctrl-C fetch nothing."""
         n, drawn, counts, sums, paused = self.device.n, self.done, 0, 0, False
         self.on_gpu.fill(0)
         end = time.perf_counter() + PATHS.seconds_per_fetch
@@ -124,7 +117,6 @@ class PathSampling:
         return np.sort(left[:count].get())
 
     def _drawn_by_cpu(self, pairs):
-        """Counts and sums of some pairs by the CPU engine."""
         if not len(pairs):
             return 0, 0
         run = engines.engine("cpu").path_sampling(self.graph, self.job)

@@ -1,16 +1,4 @@
-"""TurboBC's three algorithms on the GPU, one source at a time: Algorithm 1 and its pipeline (section 3.4, Figure 2).
-
-    CP, rows   the pattern of the matrix by columns (scCOOC: every arc's column and row), stored once, without values
-    f, ft      the frontier's path counts and their product         σ, S   path counts and levels
-    δ, δu, δut dependencies; they lie where f and ft were           bc     their sums over the sources
-
-These are the arrays of the paper, 7n + m words; scCOOC keeps the n + 1 offsets beside, from which its columns are made.
-Scores of edges are one more product, of the levels' σ and δu with the pattern between them, and bc has one number per
-arc then, in the order of the matrix. δ, δu, δut and bc have two words per vertex here, since float32 cannot
-be certified to 1e-9. Path counts are 32-bit whole numbers while they fit. A source whose counts do not fit is computed
-again in float64, with levels divided by powers of two if needed. A source with a level that spans more than float64
-goes to the CPU engine. All these types hold a count exactly alike, so the choice does not change the result.
-"""
+"""TurboBC's three algorithms on the GPU, one source at a time: Algorithm 1 and its pipeline (section 3.4, Figure 2)."""
 
 import math
 from dataclasses import replace
@@ -38,7 +26,6 @@ PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, the state is c
 
 
 def why_not(plan, job):
-    """Why TurboBC cannot run a job, or None."""
     if job.has_demand:
         return f"plan {plan.name!r} counts every pair once; for source_weights= or target_weights= use plan='auto'"
     if job.deterministic and product_of(plan) == "arcs":
@@ -55,10 +42,7 @@ def product_of(plan):
 
 
 def needed_words(n, m, product, wide=False, squares=False, targets=False, edges=False):
-    """4-byte words of device memory that a run holds: the matrix, S and σ, three arrays of δ, the sums.
-
-    The paper has 7n + m, with float32 everywhere; with our float64 it is 11n + m, or 12n + m if σ is float64 too.
-    """
+    """4-byte words of device memory that a run holds: the matrix, S and σ, three arrays of δ, the sums."""
     matrix = n + 1 + m * (2 if product == "arcs" else 1)
     sums = 2 * m if edges else 2 * n * (1 + squares)
     return matrix + n * (2 + wide) + 6 * n + sums + (n // 4 + 1) * targets
@@ -195,12 +179,10 @@ class Accumulation:
         )  # fmt: skip
 
     def kernel(self, name, shape=""):
-        """One of TurboBC's kernels."""
         return self.on_device.launch.get(HEADER, name, shape)
 
     @property
     def bytes(self):
-        """Device memory of this run, including the matrix."""
         states = {id(p.state): p.state.nbytes for p in self._pipelines.values()}
         mine = [self.arena, self.sums, self.run_state, self.on_device.columns[0], self.on_device.columns[1]]
         mine += [self.matrix[1]] * (self.product == "arcs") + [self.targets] * (self.job.targets is not None)
@@ -208,10 +190,7 @@ class Accumulation:
 
 
 class Pipeline:
-    """The kernels of Figure 2 for one type of path count, and their arrays.
-
-    Methods take the run as an argument: to keep it would make a reference cycle, which frees the GPU's memory late.
-    """
+    """The kernels of Figure 2 for one type of path count, and their arrays."""
 
     def __init__(self, run, kind, state=None):
         n, dtype = run.n, COUNTS[kind]
@@ -286,7 +265,6 @@ class Pipeline:
             self._collect(self._vertices, self._threads, (self.n, level, *here))
 
     def score(self, run, source, number):
-        """bc ← bc + δ, and both sides of the certificate."""
         squares = run.sums[run.n :] if run.job.squares else NULL
         arguments = (self.S, run.targets, self.delta, np.bool_(run.job.endpoints), run.sums, squares, run.run_state)
         self._scores(self._vertices, self._threads, (self.n, np.int32(source), np.uint64(number + 1), *arguments))
@@ -305,5 +283,4 @@ class Pipeline:
 
 
 def clear(array, begin, size):
-    """Set `size` bytes of an array to 0, in the current stream."""
     (array.data + begin).memset_async(0, size)

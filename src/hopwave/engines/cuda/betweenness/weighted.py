@@ -1,8 +1,4 @@
-"""Searches along weights, and betweenness along weights: one block or a team of blocks per source.
-
-kernels/common/shortest.cuh is the search. Hundreds of searches run at a time, each with its own arrays. Blocks of
-sources, rows of scores and their sums are as in the block regime (block.py; kernels/betweenness/weighted.cuh).
-"""
+"""Searches along weights, and betweenness along weights: one block or a team of blocks per source."""
 
 from __future__ import annotations
 
@@ -73,10 +69,7 @@ def _uploaded(loaded):
 
 
 class Searches:
-    """The arrays in which a number of blocks or teams search at the same time, and the kernels' struct PathState.
-
-    own: whether searches need their own array of distances, or write distances where the kernel says.
-    """
+    """The arrays in which a number of blocks or teams search at the same time, and the kernels' struct PathState."""
 
     def __init__(self, loaded, searches, shape, limit, own=True):
         self.arrays = allocate(length_arrays(loaded.n, searches, own))
@@ -104,7 +97,6 @@ class WeightedBlocks(Blocks):
     header, kernel = HEADER, KERNEL
 
     def _shape(self, n, m, k, depth, machine):
-        """No state is in shared memory."""
         return regimes.block_shape(n, m, k, depth, replace(machine, shared=0))
 
     def _state_bytes(self):
@@ -130,9 +122,6 @@ class WeightedBlocks(Blocks):
             u, v = divmod(int(results["cycle"][row]), self.loaded.n)
             raise uncountable(self.loaded.graph, int(results["sources"][row]), u, v)
         return np.flatnonzero(status == TOO_MANY).astype(np.int32)
-
-    def _check_again(self, results):
-        self._overflowed(results)
 
     def _run(self, results, which, count, blocks, number, shared, team):
         job, n, m = self.job, self.loaded.n, self.loaded.m

@@ -1,9 +1,4 @@
-"""Betweenness with the whole GPU on one source at a time, each in one launch (kernels/betweenness/wide.cuh).
-
-Buffers are made when a graph is first used here, and kept with it: a call is one launch and one wait. Two kinds of
-source are left to the block regime: those with more levels than the kernel sorts, and those whose path counts might
-exceed float64.
-"""
+"""Betweenness with the whole GPU on one source at a time, each in one launch (kernels/betweenness/wide.cuh)."""
 
 import cupy
 import numpy as np
@@ -30,12 +25,10 @@ WIDE = record(
 
 
 def kernel_name(offset):
-    """The name expression of the kernel."""
     return expression(HEADER, "one_source", offset)
 
 
 def begin(offset):
-    """Start to compile the kernel."""
     nvrtc.begin(HEADER, [kernel_name(offset)])
 
 
@@ -80,17 +73,13 @@ class Buffers:
 
 
 def buffers(loaded):
-    """The graph's buffers, made at its first source."""
     if "wide" not in loaded.kept:
         loaded.kept["wide"] = Buffers(loaded)
     return loaded.kept["wide"]
 
 
 class Wide:
-    """The wide regime on one graph for one job.
-
-    block_regime(): makes the regime for the sources that this one cannot take.
-    """
+    """The wide regime on one graph for one job."""
 
     def __init__(self, loaded, job, block_regime):
         n, m, k = loaded.n, loaded.m, job.planned_sources
@@ -113,7 +102,6 @@ class Wide:
         return 0 if self._block_regime is None else self._block_regime.extended
 
     def add(self, sources, total):
-        """Add these sources' scores to total; return both sides of their certificates."""
         return np.array([self._add(int(source), total) for source in sources]).reshape(-1, 2)
 
     def _add(self, source, total):

@@ -1,9 +1,4 @@
-"""Products over semirings on the GPU: kernels/linalg/*.cuh, compiled for each semiring when it is first used.
-
-By rows, every row's terms are added in a fixed order. By columns, terms are added into an array by atomic operations:
-floating-point sums then differ in their last bits from run to run; whole numbers are exact. The host waits for the GPU
-only when it must know the length of a list.
-"""
+"""Products over semirings on the GPU: kernels/linalg/*.cuh, compiled for each semiring when it is first used."""
 
 from __future__ import annotations
 
@@ -23,15 +18,8 @@ from hopwave.engines import NoShortcuts, found_in
 from hopwave.engines.cuda import Engine
 from hopwave.engines.cuda.errors import FEWER_ROWS, translated
 from hopwave.engines.cuda.launch import BLOCK, NULL
+from hopwave.engines.cuda.linalg import semiring_source as source
 from hopwave.engines.cuda.linalg.scratch import Pending, cuts_of, forget, stream_scratch
-from hopwave.engines.cuda.linalg.semiring_source import (
-    binary_text,
-    kernels_of,
-    monoid_text,
-    operands,
-    unary_result,
-    unary_text,
-)
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place, by_place
@@ -84,8 +72,8 @@ class Algebra(NoShortcuts):
         count = n if chosen is None else len(chosen)
         if not count or not len(part.indices):
             return self._nothing(n, dtype), jobs.Touched()
-        first, second = kernels_of(here, product, part, values.dtype).get("pull", listed)
-        a, b = operands(here, product, part, values)
+        first, second = source.kernels_of(here, product, part, values.dtype).get("pull", listed)
+        a, b = source.operands(here, product, part, values)
         matrix = part.indptr, part.indices, a, b, NULL if x.count_if_known() == x.n else present
         rows: Array = NULL if chosen is None else chosen
         bits: Array = NULL if allowed is None or allowed.bits is None else allowed.bits
@@ -124,8 +112,8 @@ class Algebra(NoShortcuts):
         count = len(places)
         if not count or not len(part.indices):
             return self._nothing(n, dtype), jobs.Touched()
-        first, second = kernels_of(here, product, part, values.dtype).get("push")
-        a, b = operands(here, product, part, values)
+        first, second = source.kernels_of(here, product, part, values.dtype).get("push")
+        a, b = source.operands(here, product, part, values)
         bits: Array = NULL
         complement = FALSE
         if allowed is not None:
@@ -197,18 +185,8 @@ class Algebra(NoShortcuts):
     core_numbers = explained(found_in(f"{__name__}.shortcuts", "core_numbers"))
     label_propagation = explained(found_in(f"{__name__}.shortcuts", "Labels"))
     independent_set = explained(found_in(f"{__name__}.shortcuts", "independent_set"))
-
-    @explained
-    def count_triangles(self, part: Rows) -> int | None:
-        from hopwave.engines.cuda.linalg.shortcuts import counted
-
-        return counted(part, each=False)
-
-    @explained
-    def triangles(self, part: Rows) -> Array | None:
-        from hopwave.engines.cuda.linalg.shortcuts import counted
-
-        return counted(part, each=True)
+    count_triangles = explained(found_in(f"{__name__}.shortcuts", "count_triangles"))
+    triangles = explained(found_in(f"{__name__}.shortcuts", "triangles"))
 
     def _nothing(self, n: int, dtype: np.dtype[Any]) -> Vector:
         return Vector.sparse(n, cupy.empty(0, np.int32), cupy.empty(0, dtype))
@@ -238,7 +216,7 @@ class Algebra(NoShortcuts):
             found = cupy.empty(size if x.ndim or y.ndim else (), kind)
             if size:
                 here = stream_scratch()
-                kernel = here.array_kernel("map_two", binary_text(op, x.dtype, y.dtype, kind))
+                kernel = here.array_kernel("map_two", source.binary_text(op, x.dtype, y.dtype, kind))
                 x, y = cupy.ascontiguousarray(x), cupy.ascontiguousarray(y)
                 steps = np.int32(x.size > 1 or size == 1), np.int32(y.size > 1 or size == 1)
                 here.launch(kernel, size, (x, steps[0], y, steps[1], found, np.uint64(size)))
@@ -251,10 +229,10 @@ class Algebra(NoShortcuts):
         @explained
         def on_array(_: Algebra, x: Array) -> Array:
             x = cupy.ascontiguousarray(x)
-            found = cupy.empty(x.shape, unary_result(op, np.dtype(x.dtype)))
+            found = cupy.empty(x.shape, source.unary_result(op, np.dtype(x.dtype)))
             if x.size:
                 here = stream_scratch()
-                kernel = here.array_kernel("map_one", unary_text(op, x.dtype, found.dtype))
+                kernel = here.array_kernel("map_one", source.unary_text(op, x.dtype, found.dtype))
                 here.launch(kernel, x.size, (x, found, np.uint64(x.size)))
             return found
 
@@ -268,7 +246,7 @@ class Algebra(NoShortcuts):
         blocks = min(-(-len(values) // BLOCK), here.blocks)
         parts = here.take("parts", 8 * here.blocks, np.uint8)
         found = cupy.empty(1, dtype)
-        kernel = here.array_kernel("sum_all", monoid_text(add.op, values.dtype, dtype))
+        kernel = here.array_kernel("sum_all", source.monoid_text(add.op, values.dtype, dtype))
         values = cupy.ascontiguousarray(values)
         kernel((blocks,), (BLOCK,), (values, np.uint64(len(values)), parts, here.progress, found))
         return found.item()
@@ -279,10 +257,10 @@ class Algebra(NoShortcuts):
             return
         here, count = stream_scratch(), np.uint64(len(places))
         if op.built_in and op.name in COMMUTATIVE:
-            kernel = here.array_kernel("combine_at", monoid_text(op, values.dtype, target.dtype))
+            kernel = here.array_kernel("combine_at", source.monoid_text(op, values.dtype, target.dtype))
             here.launch(kernel, len(places), (target, places, values, count))
             return
-        text = binary_text(op, target.dtype, values.dtype, target.dtype)
+        text = source.binary_text(op, target.dtype, values.dtype, target.dtype)
         kernel = here.array_kernel("combine_sorted", text)
         order = cupy.argsort(places, kind="stable").astype(np.int64, copy=False)
         here.launch(kernel, len(places), (target, places, order, values, count))
@@ -331,7 +309,6 @@ class Algebra(NoShortcuts):
 
 
 def _ones(size: int, dtype: np.dtype[Any]) -> Array:
-    """The sums of ANY.PAIR."""
     return cupy.ones(size, dtype) if dtype != np.bool_ else all_true(size, cupy)
 
 

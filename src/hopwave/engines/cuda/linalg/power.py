@@ -1,10 +1,4 @@
-"""Power iterations on the GPU, all rounds in one cooperative launch (kernels/linalg/power.cuh).
-
-The assignment of a matrix's rows to warps is computed once and kept with the matrix. If some rows are long, the matrix
-is copied with its rows numbered by descending length. If none is long, but neighbours have numbers far apart, rows are
-numbered by their distance from one vertex. Packed rows are numbered by length already, and read as they are.
-`policy.POWER` has the thresholds.
-"""
+"""Power iterations on the GPU, all rounds in one cooperative launch (kernels/linalg/power.cuh)."""
 
 from __future__ import annotations
 
@@ -18,16 +12,7 @@ from hopwave.engines.cuda import build, nvrtc, renumber
 from hopwave.engines.cuda import shortest_paths as paths
 from hopwave.engines.cuda.build import greatest_length
 from hopwave.engines.cuda.compressed import uploaded
-from hopwave.engines.cuda.launch import (
-    NULL,
-    PLAIN_SHARED,
-    WARP,
-    PreparedLaunch,
-    expression,
-    kernels,
-    offset_type,
-    truth,
-)
+from hopwave.engines.cuda.launch import NULL, WARP, PreparedLaunch, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.policy import POWER
 from hopwave.engines.cuda.records import address, filled, record
@@ -120,12 +105,7 @@ def begin(A, job):
 
 
 class Dealt:
-    """The columns of a matrix (the arcs into each vertex) as tiles of the kernel; `order`, for packed rows: their ids.
-
-    If no row is long, rows stay in an order in which neighbours are near each other, and a block takes consecutive
-    tiles. Otherwise rows are sorted by the number of their threads, the longest ones by length, and consecutive tiles
-    go to different blocks.
-    """
+    """The columns of a matrix (the arcs into each vertex) as tiles of the kernel; order: of packed rows, their ids."""
 
     def __init__(self, part: Rows, m: int, job: PowerJob, order=None):
         attributes = cupy.cuda.Device().attributes
@@ -196,11 +176,9 @@ class Dealt:
         return [0, *longer.get().tolist(), self.n]
 
     def is_narrow(self, job):
-        """Whether products read x in float32."""
         return self.hot > 0 and self.values is None and not job.normed and job.enough >= POWER.narrow_change
 
     def instance(self, job, offset):
-        """The kernel of a job, for this type of offsets."""
         word = "float" if self.is_narrow(job) else "double"
         return expression(HEADER, "power", offset, truth(self.values is not None), truth(job.normed), word)
 
@@ -222,8 +200,7 @@ class Dealt:
                 rows["hot"] = min(self.n, 2 * self.hot)
             if inverse is not None:
                 rows["inverse"] = address(inverse)
-            if shared > PLAIN_SHARED:
-                kernel.allow_shared(shared)
+            kernel.allow_shared(shared)
             blank = np.zeros(1, POWERS)
             found = PreparedLaunch(kernel, grid, THREADS, shared, rows=rows, powers=blank)
             self.launches[key] = found
@@ -250,11 +227,7 @@ def hops(rows):
 
 
 def cut_from(m, blocks):
-    """Entries above which a row is cut into pieces: an equal share of all entries per warp.
-
-    >>> cut_from(10**6, 132), cut_from(182 * 10**6, 132)
-    (1024, 43087)
-    """
+    """Entries above which a row is cut into pieces: an equal share of all entries per warp."""
     return max(POWER.least_cut, m // (blocks * (THREADS // WARP)))
 
 
@@ -304,7 +277,6 @@ def dealt_columns(A, job):
 
 
 def packed_rows(A):
-    """The packed rows of a matrix , or None."""
     return getattr(A, "packed", None)
 
 

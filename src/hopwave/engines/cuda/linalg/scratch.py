@@ -1,7 +1,4 @@
-"""Scratch space of products on the GPU: counters, their places in host memory, buffers that are used again, launches.
-
-Every thread has its own scratch space for every stream, so kernels that run at the same time share nothing in it.
-"""
+"""Scratch space of products on the GPU, one per thread and stream: counters, buffers that are used again, launches."""
 
 import threading
 
@@ -37,8 +34,6 @@ def forget():
 
 
 class StreamScratch(NamedBuffers):
-    """Counters, buffers and kernels for one stream of one thread."""
-
     def __init__(self):
         super().__init__()
         self.kernels = kernels()
@@ -139,7 +134,6 @@ class Cuts:
         return ledger, np.int32(self.rows), np.int32(self.pieces)
 
     def partial(self, scratch):
-        """Kernel argument: room for the sum of every piece."""
         return scratch.take("partial", 8 * self.pieces, np.uint8) if self.rows else NULL
 
     def grid(self, scratch):

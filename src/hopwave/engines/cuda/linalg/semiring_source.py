@@ -1,8 +1,4 @@
-"""Semirings and operators as C++ types, and the kernels of kernels/linalg/*.cuh that are compiled for them.
-
-Built-in operators come with their C expression; a user's function is translated (translate.py). Operands are first
-converted to the type in which NumPy would compute, so that all engines get the same results.
-"""
+"""Semirings and operators as C++ types, and the kernels of kernels/linalg/*.cuh that are compiled for them."""
 
 from functools import lru_cache
 
@@ -23,15 +19,11 @@ TERMS = {"one": "1", "x": "x", "a": "a", "out": "out", "inner": "inner", "zero":
 
 
 def c_type(dtype):
-    """A dtype in C++."""
     return NAMES[np.dtype(dtype)]
 
 
 def ring_text(product, a, x, pattern):
-    """The arithmetic of a product over matrix values of type `a` and vector values of type `x`.
-
-    `pattern`: the matrix has no values; every entry is 1.
-    """
+    """The arithmetic of a product over matrix values of type `a` and vector values of type `x`."""
     add, both = product.add, product.term == "both"
     reads_a, reads_x = product.term == "a" or both, product.term == "x" or both
     term = f"multiply({'x, a' if product.flip else 'a, x'})" if both else TERMS[product.term]
@@ -75,12 +67,10 @@ def monoid_text(add, values, dtype):
 
 
 def binary_text(op, x, y, result):
-    """z = op(x, y)."""
     return _struct([*_types(result, x, y), _function("two", op, x, y, result)])
 
 
 def unary_text(op, x, result):
-    """z = op(x)."""
     expression = op.expression
     if expression is None:
         expression, _ = translated(op.name, op.function, KIND[np.dtype(x).kind], op.constants)
@@ -153,8 +143,6 @@ HEADERS = {"pull": "linalg/mxv.cuh", "dots": "linalg/mxv.cuh", "push": "linalg/m
 
 
 class Kernels:
-    """The kernels of one product, each compiled when it is first used."""
-
     def __init__(self, product, offset, a, x):
         self.offset = c_type(offset)
         self.text = ring_text(product, np.dtype(np.bool_) if a is None else a, x, a is None)

@@ -49,7 +49,6 @@ COINS = "labels"  # of coins, as in linalg/algorithms/labels.py
 
 
 def label_arrays(n, m):
-    """The arrays of one run. The table has two slots per arc."""
     return (
         declare(np.int32, fill=NO_LABEL, wins=n)
         | declare(np.uint8, fill=1, stale=n)
@@ -85,7 +84,6 @@ class Labels:
         return self.restless() == 0
 
     def restless(self):
-        """How many vertices would move."""
         offsets, n, pieces = self.rows[0], np.int32(self.n), (self.pieces, np.uint64(self.count))
         ranked = self.f, self.rank
         table, work = (self.labels, self.frequencies), WARP * self.count
@@ -150,6 +148,14 @@ TRIANGLES = "linalg/triangles.cuh"
 WARP_SLOTS = 1024  # in the kernels
 SHORT_THREADS, LONG_THREADS = 128, 256  # per block: a warp for each vertex, or all for one
 SHORT_BLOCKS, LONG_BLOCKS = 14, 8  # blocks
+
+
+def triangles(part):
+    return counted(part, each=True)
+
+
+def count_triangles(part):
+    return counted(part, each=False)
 
 
 def counted(part, each):

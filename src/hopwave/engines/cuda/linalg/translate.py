@@ -117,19 +117,16 @@ def _larger(*kinds):
 
 
 def kind(value):
-    """The kind of a number: b, i or f."""
     if isinstance(value, Symbol):
         return value.kind
     return "b" if isinstance(value, bool | np.bool_) else "f" if isinstance(value, float | np.floating) else "i"
 
 
 def text(value):
-    """A number or symbol in C++."""
     return value.text if isinstance(value, Symbol) else literal(value)
 
 
 def truth(value):
-    """Whether a value is true, in C++."""
     return f"({text(value)} != 0)" if kind(value) != "b" else text(value)
 
 

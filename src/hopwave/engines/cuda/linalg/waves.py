@@ -1,9 +1,4 @@
-"""Sequences of masked products on the GPU: all of them in one cooperative launch (kernels/linalg/waves.cuh).
-
-If every term counts, the first launch finds the levels, and a second one adds up the rows of each. What a matrix needs
-besides its entries is made once and cached with it: each row's entry in the fullest column, and which rows have no
-entries.
-"""
+"""Sequences of masked products on the GPU: all of them in one cooperative launch (kernels/linalg/waves.cuh)."""
 
 import cupy
 import numpy as np
@@ -18,14 +13,7 @@ from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
 from hopwave.engines.cuda.policy import prepared_arrays
 from hopwave.engines.cuda.records import filled
 from hopwave.engines.cuda.search.by_level import LEVELS, by_level
-from hopwave.engines.cuda.search.workspace import (
-    BLOCK,
-    NO_LIMIT,
-    PREPARING,
-    LevelBuffers,
-    graph_record,
-    trace_table,
-)
+from hopwave.engines.cuda.search.workspace import BLOCK, NO_LIMIT, PREPARING, LevelBuffers, graph_record, trace_table
 
 HEADER = "linalg/waves.cuh"
 PATTERN = np.dtype(np.bool_)
@@ -33,17 +21,13 @@ MOST_LAUNCHES = 64  # most launches kept with a matrix: streams × products
 
 
 def instances(offset):
-    """(header, name) of every kernel here, for tests."""
     ring = RING, offset
     names = ("waves", ring), ("fullest", (offset,)), ("sum_levels", ring)
     return [(HEADER, expression(HEADER, name, *arguments)) for name, arguments in names]
 
 
 def waves(A, x, product, places, depth_limit, alpha, beta, trace):
-    """See hopwave.engines.Algebra.waves. x is sparse.
-
-    If every term or A's values matter, a search over `places` finds the levels, and a second launch adds up.
-    """
+    """See hopwave.engines.Algebra.waves. x is sparse."""
     if not A.shape[0]:
         return None
     prepared = A._prepared.made((Prepared, A._turned), lambda: Prepared(A))
@@ -105,7 +89,6 @@ def beginning(x, dtype, carries):
 
 
 def _plain(value):
-    """A scalar as a kernel argument: a bool as one byte."""
     return value.view(np.int8) if value.itemsize == 1 else value
 
 

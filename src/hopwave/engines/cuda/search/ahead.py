@@ -126,5 +126,4 @@ def _prepared(search, launch):
 
 
 def _scalar(argument):
-    """An argument as a NumPy scalar; an array becomes its address."""
     return np.uint64(argument.data.ptr) if isinstance(argument, cupy.ndarray) else argument

@@ -27,10 +27,7 @@ together(HEADER, "count_levels", "scan_levels", "fill_levels")
 
 
 def by_level(launch, in_offsets, distance, depth):
-    """(order, starts, arcs): reached vertices by level, long in-rows first; where levels begin; in-arcs of each level.
-
-    `depth` is the greatest distance. `starts` has depth + 2 items: the last one is the end of the last level.
-    """
+    """(order, starts, arcs): reached vertices by level, long in-rows first; begins and end of levels; their in-arcs."""
     n, levels = len(distance), depth + 1
     order, starts = cupy.empty(n, np.int32), cupy.empty(levels + 1, np.int64)
     bins, arcs = cupy.zeros(CLASSES * levels, np.uint32), cupy.zeros(levels, np.int64)
@@ -42,10 +39,7 @@ def by_level(launch, in_offsets, distance, depth):
 
 
 def recounted(search, levels):
-    """The levels of a search whose queues held duplicates, with their true numbers of vertices and arcs.
-
-    Arcs that were checked twice stay counted twice.
-    """
+    """The levels of a search whose queues held duplicates, with their true numbers of vertices and arcs."""
     if not search.depth:
         return levels
     count = search.depth + 1
@@ -116,7 +110,6 @@ class LevelScaling:
 
 
 def _extent(launch, n, level, sigma, counters):
-    """The greatest and the least count of a level."""
     launch(STATE, "level_extent", n, *level, sigma, counters)
     extent = counters.get()[[GREATEST, LEAST]]
     extent[1] = ~extent[1]  # stored inverted, so that both counters start from 0

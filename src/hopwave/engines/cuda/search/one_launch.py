@@ -34,12 +34,7 @@ SCALING = record(by_level.HEADER, "ScalingState", "u64 greatest[2]", "i32 overfl
 
 
 def why_not(plan, question):
-    """Why this loop cannot run the plan, or None.
-
-    >>> from hopwave.planning.jobs import SearchJob
-    >>> why_not(hw.plan("hopwave"), SearchJob()) is None
-    True
-    """
+    """Why this loop cannot run the plan, or None."""
     kinds = tuple(type(step) for step in plan.steps)
     if plan.loop != "device" or kinds != (Push, Pull) or not isinstance(plan.rule, Growing):
         return f"plan {plan.name!r} is not a push and a pull under the rule Growing, with its loop on the device"
@@ -47,7 +42,6 @@ def why_not(plan, question):
 
 
 def begin(offset, n, question):
-    """Start to compile the kernels for a search of n vertices."""
     shape = truth(question.predecessors), truth(n >= LevelSplit.fill)
     nvrtc.begin(HEADER, [expression(HEADER, "prepare", offset), expression(HEADER, "search", offset, *shape)])
     if question.path_counts:
@@ -61,24 +55,19 @@ def is_kept(loaded):
 
 
 def begin_counting(offset):
-    """Start to compile the kernels for path counts."""
     nvrtc.begin(HEADER, [expression(HEADER, "count_paths", offset)])
     for header in (by_level.HEADER, build.HEADER):
         kernels(offset).begin(header)
 
 
 def workspace(loaded):
-    """The graph's workspace, made at its first search."""
     if "hopwave" not in loaded.kept:
         loaded.kept["hopwave"] = (Workspace if loaded.numbering is None else NumberedWorkspace)(loaded)
     return loaded.kept["hopwave"]
 
 
 def run(search, plan, trace):
-    """Run the whole search; return its levels if they are traced. Sets search.depth, .reached and .counts.
-
-    Does nothing and returns None if this GPU cannot hold a whole grid at once: the host must then run the levels.
-    """
+    """Run the whole search; return its levels if they are traced."""
     if "hopwave" not in search.loaded.kept:
         begin(search.on_device.offset, search.n, search.question)
     try:
@@ -123,7 +112,6 @@ class DirectSearch:
         }
 
     def _later(self, array):
-        """The array in host memory, copied when it is first read."""
         stream, on_device = self.workspace.stream, self.on_device
 
         def fetch():
@@ -134,7 +122,6 @@ class DirectSearch:
 
 
 def levels(rows, count, plan):
-    """The GPU's trace as Levels."""
     began = int(rows[-1, -1])
     traced = []
     for depth, choice, nf, mf, mu, found, checked, _blocks, ended in rows[:count].tolist():
@@ -171,12 +158,9 @@ def path_counts(W, distance, depth):
 
 
 def distances_from(loaded, source):
-    """Hops from one vertex to every other (-1: not reached), and the greatest of them.
-
-    Predecessors are computed too, but not used: most searches want them, so that kernel is compiled already. The kernel
-    without them would take two seconds to compile.
-    """
+    """Hops from one vertex to every other (-1: not reached), and the greatest of them."""
     engine, plan = engines.engine("cuda"), CATALOGUE["hopwave-dense"]
+    # With predecessors: most searches want them, so that kernel is compiled already.
     search = engine.start(engine.load(loaded.graph, plan), (source,), SearchJob())
     engine.run(search, plan, False)
     return search.distance, engine.fetch(search)["depth"]
@@ -186,10 +170,7 @@ MAX_HOST_ARCS = 1 << 22  # arcs that SciPy searches in a twentieth of the time t
 
 
 def probed_depth(loaded):
-    """Levels of a search from the vertex of highest degree, found once per graph.
-
-    The first search on a machine waits two seconds for its kernel: for one number of a small graph, SciPy is faster.
-    """
+    """Levels of a search from the vertex of highest degree, found once per graph."""
     graph = loaded.graph
     known = graph._prepared.record(Structure)
     if known.depth is None:

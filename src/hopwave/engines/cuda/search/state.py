@@ -1,8 +1,4 @@
-"""The state of a search on the GPU: its arrays, the forms of its frontier, its path counts.
-
-The status array `distance` always has the level of every vertex. The frontier's queue, its bitmap and the bitmap of
-visited vertices are made when a step needs them and they do not exist yet.
-"""
+"""The state of a search on the GPU: its arrays, the forms of its frontier, its path counts."""
 
 import cupy
 import numpy as np
@@ -34,17 +30,13 @@ class SearchBuffers(NamedBuffers):
         self.host_address = self.host.ctypes.data
 
     def events(self, count):
-        """`count` events, made when first needed."""
         while len(self.made_events) < count:
             self.made_events.append(cupy.cuda.Event())
         return self.made_events[:count]
 
 
 class Search:
-    """A search from its sources on; nothing runs on the GPU before the first step.
-
-    depth, nf, mf, mu: as rules see them (hopwave/planning/rules.py).
-    """
+    """A search from its sources on; nothing runs on the GPU before the first step."""
 
     def __init__(self, loaded, sources, question):
         self.loaded, self.question, self.sources = loaded, question, sources
@@ -78,7 +70,6 @@ class Search:
 
     @property
     def depth(self):
-        """The frontier's depth."""
         return self._depth
 
     @depth.setter
@@ -86,7 +77,6 @@ class Search:
         self._depth, self.level = depth, np.int32(depth)
 
     def begin(self):
-        """Set the first frontier: the sources."""
         if self.work is not None:
             return
         try:
@@ -124,7 +114,6 @@ class Search:
 
     @property
     def answer(self):
-        """The arrays that a search fills, by the names of kernel parameters."""
         return {"distance": self.distance, "parent": self.parents, "sigma": self.sigmas}
 
     def equal_shares(self, arcs):
@@ -195,7 +184,6 @@ class Search:
         self.visited_exact = self.has_frontier_bits = self.marks = True
 
     def need_frontier_bits(self):
-        """Make the frontier's bitmap from its queue."""
         self.need_visited()
         if self.has_frontier_bits:
             return

@@ -1,8 +1,4 @@
-"""The steps of plans on the GPU: one function per kind of level, and the choice of the function for a step.
-
-A function launches a level's kernels, with arguments by name, and calls `search.set_forms` to say which forms the new
-frontier has. Nothing waits for the GPU until the level's counters are read.
-"""
+"""The steps of plans on the GPU: one function per kind of level, and the choice of the function for a step."""
 
 from __future__ import annotations
 
@@ -26,8 +22,6 @@ from hopwave.planning.trace import Level
 
 
 class Changing(Enum):
-    """An argument that differs from level to level; its value is the name of a search's attribute."""
-
     LEVEL = "level"  # the depth of the frontier
     BEFORE = "before"  # the counters of the level before, or null
     COUNTERS = "counters"  # the counters of this level
@@ -47,21 +41,17 @@ class Launch:
     arguments: dict[str, Any]
 
     def now(self, search):
-        """The arguments at the search's current level."""
         return {
             name: getattr(search, value.value) if type(value) is Changing else value
             for name, value in self.arguments.items()
         }
 
     def make(self, search):
-        """Make the launch at the search's current level."""
         search.launch(self.header, self.name, self.work, shape=self.shape, **self.now(search))
 
 
 @dataclass
 class Clear:
-    """Sets the first bytes of an array to 0."""
-
     array: Any
     size: int
 
@@ -211,11 +201,7 @@ def push_shares(search, step):
 
 
 def push_sorted(search, step):
-    """The column product: scan, gather, radix sort, segmented reduce, mask (push-pull, Algorithm 3).
-
-    Only keys are sorted if the semiring allows it; sums need their values, whatever the plan says (section 5.6). A
-    product that is not structure-only also reads the values of the matrix, and multiplies.
-    """
+    """The column product: scan, gather, radix sort, segmented reduce, mask (push-pull, Algorithm 3)."""
     search.need_queue()
     search.need_visited()
     loaded, arcs, pairs = search.loaded, np.uint64(search.mf), not step.structure_only or search.sigma is not None
@@ -269,7 +255,6 @@ def edge_launches(search, step):
 
 
 def push_edges(search, step):
-    """Compute a level by edge_launches."""
     for launch in edge_launches(search, step):
         launch.make(search)
 
@@ -300,7 +285,6 @@ def row_launches(search, step):
 
 
 def pull_rows(search, step):
-    """Compute a level by row_launches."""
     for launch in row_launches(search, step):
         launch.make(search)
 
@@ -323,10 +307,7 @@ def pull_compacted(search, step):
 
 
 def pull_queue(search, step):
-    """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, and a look ahead if the limit allows it.
-
-    Vertices found early become the head of the next queue: a push, if it comes next, adds to them.
-    """
+    """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, and a look ahead if the limit allows it."""
     loaded = search.loaded
     length = search.n - search.reached + search.early  # vertices not visited when this level began
     waiting = unvisited_queue(search) if length else None  # in the last level, often every vertex is visited
@@ -409,7 +390,6 @@ def push_queue(search, step):
 
 
 def why_not(plan):
-    """Why some step of the plan cannot run here, or None."""
     for step in plan.steps:
         if kind_of(step) is None or (isinstance(step, Push) and not _claims(step)):
             return f"no CUDA kernel computes {step!r} of plan {plan.name!r}; use device='cpu', or a plan that has one"

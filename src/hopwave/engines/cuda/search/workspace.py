@@ -1,7 +1,4 @@
-"""What a search in one launch needs besides the graph: made once, kept with the graph, used by one search at a time.
-
-Sequences of masked products have the same levels and use `LevelBuffers` too (linalg/waves.py).
-"""
+"""What a search in one launch needs besides the graph: made once, kept with the graph, used by one search at a time."""
 
 import time
 from itertools import count
@@ -29,8 +26,6 @@ LAST_STAMP = 2**32 - 1
 
 
 class Ending:
-    """How one search ended."""
-
     __slots__ = ("_endings", "_found", "_slot", "_stamp", "_stream")
 
     def __init__(self, endings, slot, stamp, stream):
@@ -61,11 +56,9 @@ class Ending:
             raise EngineError("a search on the GPU ended without an answer; try again, or use device='cpu'")
 
     def depth(self):
-        """The greatest distance."""
         return deepest(self.found())
 
     def reached(self):
-        """How many vertices were reached."""
         return self.found()["reached"]
 
 
@@ -157,20 +150,15 @@ class LevelBuffers:
 
     @property
     def bytes(self):
-        """Device memory held."""
         return sum(array.nbytes for array in self.arrays.values())
 
 
 def trace_table(levels=TRACE_ROWS):
-    """An array for the trace of `levels` levels."""
     return cupy.empty((levels + 1, TRACE_COLUMNS), np.int64)
 
 
 class Workspace:
-    """What searches of one graph share: derived arrays, buffers, kernels. One search at a time uses it.
-
-    loaded: n, m, offsets, neighbours, in_offsets and in_neighbours.
-    """
+    """What searches of one graph share: derived arrays, buffers, kernels."""
 
     def __init__(self, loaded, split=None):
         self.multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
@@ -198,13 +186,11 @@ class Workspace:
         return hub, closed, int(findable[0])
 
     def function(self, name, *arguments, cooperative=True):
-        """One of this workspace's kernels."""
         instance = expression(HEADER, name, self.offset, *arguments)
         return nvrtc.configurable(HEADER, instance, cooperative)
 
     @property
     def bytes(self):
-        """Device memory held, without the graph's own arrays."""
         made = (self.hub, self.closed, self.degrees)
         return sum(array.nbytes for array in made if array is not None) + self.buffers.bytes
 
@@ -257,7 +243,6 @@ class Workspace:
         return ending
 
     def standing(self):
-        """How the last search ended. Waits for it."""
         return self.endings.last.found()
 
 
@@ -287,5 +272,4 @@ class NumberedWorkspace(Workspace):
 
     @property
     def bytes(self):
-        """Device memory held, without the rows."""
         return sum(array.nbytes for array in self.found) + super().bytes + self.numbering.bytes
