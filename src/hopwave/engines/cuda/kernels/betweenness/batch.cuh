@@ -144,7 +144,6 @@ __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 
     for (int first = 0; first < count; first += IN_FLIGHT) {
       double a[IN_FLIGHT], b[IN_FLIGHT];
       u32 place[IN_FLIGHT];
-#pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k) {
         a[k] = b[k] = 0.0;
         if (first + k >= count) continue;
@@ -154,7 +153,6 @@ __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 
         if (one.z >> lane() & 1) a[k] = row[0];
         if (one.w >> lane() & 1) b[k] = row[32];
       }
-#pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k) {
         sum.a += a[k], sum.b += b[k];
         if (EDGES && first + k < count) {

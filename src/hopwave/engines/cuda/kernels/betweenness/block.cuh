@@ -98,22 +98,17 @@ struct Threads {
         int v[IN_FLIGHT];
         u32 code[IN_FLIGHT];
         Number x[IN_FLIGHT];
-#pragma unroll
         for (int k = 0; k < IN_FLIGHT; ++k)
           v[k] = j + k * width < stop ? neighbour(G.in_neighbours, j + k * width) : -1;
-#pragma unroll
         for (int k = 0; k < IN_FLIGHT; ++k) code[k] = v[k] < 0 ? 5 : code_at(codes, v[k]);
-#pragma unroll
         for (int k = 0; k < IN_FLIGHT; ++k) {
           clear(x[k]);
           if (code[k] == before) x[k] = X[v[k]];
         }
         if (further && !directed) {
-#pragma unroll
           for (int k = 0; k < IN_FLIGHT; ++k)
             if (code[k] == 0) claim(v[k], next, end, tail);
         }
-#pragma unroll
         for (int k = 0; k < IN_FLIGHT; ++k) sum = add(sum, x[k]);
       }
       sum = group_sum(sum);
@@ -199,17 +194,13 @@ struct Threads {
           int v[IN_FLIGHT];
           bool mine[IN_FLIGHT];
           Number x[IN_FLIGHT];
-#pragma unroll
           for (int k = 0; k < IN_FLIGHT; ++k) v[k] = j + k * width < stop ? neighbour(G.neighbours, j + k * width) : -1;
-#pragma unroll
           for (int k = 0; k < IN_FLIGHT; ++k)
             mine[k] = v[k] >= 0 && (directed ? bit_at(behind, v[k]) : code_at(codes, v[k]) == after);
-#pragma unroll
           for (int k = 0; k < IN_FLIGHT; ++k) {
             clear(x[k]);
             if (mine[k]) x[k] = X[v[k]];
           }
-#pragma unroll
           for (int k = 0; k < IN_FLIGHT; ++k) {
             sum = add(sum, x[k]);
             if (edges && mine[k]) row[j + k * width] = times(sigma, x[k]);

@@ -26,14 +26,10 @@ __device__ __forceinline__ void gather(const int *neighbours, Offset begin, Offs
     int u[PRODUCT_IN_FLIGHT];
     bool here[PRODUCT_IN_FLIGHT];
     decltype(value(0)) x[PRODUCT_IN_FLIGHT];
-#pragma unroll
     for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) u[k] = neighbours[arc + k * WIDTH];
-#pragma unroll
     for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) here[k] = there(u[k]);
-#pragma unroll
     for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k)
       if (here[k]) x[k] = value(u[k]);
-#pragma unroll
     for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k)
       if (here[k]) add(u[k], x[k]);
   }
@@ -52,13 +48,9 @@ __device__ __forceinline__ void scatter(const int *tails, u64 arcs, There there,
   for (u64 first = warp * TAKEN + lane(); first - lane() < arcs; first += warps * TAKEN) {
     int u[PRODUCT_IN_FLIGHT];
     decltype(value(0)) x[PRODUCT_IN_FLIGHT];
-#pragma unroll
     for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) u[k] = first + k * WARP < arcs ? tails[first + k * WARP] : -1;
-#pragma unroll
     for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) u[k] = u[k] >= 0 && there(u[k]) ? u[k] : -1;
-#pragma unroll
     for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) x[k] = u[k] >= 0 ? value(u[k]) : decltype(value(0))(0);
-#pragma unroll
     for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k)
       if (__any_sync(ALL_LANES, u[k] >= 0)) add(first + k * WARP, u[k], x[k]);
   }

@@ -129,13 +129,11 @@ struct PathThreads {
     const Offset stop = offsets[v + 1];
     for (Offset j = offsets[v] + sub; j < stop; j += ARCS_IN_FLIGHT * width) {
       ArcsInFlight arcs;
-#pragma unroll
       for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
         const bool there = j + k * width < stop;
         arcs.head[k] = there ? neighbours[j + k * width] : -1;
         arcs.length[k] = there ? lengths[j + k * width] : 0.0;
       }
-#pragma unroll
       for (int k = 0; k < ARCS_IN_FLIGHT; ++k) arcs.known[k] = arcs.head[k] < 0 ? 0.0 : distance[arcs.head[k]];
       some(j, arcs);
     }
@@ -146,7 +144,6 @@ struct PathThreads {
   __device__ __forceinline__ void each_arc(const Offset *offsets, const int *neighbours, const double *lengths, int v,
                                            int sub, int width, Arc arc) const {
     some_arcs(offsets, neighbours, lengths, v, sub, width, [&](Offset j, const ArcsInFlight &arcs) {
-#pragma unroll
       for (int k = 0; k < ARCS_IN_FLIGHT; ++k)
         if (arcs.head[k] >= 0) arc(j + k * width, arcs.head[k], arcs.length[k], arcs.known[k]);
     });
@@ -158,7 +155,6 @@ struct PathThreads {
     bool nearer[ARCS_IN_FLIGHT];
     u64 offer[ARCS_IN_FLIGHT], old[ARCS_IN_FLIGHT];
     u32 before[ARCS_IN_FLIGHT];
-#pragma unroll
     for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
       const double sum = here + arcs.length[k];
       nearer[k] = arcs.head[k] >= 0 && sum < arcs.known[k] && sum <= S.limit;
@@ -166,7 +162,6 @@ struct PathThreads {
       if (nearer[k]) old[k] = atomicMin((u64 *)distance + arcs.head[k], offer[k]);
     }
     const u64 last = (u64)__double_as_longlong(bound);
-#pragma unroll
     for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
       nearer[k] = nearer[k] && offer[k] < old[k];
       const bool near = offer[k] <= last;
@@ -174,7 +169,6 @@ struct PathThreads {
       before[k] = near ? round + 1 : pile;
       if (nearer[k]) before[k] = atomicExch((near ? near_stamp : far_stamp) + arcs.head[k], before[k]);
     }
-#pragma unroll
     for (int k = 0; k < ARCS_IN_FLIGHT; ++k) {
       if (!nearer[k]) continue;
       if (offer[k] <= last) {

@@ -40,17 +40,13 @@ __global__ void __launch_bounds__(BLOCK)
     double mine[LANCZOS_MOST] = {};
     for (i64 v = signed_thread_number(); v < n; v += signed_thread_count()) {
       double from[LANCZOS_MOST], rest = y[v];
-#pragma unroll
       for (int i = 0; i < LANCZOS_MOST; ++i) from[i] = i < count ? Q[i * n + v] : 0.0;
-#pragma unroll
       for (int i = 0; i < LANCZOS_MOST; ++i) rest -= part[i] * from[i];
       if (before) y[v] = rest;
       if (last) mine[0] += rest * rest;
-#pragma unroll
       for (int i = 0; i < LANCZOS_MOST; ++i)
         if (!last) mine[i] += from[i] * rest;
     }
-#pragma unroll
     for (int i = 0; i < LANCZOS_MOST; ++i) {
       const double sum = warp_sum(mine[i]);
       if (lane() == 0) of_warp[block_warp()][i] = sum;

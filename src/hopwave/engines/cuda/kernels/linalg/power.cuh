@@ -120,7 +120,6 @@ __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 
   }
   __syncthreads();
   all = parts[0];
-#pragma unroll
   for (int i = 1; i < WAITING + CUT_WARPS; ++i) all.change += parts[i].change, all.other += parts[i].other;
   return all;
 }
@@ -168,16 +167,13 @@ struct Round {
     for (int j = first; j < length; j += IN_FLIGHT * step) {
       int column[IN_FLIGHT];
       double value[IN_FLIGHT];
-#pragma unroll
       for (int i = 0; i < IN_FLIGHT; ++i) {
         const bool there = j + i * step < length;
         column[i] = there ? neighbour_once(columns, j + i * step) : -1;
         if (VALUES) value[i] = there ? __ldcs(values + j + i * step) : 0.0;
       }
       Word x[IN_FLIGHT];
-#pragma unroll
       for (int i = 0; i < IN_FLIGHT; ++i) x[i] = carried(column[i]);
-#pragma unroll
       for (int i = 0; i < IN_FLIGHT; ++i) sum += VALUES ? value[i] * x[i] : x[i];
     }
     return sum;
@@ -356,14 +352,12 @@ __global__ void length_keys(const Offset *offsets, u64 n, u64 cut, u64 *keys, u6
     const u64 length = degree(offsets, (int)v);
     u32 width = 0;
     mine[0] += length > cut;
-#pragma unroll
     for (int i = 0; i < WIDTHS; i++) {
       const bool more = length > (u64)AHEAD << i;
       width += more, mine[WIDTHS - i] += more;
     }
     keys[v] = (u64)(0xffffffffu - (width == WIDTHS ? (u32)length : width)) << 32 | v;
   }
-#pragma unroll
   for (int i = 0; i <= WIDTHS; i++) {
     const u64 all = warp_sum(mine[i]);
     if (lane() == 0 && all) atomicAdd(longer + i, all);

@@ -213,7 +213,6 @@ __global__ void __launch_bounds__(1024) search_values(WeightedGraph<Offset> G, P
         for (i64 first = 0; first < outputs; first += SUMS_AT_ONCE) {
           const double *column[SUMS_AT_ONCE];
           double limit[SUMS_AT_ONCE];
-#pragma unroll
           for (int q = 0; q < SUMS_AT_ONCE; ++q) {
             const i64 output = min(first + q, outputs - 1);
             column[q] = R.columns + output / R.limit_count * G.n;
@@ -226,7 +225,6 @@ __global__ void __launch_bounds__(1024) search_values(WeightedGraph<Offset> G, P
             if (d == infinite()) continue;
             if (last) threads.distance[v] = infinite();
             const double share = faded(d, R);
-#pragma unroll
             for (int q = 0; q < SUMS_AT_ONCE; ++q)
               if (d <= limit[q]) mine.sum[q].add(__dmul_rn(column[q][v], share));
           }

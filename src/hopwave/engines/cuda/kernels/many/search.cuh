@@ -62,14 +62,10 @@ struct Steps : Findings<Offset, WORDS> {
     while (__any_sync(ALL_LANES, e < end)) {
       int v[IN_FLIGHT];
       u64 got[IN_FLIGHT];
-#pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k) v[k] = e + k < end ? neighbour(job.neighbours, e + k) : -1;
-#pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k) got[k] = v[k] >= 0 && bits ? bits & ~all_seen[place(v[k])] : 0;
-#pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k)
         if (got[k]) got[k] &= ~__ldcg(fresh + place(v[k]));
-#pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k) pass_on(v[k], got[k]);
       e += IN_FLIGHT;
     }
@@ -102,19 +98,15 @@ struct Steps : Findings<Offset, WORDS> {
   __device__ u64 look(u64 left, Offset e, Offset end, bool open) {
     int u[IN_FLIGHT], ahead[IN_FLIGHT];
     const Offset begin = e;
-#pragma unroll
     for (int k = 0; k < IN_FLIGHT; ++k) u[k] = open && e + k < end ? neighbour(job.in_neighbours, e + k) : -1;
     while (__any_sync(ALL_LANES, open && e < end)) {
       u64 got = 0;
-#pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k)
         ahead[k] = open && e + IN_FLIGHT + k < end ? neighbour(job.in_neighbours, e + IN_FLIGHT + k) : -1;
-#pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k) got |= u[k] >= 0 && left ? front[place(u[k])] : 0;
       if (open && e < end) e += IN_FLIGHT;
       left &= ~got;
       open = subwarp_any(left) && open;
-#pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k) u[k] = open ? ahead[k] : -1;
     }
     if (my_word() == 0) checked += (u64)((e < end ? e : end) - begin);

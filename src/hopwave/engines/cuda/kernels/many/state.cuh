@@ -155,7 +155,6 @@ struct Findings {
 
   // Adds 1 to the counter of every source in `fresh`: 64 counters at once, with carries from plane to plane.
   __device__ void count(u64 fresh) {
-#pragma unroll
     for (int p = 0; p < PLANES; ++p) {
       const u64 carry = plane[p] & fresh;
       plane[p] ^= fresh;
@@ -168,12 +167,9 @@ struct Findings {
   // addition.
   __device__ void spill() {
     u64 sum[PLANES + STEPS], any = 0;
-#pragma unroll
     for (int p = 0; p < PLANES; ++p) sum[p] = plane[p], plane[p] = 0;
-#pragma unroll
     for (int step = 0; step < STEPS; ++step) {
       u64 carry = 0;
-#pragma unroll
       for (int p = 0; p < PLANES + STEPS; ++p) {
         if (p >= PLANES + step) continue;
         const u64 other = __shfl_xor_sync(ALL_LANES, sum[p], WORDS << step), half = sum[p] ^ other;
@@ -183,12 +179,10 @@ struct Findings {
       }
       sum[PLANES + step] = carry;
     }
-#pragma unroll
     for (int p = 0; p < PLANES + STEPS; ++p) any |= sum[p];
     for (u64 left = any & (SHARE << my_subwarp()); left; left &= left - 1) {
       const int bit = __ffsll((i64)left) - 1;
       u32 times = 0;
-#pragma unroll
       for (int p = 0; p < PLANES + STEPS; ++p) times |= (u32)(sum[p] >> bit & 1) << p;
       atomicAdd(&block.counts[bit * WORDS + my_word()], times);
     }
@@ -198,7 +192,6 @@ struct Findings {
   // Sums of whole numbers, whose order does not matter; engines/cpu/many/kernels.weights has the weights.
   __device__ void add_column(int v, bool found, u64 fresh) {
     int sources = __popcll(fresh);
-#pragma unroll
     for (int step = 1; step < WORDS; step *= 2) sources += __shfl_xor_sync(ALL_LANES, sources, step);
     if (!found || my_word()) return;
     i64 weight = depth, square = (i64)depth * depth;

@@ -41,9 +41,7 @@ struct Pulling {
   __device__ __forceinline__ int first_visited(const int (&u)[N]) const {
     u32 word[N];
     int hit = -1;
-#pragma unroll
     for (int k = 0; k < N; k++) word[k] = before[word_of(u[k])];
-#pragma unroll
     for (int k = N - 1; k >= 0; k--) hit = word[k] & bit_of(u[k]) ? u[k] : hit;
     return hit;
   }
@@ -57,7 +55,6 @@ struct Pulling {
     i64 stop = min(end, e + PATIENCE);
     while (e < stop) {
       int u[N];
-#pragma unroll
       for (int k = 0; k < N; k++) u[k] = e + k < stop ? neighbour(graph.in_neighbours, e + k) : -1;
       hit = first_visited(u);
       checked += (u32)min((i64)N, stop - e);
@@ -80,7 +77,6 @@ struct Pulling {
   __device__ __forceinline__ int warp_look(i64 e, i64 end) {
     for (; e < end; e += 32 * PULL_IN_FLIGHT) {
       int u[PULL_IN_FLIGHT];
-#pragma unroll
       for (int k = 0; k < PULL_IN_FLIGHT; k++) {
         i64 i = e + k * 32 + lane();
         u[k] = i < end ? neighbour(graph.in_neighbours, i) : -1;
@@ -116,27 +112,21 @@ struct Pulling {
     for (int j = 0; j < WORDS; j += PULL_IN_FLIGHT) {
       u32 mask[PULL_IN_FLIGHT], any = 0;
       int u[PULL_IN_FLIGHT];
-#pragma unroll
       for (int k = 0; k < PULL_IN_FLIGHT; k++) mask[k] = __shfl_sync(ALL_LANES, open, j + k), any |= mask[k];
       if (!any && !(Answer::FILLS && fills)) continue;
-#pragma unroll
       for (int k = 0; k < PULL_IN_FLIGHT; k++)
         u[k] = mask[k] >> lane() & 1 ? read_once<ONCE>(graph.hub + (first + j + k) * 32 + lane()) : -1;
       u32 hit[PULL_IN_FLIGHT];
       Degree<Offset> degrees[PULL_IN_FLIGHT];
       if (Degree<Offset>::SHORT) {  // read all degrees: they also tell which rows have only the hub
-#pragma unroll
         for (int k = 0; k < PULL_IN_FLIGHT; k++)
           degrees[k].load(graph, (first + j + k) * 32 + lane(), mask[k] >> lane() & 1);
       }
-#pragma unroll
       for (int k = 0; k < PULL_IN_FLIGHT; k++) hit[k] = before[word_of(u[k])];
-#pragma unroll
       for (int k = 0; k < PULL_IN_FLIGHT; k++) {
         hit[k] &= bit_of(u[k]);
         if (!Degree<Offset>::SHORT) degrees[k].load(graph, (first + j + k) * 32 + lane(), hit[k]);
       }
-#pragma unroll
       for (int k = 0; k < PULL_IN_FLIGHT; k++) {
         const int v = (first + j + k) * 32 + lane();
         const u32 hits = __ballot_sync(ALL_LANES, hit[k]);
@@ -148,7 +138,6 @@ struct Pulling {
         if (lane() == j + k) got = hits;
         left += __popc(misses), checked += u[k] >= 0;
       }
-#pragma unroll
       for (int k = 0; k < PULL_IN_FLIGHT; k++)
         edges += (u64)degrees[k].get(graph, (first + j + k) * 32 + lane(), hit[k]);
     }

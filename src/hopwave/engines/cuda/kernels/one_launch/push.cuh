@@ -31,18 +31,13 @@ struct Pushing {
   __device__ __forceinline__ void take(const int (&u)[PUSH_IN_FLIGHT], const int (&from)[PUSH_IN_FLIGHT]) {
     u32 bit[PUSH_IN_FLIGHT], old[PUSH_IN_FLIGHT];
     Degree<Offset> degrees[PUSH_IN_FLIGHT];
-#pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) old[k] = __ldcg(visited + word_of(u[k]));
-#pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) bit[k] = bit_of(u[k]) & ~old[k];
-#pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) old[k] = claim(visited + word_of(u[k]), bit[k]);
-#pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
       bit[k] &= ~old[k];  // from here on: whether the vertex is new
       degrees[k].load(graph, u[k], bit[k]);
     }
-#pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
       const u32 all = __ballot_sync(ALL_LANES, bit[k]);
       if (bit[k]) {
@@ -51,7 +46,6 @@ struct Pushing {
       }
       finds.count += __popc(all);
     }
-#pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
       const Offset degree = degrees[k].get(graph, u[k], bit[k]);
       finds.edges += degree, finds.big += degree >= work.chunk;
@@ -73,7 +67,6 @@ struct Pushing {
   __device__ __forceinline__ void one_list(int v, i64 begin, i64 length) {
     for (i64 e = 0; e < length; e += 32 * PUSH_IN_FLIGHT) {
       int u[PUSH_IN_FLIGHT], from[PUSH_IN_FLIGHT];
-#pragma unroll
       for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
         i64 i = e + k * 32 + lane();
         u[k] = i < length ? neighbour(graph.neighbours, begin + i) : -1;
@@ -90,11 +83,9 @@ struct Pushing {
     i64 base = begin - (end - (mine ? (u32)degree : 0));
     for (u32 e = 0; e < total; e += 32 * PUSH_IN_FLIGHT) {
       int u[PUSH_IN_FLIGHT], from[PUSH_IN_FLIGHT];
-#pragma unroll
       for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
         u32 i = e + k * 32 + lane();
         int owner = 0;
-#pragma unroll
         for (int step = 16; step; step >>= 1)
           if (__shfl_sync(ALL_LANES, end, owner + step - 1) <= i) owner += step;
         i64 at = __shfl_sync(ALL_LANES, base, owner) + i;

@@ -31,10 +31,8 @@ __global__ void scan_segments(const int *distance, u64 n, int depth, u64 segment
     u32 mine = 0;
     for (int first = 0; first < WARP; first += AHEAD_READS) {
       bool here[AHEAD_READS];
-#pragma unroll
       for (int i = 0; i < AHEAD_READS; ++i)
         here[i] = waits(distance, (first_segment + first + i) * segment_length + word + lane(), n, depth);
-#pragma unroll
       for (int i = 0; i < AHEAD_READS; ++i) {
         const u32 waiting = __ballot_sync(ALL_LANES, here[i]);
         if (lane() == first + i) mine = waiting;
