@@ -80,100 +80,96 @@ def test_an_estimate_says_what_is_held() -> None:
     assert not replace(said, free=100).fits
 
 
-def test_a_table_of_lengths_is_counted_whichever_lengths_they_are() -> None:
+def test_tables_are_counted_by_sources_targets_and_lengths() -> None:
     """Hops are found as int32 and returned as float64; without weights= the graph's own weights are used."""
-    graph, sources = hw.generate.grid(300, 300), range(50)
-    hops = hw.estimate_memory(graph, "sssp_many", sources=sources, device="cpu")
-    assert hops.bytes > 13 * len(sources) * graph.n and hops.parts["table of distances"] == 4 * len(sources) * graph.n
-    for device in ("cpu", "cuda"):
-        own = graph.with_weights(np.ones(graph.m))
-        said, named = (
-            hw.estimate_memory(own, "sssp_many", sources=sources, device=device, weights=weights)
-            for weights in (None, True)
-        )
-        assert said.bytes == named.bytes and said.parts["table of distances"] == 8 * len(sources) * graph.n
-
-
-def test_a_table_has_only_the_columns_of_its_targets() -> None:
     graph, rows = hw.generate.grid(300, 300), range(50)
     lengths = graph.with_weights(np.ones(graph.m))
-    for device in ("cpu", "cuda"):
-        few, many = (
-            hw.estimate_memory(lengths, "distance_table", sources=rows, targets=range(count), device=device).bytes
-            for count in (100, 90_000)
-        )
-        assert many - few == pytest.approx(8 * 50 * 89_900, rel=0.02)
-    hops = hw.estimate_memory(graph, "distance_table", sources=rows, device="cpu")
+
+    def said(graph: hw.Graph, what: str, device: str = "cpu", **given: Any) -> Any:
+        return hw.estimate_memory(graph, what, sources=rows, device=device, **given)
+
+    hops = said(graph, "sssp_many")
+    assert hops.bytes > 13 * 50 * graph.n and hops.parts["table of distances"] == 4 * 50 * graph.n
+    hops = said(graph, "distance_table")
     assert hops.parts["the whole table"] == hops.parts["table of distances"] == 4 * 50 * graph.n
-
-
-def test_sums_of_values_by_columns_and_limits() -> None:
-    graph = hw.generate.grid(300, 300)
-    graph = graph.with_weights(np.ones(graph.m))
+    for device in ("cpu", "cuda"):
+        own, named = (said(lengths, "sssp_many", device, weights=weights) for weights in (None, True))
+        assert own.bytes == named.bytes and own.parts["table of distances"] == 8 * 50 * graph.n
+        few, many = (said(lengths, "distance_table", device, targets=range(t)).bytes for t in (100, 90_000))
+        assert many - few == pytest.approx(8 * 50 * 89_900, rel=0.02)
     one, more = (
-        hw.estimate_memory(graph, hw.accessibility, values=np.ones((graph.n, c)), limit=limits, device="cpu")
+        hw.estimate_memory(lengths, hw.accessibility, values=np.ones((graph.n, c)), limit=limits, device="cpu")
         for c, limits in ((1, 5), (3, [5, 7]))
     )
     assert more.parts["values"] > 2 * one.parts["values"] > 96 * graph.n
 
 
-def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def gpu_of(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """As if there were a GPU: gpu_of(bytes) says how many bytes are free on it, gpu_of(LEAST=…) sets a threshold."""
+    monkeypatch.setattr(choice, "has_gpu", lambda: True)
+    monkeypatch.setattr("hopwave.engines.cuda.betweenness.run.machine", lambda: None, raising=False)
+
+    def of(free: int = 10**9, **least: int) -> None:
+        monkeypatch.setattr(choice, "free_on_gpu", lambda: free)
+        for name, value in least.items():
+            monkeypatch.setattr(choice, name, value)
+
+    of()
+    return of
+
+
+def test_a_graph_that_a_gpu_cannot_hold(gpu_of: Any) -> None:
     """With device="auto" the CPU takes it; if the GPU is named, the error states the bytes."""
     graph = hw.generate.grid(30, 30)
-    monkeypatch.setattr(choice, "has_gpu", lambda: True)
-    monkeypatch.setattr(choice, "MIN_ARCS_FOR_GPU", 1)
-    monkeypatch.setattr(choice, "free_on_gpu", lambda: 10_000)
+    gpu_of(10_000, MIN_ARCS_FOR_GPU=1)
     one = choice.search_work(graph, 1)
-    # For a graph this small, free memory is not asked for.
-    assert choice.choose_device(one, "auto", graph, None) == "cuda"
-    monkeypatch.setattr(choice, "MIN_ARCS_TO_ASK", 1)
+    assert choice.choose_device(one, "auto", graph, None) == "cuda"  # so small that free memory is not asked for
+    gpu_of(10_000, MIN_ARCS_TO_ASK=1)
     assert choice.choose_device(one, "auto", graph, None) == "cpu"
     with pytest.raises(hw.EngineError, match=r"on the GPU needs .* kB and may use 10.00 kB; use device='cpu'"):
         choice.choose_device(one, "cuda", graph, None)
-    monkeypatch.setattr(choice, "free_on_gpu", lambda: 10**9)
+    gpu_of(10**9)
     assert {choice.choose_device(one, device, graph, None) for device in ("auto", "cuda")} == {"cuda"}
 
 
-def test_rows_are_compressed_or_stay_on_the_host_if_they_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_compressed_or_stay_on_the_host_if_they_do_not_fit(
+    gpu_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph = hw.generate.kronecker(10, 64)
-    monkeypatch.setattr(choice, "has_gpu", lambda: True)
-    monkeypatch.setattr("hopwave.engines.cuda.betweenness.run.machine", lambda: None, raising=False)
     monkeypatch.setattr("hopwave.engines.cuda.policy.PACKED_ARCS", (1, 1))  # of a small graph, few are sorted at a time
-    free = [10**9]
-    monkeypatch.setattr(choice, "free_on_gpu", lambda: free[0])
-    plain = hw.estimate_memory(graph, "bfs", device="cuda")
+
+    def said(free: int, what: str = "bfs", device: str = "cuda", **given: Any) -> Any:
+        gpu_of(free)
+        return hw.estimate_memory(graph, what, device=device, **given)
+
+    plain = said(10**9)
     assert plain.rows == "plain" and plain.host_bytes == 0 and "compressed" not in str(plain)
-    free[0] = plain.bytes - 1
-    packed = hw.estimate_memory(graph, "bfs", device="cuda")
+    packed = said(plain.bytes - 1)
     assert packed.rows == "compressed" and packed.fits and "its rows are compressed" in str(packed)
-    free[0] = packed.bytes - packed.parts["compressed rows"] // 2
-    bus = hw.estimate_memory(graph, "bfs", device="cuda")
-    assert bus.rows == "across the bus" and bus.fits and bus.host_bytes >= packed.parts["compressed rows"] // 2 - 1
+    half = packed.parts["compressed rows"] // 2
+    bus = said(packed.bytes - half)
+    assert bus.rows == "across the bus" and bus.fits and bus.host_bytes >= half - 1
     assert "are read across the bus" in str(bus) and "across the bus" in bus._repr_html_()
-    counted = hw.estimate_memory(graph, "bfs", path_counts=True, device="cuda")
+    counted = said(packed.bytes - half, path_counts=True)
     assert counted.rows == "plain" and not counted.fits
-    free[0] = plain.bytes - 1
     for what in ("betweenness_centrality", "pagerank"):
-        found = hw.estimate_memory(graph, what, device="cuda")
+        found = said(plain.bytes - 1, what)
         assert found.rows == "compressed" and "rows" not in found.parts and "compressed rows" in found.parts
-    assert hw.estimate_memory(graph, "edge_betweenness_centrality", device="cuda").rows == "plain"
-    # A call takes the same way.
-    monkeypatch.setattr(choice, "MIN_ARCS_TO_ASK", 1)
+    assert said(plain.bytes - 1, "edge_betweenness_centrality").rows == "plain"
+    gpu_of(plain.bytes - 1, MIN_ARCS_TO_ASK=1, MIN_ARCS_FOR_GPU=1)  # a call takes the same way
     assert choice.why_not_on_gpu(graph, packed=True) is None
     assert "may use" in str(choice.why_not_on_gpu(graph))
-    monkeypatch.setattr(choice, "MIN_ARCS_FOR_GPU", 1)
-    assert hw.estimate_memory(graph, "bfs").rows == "compressed"
-    assert hw.estimate_memory(graph, "bfs", path_counts=True).device == "cpu"
+    assert said(plain.bytes - 1, device="auto").rows == "compressed"
+    assert said(plain.bytes - 1, device="auto", path_counts=True).device == "cpu"
 
 
-def test_compressed_rows_are_known_to_the_estimate_and_left_alone_by_auto(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compressed_rows_are_known_to_the_estimate_and_left_alone_by_auto(
+    gpu_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A graph whose rows a GPU has compressed: what does not read them so computes on the CPU."""
     graph = hw.generate.kronecker(10, 64)
-    monkeypatch.setattr(choice, "has_gpu", lambda: True)
-    monkeypatch.setattr(choice, "free_on_gpu", lambda: 10**10)
-    monkeypatch.setattr("hopwave.engines.cuda.betweenness.run.machine", lambda: None, raising=False)
-    for least in ("ARCS", "SEARCHED_ARCS", "BETWEENNESS_ARCS"):
-        monkeypatch.setattr(choice, f"MIN_{least}_FOR_GPU", 1)
+    gpu_of(10**10, MIN_ARCS_FOR_GPU=1)
 
     class CudaGraph:
         compressed = SimpleNamespace(host_bytes=0)
@@ -186,21 +182,20 @@ def test_compressed_rows_are_known_to_the_estimate_and_left_alone_by_auto(monkey
     CudaGraph.compressed.host_bytes = 1000
     bus = hw.estimate_memory(graph, "bfs")
     assert bus.rows == "across the bus" and (bus.host_bytes, bus.bytes) == (1000, packed.bytes - 1000)
+    work = choice.search_work(graph)
     for packed_too, expected in ((True, "cuda"), (False, "cpu")):
-        work = choice.search_work(graph)
         assert choice.choose_device(work, "auto", graph, None, packed_too) == expected
         assert choice.choose_device(work, "cuda", graph, None, packed_too) == "cuda"  # if named, it answers or refuses
 
 
-def test_the_estimate_is_of_the_device_that_the_call_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_estimate_is_of_the_device_that_the_call_takes(gpu_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Betweenness and one search along weights are worth a GPU sooner than other work on the same graph."""
     graph = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 2.0, 3.0])
-    monkeypatch.setattr(choice, "has_gpu", lambda: True)
     monkeypatch.setattr("hopwave.api.memory_estimate._estimated", lambda ask, shape, device, graph, besides: device)
-    monkeypatch.setattr(choice, "MIN_BETWEENNESS_ARCS_FOR_GPU", 1)
+    gpu_of(MIN_BETWEENNESS_ARCS_FOR_GPU=1)
     assert hw.estimate_memory(graph, "betweenness_centrality", weights=False) == "cuda"
     assert hw.estimate_memory(graph, "closeness_centrality", weights=False) == "cpu"
-    monkeypatch.setattr(choice, "MIN_ARCS_FOR_GPU", 1)
+    gpu_of(MIN_ARCS_FOR_GPU=1)
     assert hw.estimate_memory(graph, "sssp") == "cuda"
 
 

@@ -6,7 +6,6 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -84,8 +83,7 @@ def test_threads_share_large_buckets_and_the_pool_grows(monkeypatch: pytest.Monk
 
 
 def test_python_threads_search_one_graph_at_once(crowded: None) -> None:
-    u, v = hw.generate.grid(60, 60).to_edges()
-    graph = Graph.from_edges(u, v, 3600, weights=np.random.default_rng(1).random(len(u)))
+    graph = with_lengths(hw.generate.grid(60, 60))
     sources = list(range(0, 3600, 300))
     with ThreadPoolExecutor(4) as pool:
         for source, found in zip(sources, pool.map(lambda s: hw.sssp(graph, s).distances, sources), strict=True):
@@ -137,34 +135,19 @@ def test_chains_leaves_and_rings_on_one_core(lengths: str, directed: bool) -> No
         assert np.array_equal(near, np.where(right <= limit, right, np.inf))
 
 
-def test_every_form_of_weights_for_paths() -> None:
-    g = nx.MultiDiGraph()
-    g.add_weighted_edges_from([("a", "b", 5.0), ("a", "b", 2.0), ("b", "c", 1.0), ("a", "c", 4.0)], weight="km")
-    assert hw.shortest_path(g, "a", "c") == ["a", "c"]
-    assert hw.shortest_path(g, "a", "c", weights="km") == ["a", "b", "c"]
-    graph = Graph.from_networkx(nx.DiGraph(g), weight=None)
-    assert sorted(hw.all_shortest_paths(graph, "a", "c", weights=[2.0, 3.0, 1.0])) == [["a", "b", "c"], ["a", "c"]]
-    assert hw.shortest_path(graph, "b", "b", weights=[1.0, 1.0, 1.0]) == ["b"]
-
-
-def test_a_gpu_searches_in_one_launch() -> None:
-    graph = hw.generate.path(3).with_weights(np.ones(4))
-
-    def chosen(**options: Any) -> tuple[str, str]:
-        given: dict[str, Any] = {"method": "auto", "delta": None, "device": "cuda", "threads": None, "trace": False}
-        way = shortest_paths.choose(graph, **(given | options))
-        return way.method, way.why
-
-    assert chosen() == ("near-far", "the default on a GPU")
-    assert chosen(delta=2.0) == ("near-far", "delta= is given") and chosen(trace=True)[0] == "near-far"
-    assert chosen(method="delta-stepping")[0] == "delta-stepping"
-    assert chosen(method="near-far", trace=True) == ("near-far", "asked for")
-
-
-def test_auto_takes_a_gpu_for_large_graphs_and_for_near_far(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_and_how_a_gpu_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one launch; "auto" takes a GPU for large graphs and for near-far."""
+    small, large = hw.generate.path(3), hw.generate.grid(20, 20)
+    for options, method, why in (
+        ({}, "near-far", "the default on a GPU"),
+        ({"delta": 2.0}, "near-far", "delta= is given"),
+        ({"method": "delta-stepping"}, "delta-stepping", "asked for"),
+        ({"method": "near-far", "trace": True}, "near-far", "asked for"),
+    ):
+        given: Any = {"method": "auto", "delta": None, "device": "cuda", "threads": None, "trace": False} | options
+        way = shortest_paths.choose(small.with_weights(np.ones(4)), **given)
+        assert (way.method, way.why) == (method, why)
     monkeypatch.setattr("hopwave.api.choice.has_gpu", lambda: True)
-    small = hw.generate.path(3)
-    large = hw.generate.grid(20, 20)
     monkeypatch.setattr("hopwave.api.choice.MIN_ARCS_FOR_GPU", large.m)
 
     def place(G: Any, method: str = "auto", device: str = "auto", threads: int | None = None) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -55,47 +54,41 @@ def as_igraph(directed: bool) -> Any:
     return g
 
 
-def as_scipy(directed: bool) -> Any:
-    return Graph.from_edges(*edges(directed)[:2], N, directed, weights=edges(directed)[2]).to_scipy()
-
-
-def table(directed: bool) -> dict[str, Any]:
-    return dict(zip(("u", "v", "w"), edges(directed), strict=True))
-
-
-def columns(convert: Callable[[Any], Any]) -> Callable[[bool], Graph]:
-    def build(directed: bool) -> Graph:
-        src, dst, w = map(convert, edges(directed))
-        return Graph.from_edges(src, dst, N, directed, weights=w)
-
-    return build
+def made(directed: bool, convert: Callable[[Any], Any] = list) -> Graph:
+    src, dst, w = map(convert, edges(directed))
+    return Graph.from_edges(src, dst, N, directed, weights=w)
 
 
 def by_rows(directed: bool) -> Graph:
-    A = as_scipy(directed)
+    A = made(directed).to_scipy()
     return Graph.from_csr(A.indptr, A.indices, directed, weights=A.data)
 
 
+def by_table(directed: bool, frame: Any) -> Graph:
+    table = frame(dict(zip(("u", "v", "w"), edges(directed), strict=True)))
+    return Graph.from_pandas(table, "u", "v", "w", directed, n=N)
+
+
 WAYS_IN: dict[str, Callable[[bool], Any]] = {
-    "lists": columns(lambda column: column.tolist()),
-    "numpy": columns(lambda column: column),
-    "pandas columns": columns(pd.Series),
-    "polars": columns(pl.Series),
-    "arrow": columns(pa.array),
+    "lists": lambda directed: made(directed, lambda column: column.tolist()),
+    "numpy": lambda directed: made(directed, np.asarray),
+    "pandas columns": lambda directed: made(directed, pd.Series),
+    "polars": lambda directed: made(directed, pl.Series),
+    "arrow": lambda directed: made(directed, pa.array),
     "csr": by_rows,
-    "scipy": lambda directed: Graph.from_scipy(as_scipy(directed), directed),
+    "scipy": lambda directed: Graph.from_scipy(made(directed).to_scipy(), directed),
     "networkx": lambda directed: Graph.from_networkx(as_nx(directed)),
-    "pandas": lambda directed: Graph.from_pandas(pd.DataFrame(table(directed)), "u", "v", "w", directed, n=N),
-    "polars table": lambda directed: Graph.from_pandas(pl.DataFrame(table(directed)), "u", "v", "w", directed, n=N),
+    "pandas": lambda directed: by_table(directed, pd.DataFrame),
+    "polars table": lambda directed: by_table(directed, pl.DataFrame),
     "igraph": lambda directed: Graph.from_igraph(as_igraph(directed)),
-    "to igraph and back": lambda directed: Graph.from_igraph(Graph.from_networkx(as_nx(directed)).to_igraph()),
-    "to networkx and back": lambda directed: Graph.from_networkx(columns(list)(directed).to_networkx()),
-    "relabelled": lambda directed: columns(list)(directed).relabel([f"v{i}" for i in range(N)]).relabel(None),
-    "reversed twice": lambda directed: columns(list)(directed).reverse().reverse(),
-    "arranged": lambda directed: columns(list)(directed).arranged(),
-    "a SciPy matrix itself": as_scipy,
+    "to igraph and back": lambda directed: Graph.from_igraph(made(directed).to_igraph()),
+    "to networkx and back": lambda directed: Graph.from_networkx(made(directed).to_networkx()),
+    "relabelled": lambda directed: made(directed).relabel([f"v{i}" for i in range(N)]).relabel(None),
+    "reversed twice": lambda directed: made(directed).reverse().reverse(),
+    "arranged": lambda directed: made(directed).arranged(),
+    "a SciPy matrix itself": lambda directed: made(directed).to_scipy(),
     "a NetworkX graph itself": as_nx,
-    "a linalg matrix": lambda directed: la.Matrix.from_graph(columns(list)(directed)),
+    "a linalg matrix": lambda directed: la.Matrix.from_graph(made(directed)),
 }
 either = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
@@ -114,49 +107,30 @@ def test_distances_are_dijkstras_for_every_way_in(way: str, directed: bool) -> N
 
 
 @either
-@in_one_test("name", ["roads.mtx", "roads.gr", "roads.csv"])
-def test_distances_are_dijkstras_for_files(directed: bool, tmp_path: Path, name: str) -> None:
-    graph = columns(list)(directed)
-    hw.write(tmp_path / name, graph, directed=directed)
-    again = hw.read(tmp_path / name, directed=directed, n=N)
-    assert again.is_weighted
-    assert np.array_equal(hw.sssp(again, 0).distances, expected(directed))
-    assert not hw.read(tmp_path / name, directed=directed, n=N, weights=False).is_weighted
-
-
-@either
 def test_an_array_in_the_order_of_indices(directed: bool) -> None:
-    graph = columns(list)(directed)
+    graph = made(directed)
     bare = graph.without_weights()
     assert np.array_equal(hw.sssp(bare, 0, graph.weights).distances, expected(directed))
-    assert np.array_equal(hw.sssp(bare.with_weights(graph.weights), 0).distances, expected(directed))
     instead = hw.sssp(graph, 0, np.ones(graph.m)).distances  # an array replaces the graph's own weights
     assert np.array_equal(instead, hw.sssp(graph, 0, weights=False).distances)
 
 
-def test_ranks_follow_the_weights() -> None:
-    for directed in (False, True):
-        g = as_nx(directed)
-        graph = Graph.from_networkx(g)
-        for weights, name in ((None, "weight"), (True, "weight"), (False, None)):
-            right = list(nx.pagerank(g, tol=1e-10, max_iter=500, weight=name).values())
-            for given in (graph, g, la.Matrix.from_graph(graph)):
-                assert np.allclose(hw.pagerank(given, tol=1e-10, max_iter=500, weights=weights).scores, right)
-
-
 @either
-def test_parallel_edges_of_networkx(directed: bool) -> None:
+def test_ranks_follow_weights_and_parallel_edges_are_combined(directed: bool) -> None:
     """NetworkX takes the least of parallel edges for distances, and their sum for ranks."""
-    g = nx.MultiDiGraph() if directed else nx.MultiGraph()
-    g.add_weighted_edges_from([(0, 1, 5), (0, 1, 2), (1, 0, 7), (1, 2, 1), (2, 2, 3), (2, 2, 4), (2, 0, 9)])
-    g.add_edge(2, 3)
-    assert hw.sssp(g, 0).to_dict() == nx.single_source_dijkstra_path_length(g, 0)
-    for weights, name in ((None, "weight"), ("weight", "weight"), (False, None)):
-        right = list(nx.pagerank(g, tol=1e-10, max_iter=500, weight=name).values())
-        assert np.allclose(hw.pagerank(g, tol=1e-10, max_iter=500, weights=weights).scores, right)
-    bare = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
-    right = list(nx.pagerank(bare, tol=1e-10, max_iter=500).values())
-    assert np.allclose(hw.pagerank(bare, tol=1e-10, max_iter=500).scores, right)
+    several = nx.MultiDiGraph() if directed else nx.MultiGraph()
+    several.add_weighted_edges_from([(0, 1, 5), (0, 1, 2), (1, 0, 7), (1, 2, 1), (2, 2, 3), (2, 2, 4), (2, 0, 9)])
+    several.add_edge(2, 3)
+    assert hw.sssp(several, 0).to_dict() == nx.single_source_dijkstra_path_length(several, 0)
+    g, bare = as_nx(directed), nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    graph = Graph.from_networkx(g)
+    for right, others in ((g, (graph, la.Matrix.from_graph(graph))), (several, ()), (bare, ())):
+        for weights, name in ((None, "weight"), (True, "weight"), (False, None)):
+            if weights is True and right is bare:
+                continue
+            expected = list(nx.pagerank(right, tol=1e-10, max_iter=500, weight=name).values())
+            for given in (right, *others):
+                assert np.allclose(hw.pagerank(given, tol=1e-10, max_iter=500, weights=weights).scores, expected)
 
 
 def test_hops_never_refuse_weights() -> None:
@@ -196,7 +170,11 @@ def test_a_centrality_says_once_that_it_counts_hops() -> None:
     assert [(one.category, one.filename) for one in caught] == [(hw.IgnoredWeightsWarning, __file__)]
 
 
-QUESTIONS = {name: ask for name in hw.__all__ if inspect.isfunction(ask := getattr(hw, name))}
+QUESTIONS = {
+    name: ask for name in hw.__all__
+    if inspect.isfunction(ask := getattr(hw, name)) and "G" in inspect.signature(ask).parameters
+    and name != "estimate_memory"  # its questions have their own
+}  # fmt: skip
 PATHS_AND_RANKS = {
     "sssp", "sssp_each", "sssp_many", "nearest", "shortest_path", "all_shortest_paths", "distance_blocks",
     "pairs_within", "distance_table", "accessibility", "nearest_of", "isochrone",
@@ -205,25 +183,18 @@ PATHS_AND_RANKS = {
 }  # fmt: skip
 
 
-@in_one_test("name", [name for name, ask in QUESTIONS.items() if "G" in inspect.signature(ask).parameters])
-def test_every_docstring_states_the_rule_on_one_line(name: str) -> None:
+@in_one_test("name", QUESTIONS)
+def test_every_docstring_states_the_rule_and_the_word_of_networkx_is_answered(name: str) -> None:
     text = QUESTIONS[name].__doc__ or ""
-    if name == "estimate_memory":  # its questions have their own
-        return
     if "weights" not in inspect.signature(QUESTIONS[name]).parameters:
         assert "Weights are ignored" in text
-    elif name in PATHS_AND_RANKS:
-        assert "Weights are followed; `weights=False` leaves them out.\n" in text
-    else:
-        assert "Weights are ignored unless `weights=` says otherwise.\n" in text
-
-
-def test_the_word_of_networkx_is_answered() -> None:
-    named = [name for name, ask in QUESTIONS.items() if {"G", "weights"} <= set(inspect.signature(ask).parameters)]
-    assert len(named) > 20
-    for name in set(named) - {"estimate_memory"}:
-        with pytest.raises(TypeError, match=rf"{name}\(\) has no argument 'weight'; did you mean weights=\?"):
-            QUESTIONS[name](DETOUR, weight="km")
+        return
+    follows = (
+        "followed; `weights=False` leaves them out" if name in PATHS_AND_RANKS else "ignored unless `weights=` says"
+    )
+    assert f"Weights are {follows}" in text
+    with pytest.raises(TypeError, match=rf"{name}\(\) has no argument 'weight'; did you mean weights=\?"):
+        QUESTIONS[name](DETOUR, weight="km")
 
 
 # ------------------------------------------------------------------ traps
@@ -231,7 +202,7 @@ def test_the_word_of_networkx_is_answered() -> None:
 
 def test_the_check_of_symmetry_is_right_for_large_arrays_of_any_type(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hopwave.graph.csr.COMPILED_FROM", 0)
-    graph = columns(list)(False)
+    graph = made(False)
     assert graph.weights is not None
     for kind in ("float64", "float32", "int32", "int64", "uint8"):
         weights = graph.weights.astype(kind)
@@ -248,34 +219,16 @@ def test_a_graph_without_edges_lacks_no_weights(ask: Any) -> None:
         assert ask(graph, weights=True).to_dict() == ask(graph, weights=False).to_dict()
 
 
-def test_a_distributed_graph_says_that_it_has_no_weights() -> None:
-    distributed = pytest.importorskip("hopwave.distributed")
-    graph = columns(list)(False)
-    with pytest.raises(GraphError, match="without_weights"):
-        distributed.spread(graph)
-    assert distributed.spread(graph.without_weights()).m == graph.m
-
-
-# ------------------------------------------------------------------ matrices
-
-
 @either
 def test_the_values_of_a_graphs_matrix_are_its_weights(directed: bool) -> None:
-    graph = columns(list)(directed)
-    A = la.Matrix.from_graph(graph)
-    right = as_scipy(directed).toarray()
+    """The matrix used last is kept with the graph."""
+    graph = made(directed)
+    A, right = la.Matrix.from_graph(graph), graph.to_scipy().toarray()
     assert A.has_values and np.array_equal(A.to_dense(), right) and np.array_equal(A.T.to_dense(), right.T)
-    assert np.array_equal(A.columns.values, A.T.rows.values)
-    for pattern in (A.pattern(), la.Matrix.from_graph(graph, weights=False)):
-        assert not pattern.has_values and np.array_equal(pattern.to_dense(), right != 0)
-    assert not la.Matrix.from_graph(graph.without_weights()).has_values
-    assert la.reduce(graph) == right.sum()
-
-
-def test_the_matrix_used_last_is_kept_with_the_graph() -> None:
-    graph = columns(list)(True)
-    weighted = la.Matrix.from_graph(graph)
-    assert la.Matrix.from_graph(graph) is weighted
+    assert np.array_equal(A.columns.values, A.T.rows.values) and la.reduce(graph) == right.sum()
+    assert la.Matrix.from_graph(graph) is A
     pattern = la.Matrix.from_graph(graph, weights=False)
-    assert not pattern.has_values and la.Matrix.from_graph(graph, weights=False) is pattern
-    assert la.Matrix.from_graph(graph) is not weighted and la.Matrix.from_graph(graph).has_values
+    for places in (A.pattern(), pattern):
+        assert not places.has_values and np.array_equal(places.to_dense(), right != 0)
+    assert la.Matrix.from_graph(graph, weights=False) is pattern
+    assert la.Matrix.from_graph(graph) is not A and la.Matrix.from_graph(graph).has_values

@@ -71,12 +71,8 @@ def test_levels_are_those_of_the_search() -> None:
 def test_vertices_found_ahead_are_drawn_in_their_own_level() -> None:
     first = Level(1, 0, "pull(thread)", 1, 1, 1, found=5, checked=1, seconds=0.0, ahead=2)
     trace = Trace([first, Level(2, 0, "pull(thread)", 5, 1, 1, found=1, checked=1, seconds=0.0)])
-    assert heights(trace.plot()) == [1, 3, 3]
+    assert heights(trace.plot()) == [1, 3, 3] and heights(Trace().plot()) == []
     assert trace._repr_html_().count("<rect") == 3 and Trace()._repr_html_().startswith("<div><table>")
-
-
-def test_an_empty_trace_can_be_drawn() -> None:
-    assert heights(Trace().plot()) == []
 
 
 def test_the_highest_scores_are_bars_with_names() -> None:
@@ -99,15 +95,11 @@ def test_error_bars_are_the_bounds_of_a_sample(call: Any) -> None:
     assert not [each for each in call(graph).plot(top=3).containers if getattr(each, "has_xerr", False)]
 
 
-def test_top_lists_all_that_were_asked_for() -> None:
+def test_all_that_were_asked_for_are_listed_and_drawn() -> None:
     graph = hw.generate.barabasi_albert(300, 3, seed=1)
     best, every = hw.closeness_centrality(graph, top=12), hw.closeness_centrality(graph)
     assert best.top() == every.top(12)
     assert len(best.top(3)) == 3 and len(every.top()) == 10
-
-
-def test_scores_of_top_are_bars() -> None:
-    best = hw.closeness_centrality(hw.generate.barabasi_albert(300, 3, seed=1), top=4)
     assert widths(best.plot()) == [score for _, score in best.top()][::-1]
 
 
@@ -128,8 +120,5 @@ def test_histograms_have_counts_and_error_bars() -> None:
     [bars] = [each for each in sampled.plot().containers if getattr(each, "has_yerr", False)]
     upper = [segment[1][1] for segment in bars.lines[2][0].get_segments()]
     assert np.allclose(upper, sampled.counts[1:] + sampled.bounds[1:])
-
-
-def test_distances_along_weights_are_a_histogram() -> None:
     apart = hw.Graph.from_edges([0, 2], [1, 3], weights=[1.5, 1.0])
     assert sum(heights(hw.sssp(apart, 0).plot())) == 2  # vertices without a path are not drawn
