@@ -74,15 +74,9 @@ def lets(mask: Table | None, i: int, j: int, complement: bool, structural: bool)
 
 
 def written(
-    out: Table | None,
-    found: list[list[frozenset[Any]]],
-    mask: Table | None,
-    complement: bool,
-    structural: bool,
-    accum: BinaryOp | None,
-    replace: bool,
-    dtype: np.dtype[Any],
-) -> list[list[frozenset[Any]]]:
+    out: Table | None, found: list[list[frozenset[Any]]], mask: Table | None, dtype: np.dtype[Any],
+    complement: bool = False, structural: bool = False, accum: BinaryOp | None = None, replace: bool = False,
+) -> list[list[frozenset[Any]]]:  # fmt: skip
     """out⟨mask⟩ ⊙= found."""
 
     def entry(i: int, j: int) -> frozenset[Any]:

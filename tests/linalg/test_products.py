@@ -20,17 +20,16 @@ MASKS = [
 ]
 
 
-def check(name: str, A: la.Matrix, x: la.Vector, ring: la.Semiring, out: Any, mask: Any, **how: Any) -> None:
+def check(
+    name: str, A: la.Matrix, x: la.Vector, ring: la.Semiring, out: Any, mask: Any, where: Any, **how: Any
+) -> None:
     """One product, mxv or vxm by name, of a matrix and a vector, written into out if it is given."""
-    left = name == "mxv"
-    given = {key: how[key] for key in ("complement", "structural", "replace")}
-    keep = {key: how[key] for key in ("direction", "device")}
-    target = None if out is None else out.copy()
+    left, target = name == "mxv", None if out is None else out.copy()
     before = dense.table(x), None if mask is None else dense.table(mask)
     operands = (A, x) if left else (x, A)
-    y = getattr(la, name)(*operands, ring, out=target, mask=mask, accum=how["accum"], **given, **keep)
+    y = getattr(la, name)(*operands, ring, out=target, mask=mask, **where, **how)
     assert (dense.table(x), None if mask is None else dense.table(mask)) == before  # operands keep their entries
-    free = getattr(la, name)(*operands, ring, **keep)  # its type is the type of sums
+    free = getattr(la, name)(*operands, ring, **where)  # its type is the type of sums
     if left:
         found = dense.multiplied(dense.table(A), dense.table(x), ring, free.dtype, columns=1)
     else:
@@ -38,17 +37,7 @@ def check(name: str, A: la.Matrix, x: la.Vector, ring: la.Semiring, out: Any, ma
         [one] = dense.multiplied(row, dense.table(A), ring, free.dtype, columns=A.shape[1])
         found = [[entry] for entry in one]
     dense.agree(free, found)
-    right = dense.written(
-        None if out is None else dense.table(out),
-        found,
-        before[1],
-        given["complement"],
-        given["structural"],
-        how["accum"],
-        given["replace"],
-        y.dtype,
-    )
-    dense.agree(y, right)
+    dense.agree(y, dense.written(None if out is None else dense.table(out), found, before[1], y.dtype, **how))
     assert (y is target) == (out is not None)
 
 
@@ -60,20 +49,12 @@ def test_every_way_to_write(device: str, name: str, ring: str, a: str | None, x:
     rows, inner = A.shape if name == "mxv" else A.shape[::-1]
     u, out, mask = vector(inner, x, draw), vector(rows, "float64", draw), vector(rows, "int32", draw)
     for how in MASKS:
-        for more in dense.every(accum=ACCUM, replace=[False, True], direction=["push", "pull"], out=[True, False]):
-            if not more["out"] and (more["accum"] or more["replace"]):
-                continue
-            keep = {**how, **more, "device": device}
-            given = {key: value for key, value in keep.items() if key not in ("mask", "out")}
-            check(
-                name,
-                A,
-                u,
-                la.semiring[ring],
-                out if keep["out"] else None,
-                mask if keep["mask"] else None,
-                **given,
-            )
+        m = mask if how["mask"] else None
+        for more in dense.every(accum=ACCUM, replace=[False, True], direction=["push", "pull"], out=[out, None]):
+            into, way = more.pop("out"), {"device": device, "direction": more.pop("direction")}
+            if into is not None or not (more["accum"] or more["replace"]):
+                given = {key: how[key] for key in ("complement", "structural")} | more
+                check(name, A, u, la.semiring[ring], into, m, way, **given)
 
 
 @pytest.mark.slow
@@ -87,20 +68,10 @@ def test_random_products(device: str, data: st.DataObject) -> None:
     rows, inner = A.shape if name == "mxv" else A.shape[::-1]
     out = vector(rows, data.draw(st.sampled_from(WORDS)), draw) if draw(0, 1) else None
     mask = vector(rows, data.draw(st.sampled_from(["bool", "float64"])), draw) if draw(0, 1) else None
-    check(
-        name,
-        A,
-        vector(inner, x, draw),
-        la.semiring[ring],
-        out,
-        mask,
-        complement=mask is not None and bool(draw(0, 1)),
-        structural=mask is not None and bool(draw(0, 1)),
-        accum=data.draw(st.sampled_from(ACCUM)) if out is not None else None,
-        replace=out is not None and bool(draw(0, 1)),
-        direction=data.draw(st.sampled_from(["auto", "push", "pull"])),
-        device=device,
-    )
+    way = {"direction": data.draw(st.sampled_from(["auto", "push", "pull"])), "device": device}
+    masked = {key: mask is not None and bool(draw(0, 1)) for key in ("complement", "structural")}
+    how = {"accum": data.draw(st.sampled_from(ACCUM)), "replace": bool(draw(0, 1))} if out is not None else {}
+    check(name, A, vector(inner, x, draw), la.semiring[ring], out, mask, way, **masked, **how)
 
 
 @pytest.mark.parametrize("ring", list(la.semiring))
@@ -110,8 +81,8 @@ def test_every_semiring_and_type_on_the_reference(ring: str) -> None:
         for x in WORDS:
             A, u, mask = matrix(4, 4, a, draw), vector(4, x, draw), vector(4, "bool", draw)
             for name in ("mxv", "vxm"):
-                how = {"complement": True, "structural": True, "accum": None, "replace": False}
-                check(name, A, u, la.semiring[ring], None, mask, **how, direction="auto", device="reference")
+                how = {"complement": True, "structural": True}
+                check(name, A, u, la.semiring[ring], None, mask, {"device": "reference"}, **how)
 
 
 @machines
@@ -146,24 +117,13 @@ def test_matrix_times_matrix(device: str, ring: str, a: str | None, x: str) -> N
     found = dense.multiplied(dense.table(A), dense.table(B), la.semiring[ring], free.dtype, 7)
     dense.agree(free, found)
     for how in MASKS:
-        for more in dense.every(
-            accum=[None, la.binary.plus], replace=[False, True], direction=["auto", "push", "pull"]
-        ):
-            given = {key: how[key] for key in ("complement", "structural")}
-            m = mask if how["mask"] else None
-            if more["direction"] == "pull" and m is None:
-                continue
-            C = la.mxm(A, B, la.semiring[ring], out=out, mask=m, device=device, **given, **more)
-            right = dense.written(
-                dense.table(out),
-                found,
-                None if m is None else dense.table(m),
-                given["complement"],
-                given["structural"],
-                more["accum"],
-                more["replace"],
-                C.dtype,
-            )
-            dense.agree(C, right)
+        m = mask if how["mask"] else None
+        ways = ["auto", "push", "pull"] if how["mask"] else ["auto", "push"]
+        for more in dense.every(accum=[None, la.binary.plus], replace=[False, True], direction=ways):
+            direction = more.pop("direction")
+            given = {key: how[key] for key in ("complement", "structural")} | more
+            C = la.mxm(A, B, la.semiring[ring], out=out, mask=m, device=device, direction=direction, **given)
+            masked = None if m is None else dense.table(m)
+            dense.agree(C, dense.written(dense.table(out), found, masked, C.dtype, **given))
             indptr, indices, _ = C.rows
             assert all((np.diff(indices[indptr[i] : indptr[i + 1]]) > 0).all() for i in range(6))

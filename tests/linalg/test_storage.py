@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -84,17 +85,13 @@ def test_nothing_is_copied_from_a_graph(directed: bool) -> None:
     assert np.array_equal(la.Matrix.from_graph(G.arranged()).rows.indices, G.indices)
 
 
-def test_what_stands_for_a_missing_value_has_its_type() -> None:
-    whole, truth = la.Vector.from_entries([1], [7], n=2), la.Vector.from_entries([1], True, n=2)
-    assert whole.to_dense(-1.0).tolist() == [-1, 7] and truth.to_dense(1).tolist() == [True, True]
-
-
 @pytest.mark.parametrize("kind", ["int8", "uint8", "int16"])
 def test_repeats_of_small_integers_are_added_up(kind: str) -> None:
     value = np.iinfo(kind).max
-    assert la.Matrix.from_edges([0, 0], [1, 1], np.full(2, value, kind), 2).to_dense().max() == 2 * value
     A = sp.csr_array((np.full(2, value, kind), [1, 1], [0, 2, 2]), shape=(2, 2))
-    assert la.Matrix.from_scipy(A).to_dense().max() == la.Matrix.from_scipy(A.tocoo()).to_dense().max() == 2 * value
+    edges = la.Matrix.from_edges([0, 0], [1, 1], np.full(2, value, kind), 2)
+    for found in (edges, la.Matrix.from_scipy(A), la.Matrix.from_scipy(A.tocoo())):
+        assert found.to_dense().max() == 2 * value
 
 
 def test_types_of_results() -> None:
@@ -118,40 +115,25 @@ def test_an_explanation_counts_what_was_touched() -> None:
     """Table 1: a row product touches everything, a masked one the mask's rows, a column one the vector's columns."""
     G = hw.generate.kronecker(10)
     A, n = la.Matrix.from_graph(G), G.n
-    f, m = entries(n, 30), la.Vector.from_entries(np.arange(n - 40, n), True, n)
-    ring = la.semiring.plus_second
-    f = f.astype("float64")
+    f, m = entries(n, 30).astype("float64"), la.Vector.from_entries(np.arange(n - 40, n), True, n)
     touched = {}
-    for direction in ("pull", "push"):
-        for mask in (None, m):
-            _, why = la.mxv(A, f, ring, mask=mask, direction=direction, explain=True)
-            touched[why.product] = why.touched
-            assert (why.direction, why.nnz_x, why.structure_only) == (direction, 30, True)
-            assert "plus_second" in str(why)
-    degrees = G.degrees
-    assert touched == {
-        "by rows": G.m,
-        "by rows, masked": degrees[n - 40 :].sum(),
-        "by columns": degrees[:30].sum(),
-        "by columns, masked": degrees[:30].sum(),
-    }
-
-
-def test_switches_show_in_what_is_touched() -> None:
-    G = hw.generate.kronecker(10)
-    A = la.Matrix.from_graph(G)
+    for direction, mask in product(("pull", "push"), (None, m)):
+        _, why = la.mxv(A, f, la.semiring.plus_second, mask=mask, direction=direction, explain=True)
+        touched[why.product] = why.touched
+        assert (why.direction, why.nnz_x, why.structure_only) == (direction, 30, True) and "plus_second" in str(why)
+    rows, columns = G.degrees[n - 40 :].sum(), G.degrees[:30].sum()
+    assert touched == {"by rows": G.m, "by rows, masked": rows, "by columns": columns, "by columns, masked": columns}
     v = la.bfs(A, 0)
-    early = la.select(v, la.binary.le, 1)
-    f = la.select(v, la.binary.eq, 1)
+    early, f = la.select(v, la.binary.le, 1), la.select(v, la.binary.eq, 1)
     keywords: Any = {"mask": early, "complement": True, "structural": True, "direction": "pull", "explain": True}
-    y, quick = la.vxm(f, A, la.semiring.any_pair, **keywords)
-    z, slow = la.vxm(f, A, la.semiring.any_pair, early_exit=False, **keywords)
-    w, reuse = la.vxm(f, A, la.semiring.any_pair, operand_reuse=True, **keywords)
+    (y, quick), (z, slow), (w, reuse), (_, plain) = (
+        la.vxm(f, A, la.semiring.any_pair, **keywords, **switch)
+        for switch in ({}, {"early_exit": False}, {"operand_reuse": True}, {"structure_only": False})
+    )
     assert y.indices.tolist() == np.flatnonzero(v.to_dense(-1) == 2).tolist()
     assert y.to_dict() == z.to_dict() == w.to_dict()
     assert quick.early_exit and not slow.early_exit and reuse.operand_reuse
     assert quick.touched < slow.touched == G.degrees[early.to_dense(-1) == -1].sum()
-    _, plain = la.vxm(f, A, la.semiring.any_pair, structure_only=False, **keywords)
     assert not plain.structure_only and quick.structure_only
 
 

@@ -198,6 +198,7 @@ ROWS: list[Row] = [
         "not finite",
     ),
     (lambda: hw.katz_centrality(hw.generate.complete(4), 2.0, max_iter=10_000), ConvergenceError, "Katz diverged"),
+    (lambda: hw.katz_centrality(hw.generate.star(200)), ConvergenceError, "a vertex: alpha=0.0045 converges"),
     (lambda: hw.katz_centrality(hw.generate.star(200), alpha=0.05, max_iter=2), ConvergenceError, "still change by"),
     *each(lambda x: hw.pagerank(DIRECTED, alpha=x), [1.5, "x"], GraphError, "alpha="),
     *each(
