@@ -88,6 +88,7 @@ QUESTIONS: dict[str, SearchJob] = {
     "product": _product("plus_times"),
     "product of minima": _product("min_plus"),
     "masked square": _square,
+    "waves": lambda G, device: la.bfs(la.Matrix.from_graph(G), 0, device=device).to("cpu").to_dense(-1),
 }
 
 

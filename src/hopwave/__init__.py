@@ -10,17 +10,29 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     from hopwave import datasets, generate, linalg
     from hopwave.algorithms.brandes import Certificate
     from hopwave.api.accessibility import accessibility, isochrone, nearest_of
-    from hopwave.api.algebra import (
+    from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality, percolation_centrality
+    from hopwave.api.closeness import (
+        barycenter,
+        closeness_centrality,
+        group_betweenness_centrality,
+        group_closeness_centrality,
+        harmonic_centrality,
+        load_centrality,
+        stress_centrality,
+    )
+    from hopwave.api.clustering import (
+        average_clustering,
+        clustering,
         core_numbers,
         k_core,
         label_propagation,
         maximal_independent_set,
+        modularity,
+        square_clustering,
+        transitivity,
         triangle_count,
         triangles,
     )
-    from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality, percolation_centrality
-    from hopwave.api.closeness import barycenter, closeness_centrality, harmonic_centrality
-    from hopwave.api.clustering import average_clustering, clustering, modularity, square_clustering, transitivity
     from hopwave.api.connectivity import (
         articulation_points,
         biconnected_components,
@@ -39,13 +51,17 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     )
     from hopwave.api.distances import (
         average_shortest_path_length,
+        center,
+        diameter,
         distance_histogram,
+        eccentricity,
         global_efficiency,
         hyperball,
         local_efficiency,
+        periphery,
+        radius,
         wiener_index,
     )
-    from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
     from hopwave.api.link_analysis import (
         degree_centrality,
         eigenvector_centrality,
@@ -57,15 +73,17 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     )
     from hopwave.api.many import bfs_many, distance_blocks, distance_table, pairs_within, sssp_many
     from hopwave.api.memory_estimate import estimate_memory
-    from hopwave.api.path_sums import (
-        group_betweenness_centrality,
-        group_closeness_centrality,
-        load_centrality,
-        stress_centrality,
-    )
-    from hopwave.api.paths_between import all_shortest_paths, has_path, k_shortest_paths, shortest_path, shortest_paths
     from hopwave.api.search import bfs, bfs_each, k_hop
-    from hopwave.api.shortest_paths import nearest, sssp, sssp_each
+    from hopwave.api.shortest_paths import (
+        all_shortest_paths,
+        has_path,
+        k_shortest_paths,
+        nearest,
+        shortest_path,
+        shortest_paths,
+        sssp,
+        sssp_each,
+    )
     from hopwave.api.validate import Validation, validate
     from hopwave.arrays import ScaledCounts
     from hopwave.errors import (

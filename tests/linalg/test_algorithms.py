@@ -263,64 +263,6 @@ def test_settled_ranks_are_not_computed_again(monkeypatch: pytest.MonkeyPatch) -
 
 # ------------------------------------------------------------------ eigenvector, Katz, hubs and authorities
 
-EXACT = {"tol": 1e-11, "max_iter": 3000}
-
-
-@st.composite
-def networks(draw: Any) -> nx.Graph:
-    """A small graph with loops and some weighted edges, including arcs of weight 0."""
-    G = draw(st.sampled_from([nx.Graph, nx.DiGraph]))()
-    n = draw(st.integers(1, 9))
-    G.add_nodes_from(range(n))
-    vertex = st.integers(0, n - 1)
-    G.add_edges_from(draw(st.lists(st.tuples(vertex, vertex), max_size=20)))
-    for u, v in list(G.edges)[:: draw(st.integers(1, 3))]:
-        G[u][v]["weight"] = draw(st.sampled_from([0, 0.5, 1, 2, 3]))
-    return G
-
-
-def scores_or_error(function: Any, *arguments: Any, **options: Any) -> Any:
-    try:
-        found = function(*arguments, **options)
-    except (nx.PowerIterationFailedConvergence, ConvergenceError):
-        return None
-    return np.array(list(found.values())) if isinstance(found, dict) else found.scores
-
-
-# Factors are chosen so that a regular graph's changes are not powers of ten: rounding would decide if 1e-6 < tol.
-@settings(max_examples=settings.default.max_examples // 4)
-@given(networks(), st.sampled_from([0.013, 0.11, 0.37]), st.data())
-def test_centralities_are_those_of_networkx(G: nx.Graph, alpha: float, data: Any) -> None:
-    numbers = st.lists(st.integers(1, 4), min_size=len(G), max_size=len(G)).map(lambda found: dict(enumerate(found)))
-    start, beta = data.draw(st.none() | numbers), data.draw(st.sampled_from([1.0, 0.5]) | numbers)
-    katz = {"alpha": alpha, "beta": beta, "normalized": data.draw(st.booleans()), "max_iter": 60}
-    for weights, weight in ((None, "weight"), (False, None)):
-        for ask, theirs, options in (
-            (hw.eigenvector_centrality, nx.eigenvector_centrality, {}),
-            (hw.katz_centrality, nx.katz_centrality, katz),
-        ):
-            right = scores_or_error(theirs, G, nstart=start, weight=weight, **options)
-            found = scores_or_error(ask, G, nstart=start, weights=weights, **options)
-            assert (found is None) == (right is None)
-            assert found is None or np.allclose(found, right, rtol=1e-10, atol=1e-14)
-
-
-@settings(max_examples=settings.default.max_examples // 4)
-@given(networks(), st.booleans())
-def test_authorities_are_the_first_singular_vector(G: nx.Graph, as_matrix: bool) -> None:
-    M = nx.to_numpy_array(G)
-    given_as = la.Matrix.from_graph(hw.Graph.from_networkx(G)) if as_matrix else G
-    hubs, authorities = hw.hits(given_as, **EXACT, normalized=False)
-    a, h = authorities.scores, hubs.scores
-    if not M.any():
-        assert not a.any() and not h.any()
-        return
-    assert (a >= 0).all() and math.isclose(a @ a, 1) and np.allclose(h, M @ a, atol=1e-12)
-    greatest = np.linalg.svd(M)[1][0] ** 2
-    assert np.allclose(M.T @ (M @ a), greatest * a, atol=1e-6 * greatest)
-    hubs, authorities = hw.hits(given_as, **EXACT)
-    assert np.allclose(hubs.scores, h / h.sum()) and np.allclose(authorities.scores, a / a.sum())
-
 
 def test_of_several_authorities_the_nearest_to_the_start() -> None:
     """Two stars: any division of authority between their centres is a solution."""

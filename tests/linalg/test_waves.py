@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -263,29 +262,3 @@ def test_sums_are_the_same_in_every_run(large: hw.Graph) -> None:
     for _ in range(5):
         again = la.waves(x, W, la.semiring.plus_times).values.to("cpu")
         assert np.array_equal(again.values, first.values) and np.array_equal(again.indices, first.indices)
-
-
-@pytest.mark.gpu
-def test_streams_and_threads_do_not_disturb_each_other(large: hw.Graph) -> None:
-    import cupy
-
-    A = la.Matrix.from_graph(large).to("cuda")
-    sources = np.flatnonzero(large.degrees)[:24].tolist()
-    right = {s: hw.bfs(large, s, predecessors=False, device="cpu").distances for s in sources}
-    la.bfs(A, sources[0])  # prepared before threads race for it
-    cupy.cuda.runtime.deviceSynchronize()
-    wrong: list[Any] = []
-
-    def some(mine: list[int]) -> None:
-        try:
-            with cupy.cuda.Stream(non_blocking=True):
-                wrong.extend(s for s in mine if not np.array_equal(la.bfs(A, s).to("cpu").to_dense(-1), right[s]))
-        except Exception as error:
-            wrong.append(error)
-
-    threads = [threading.Thread(target=some, args=(sources[i::3],)) for i in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []

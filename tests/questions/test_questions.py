@@ -112,7 +112,7 @@ def test_threads_change_no_bit(module: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 FOLLOW = {"hw.distance_blocks", "hw.pairs_within", "hw.shortest_path", "hw.all_shortest_paths", "hw.shortest_paths"}
-KEEP = {"hw.hits", "hw.k_core"}  # HITS multiplies by the weights; a core has the weights of its edges
+KEEP = {"hw.k_core"}  # it has the weights of its edges
 
 
 def test_questions_about_hops_ignore_weights() -> None:

@@ -288,29 +288,49 @@ def ranked(c: Case, weights: bool, **how: Any) -> Any:
     return c.listed(nx.pagerank(c.nx, **how, weight="weight" if weights else None))
 
 
-def eigenvector(c: Case, max_iter: int, weights: bool) -> Any:
+def eigenvector(c: Case, weights: bool, **how: Any) -> Any:
     try:
-        return c.listed(nx.eigenvector_centrality(c.nx, max_iter=max_iter, weight="weight" if weights else None))
+        return c.listed(nx.eigenvector_centrality(c.nx, **how, weight="weight" if weights else None))
     except nx.NetworkXException:
         return None
 
 
+def strengths(c: Case, weights: bool) -> Any:
+    """A(u, v): the weight of the arc, or 1."""
+    found = np.zeros((c.n, c.n))
+    found[tuple(np.array(sorted(c.arcs), int).reshape(-1, 2).T)] = 1.0
+    return c.dense if weights else found
+
+
 def katz(c: Case) -> dict[str, Any]:
-    return {"alpha": 0.5 / max((1, *(degree for _, degree in c.nx.degree))), "tol": 1e-13, "weights": False}
+    weights, own = c.flag(), c.draw.choice((1.0, 0.5, dict.fromkeys(c.some(), 2.0)))
+    factor = 0.5 / max(1e-9, strengths(c, weights).sum(0).max(), strengths(c, weights).sum(1).max())
+    start = c.maybe({v: c.draw.randint(1, 4) for v in range(c.n)})
+    given = {"beta": own, "normalized": c.flag(), "nstart": start, "weights": weights}
+    return {"alpha": min(factor, 1.0), "tol": 1e-13, **given}
 
 
-def check_hits(c: Case, found: Any, **_: Any) -> None:
-    """h ∝ A a and a ∝ Aᵀ h, for the greatest singular value."""
-    A = np.zeros((c.n, c.n))
-    for u, v in c.arcs:
-        A[u, v] = 1.0
+def walks(c: Case, alpha: float, beta: Any, normalized: bool, weights: bool, **_: Any) -> Any:
+    """x = α xA + b, solved."""
+    b = np.array([beta.get(v, 0.0) for v in range(c.n)] if isinstance(beta, dict) else [beta] * c.n)
+    x = np.linalg.solve(np.eye(c.n) - alpha * strengths(c, weights).T, b)
+    return x / np.linalg.norm(x) if normalized else x
+
+
+def check_hits(c: Case, found: Any, normalized: bool, weights: bool, **_: Any) -> None:
+    """h ∝ A a and a ∝ Aᵀ h, for the greatest singular value; without scaling, h = A a and Σ a² = 1."""
+    A = strengths(c, weights)
     h, a = (np.asarray(part.scores) for part in (found.hubs, found.authorities))
-    if not len(c.edges):
+    if not A.any():
+        assert not h.any() and not a.any()
         return
-    assert abs(h.sum() - 1) < 1e-9 and abs(a.sum() - 1) < 1e-9
+    if normalized:
+        assert abs(h.sum() - 1) < 1e-9 and abs(a.sum() - 1) < 1e-9
+    else:
+        assert abs(a @ a - 1) < 1e-9 and np.allclose(A @ a, h, atol=1e-9 * A.max())
     greatest = np.linalg.svd(A, compute_uv=False)[0]
-    np.testing.assert_allclose(A @ (A.T @ h), greatest**2 * h, atol=1e-5)
-    np.testing.assert_allclose(A.T @ h / max((A.T @ h).sum(), 1e-300), a, atol=1e-5)
+    np.testing.assert_allclose(A @ (A.T @ h), greatest**2 * h, atol=1e-5 * greatest**2 * h.max())
+    np.testing.assert_allclose(A.T @ h / (A.T @ h).sum(), a / a.sum(), atol=1e-5)
 
 
 ROWS = [
@@ -379,11 +399,13 @@ ROWS = [
         only=lambda c: c.n > 2 and positive(c), title="along weights"),
     Row("hw.pagerank", ranked, "weighted", pagerank, scores),
     Row("hw.eigenvector_centrality", eigenvector, "weighted",
-        lambda c: {"max_iter": c.draw.choice((5, 100, 1000)), "weights": c.flag()}, scores,
+        lambda c: {"max_iter": c.draw.choice((5, 100, 1000)), "weights": c.flag(),
+                   "nstart": c.maybe({v: c.draw.randint(1, 4) for v in range(c.n)})}, scores,
         refuses=hw.ConvergenceError),
-    Row("hw.katz_centrality", lambda c, alpha, **_: c.listed(nx.katz_centrality_numpy(c.nx, alpha=alpha, weight=None)),
-        given=katz, read=scores, only=lambda c: c.n > 1),
-    Row("hw.hits", None, given=lambda c: {"tol": 1e-12, "max_iter": 10_000}, read=None, check=check_hits),
+    Row("hw.katz_centrality", walks, "weighted", katz, scores, only=lambda c: c.n > 1 and c.safe),
+    Row("hw.hits", None, "weighted",
+        lambda c: {"tol": 1e-12, "max_iter": 10_000, "normalized": c.flag(), "weights": c.flag()}, None, check_hits,
+        only=lambda c: c.safe),
     Row("hw.hyperball", lambda c, **_: np.cumsum(np.bincount(c.hops[np.isfinite(c.hops)].astype(int))),
         given=lambda c: {"precision": 14, "seed": 1}, read=None, check=lambda c, ball, **_: check_ball(c, ball),
         only=lambda c: c.n <= 40, devices=CPU),

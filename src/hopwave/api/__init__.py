@@ -2,18 +2,14 @@
 
     search         bfs, bfs_each, k_hop
     many           tables of distances from many sources: bfs_many, sssp_many, distance_table, distance_blocks
-    shortest_paths sssp, sssp_each, nearest
-    paths_between  has_path, shortest_path, k_shortest_paths: paths between two vertices
+    shortest_paths sssp, sssp_each, nearest; paths between two vertices: has_path, shortest_path, k_shortest_paths
     accessibility  values within reach, nearest facilities, isochrones
     betweenness    betweenness of vertices and edges, percolation
-    path_sums      stress, load, centralities of groups
-    closeness      closeness_centrality, harmonic_centrality, barycenter
+    closeness      closeness, harmonic centrality, barycenter; stress, load, centralities of groups
     link_analysis  degrees; by power iteration pagerank, eigenvector and Katz centrality, hits
-    eccentricity   eccentricity, diameter, radius, center, periphery
-    distances      means, sums and histograms of distances; efficiency; hyperball
+    distances      eccentricity, diameter, center; means, sums and histograms of distances; efficiency; hyperball
     connectivity   components, bipartite graphs, biconnected components, acyclic graphs
-    clustering     clustering coefficients, transitivity, modularity
-    algebra        products over a semiring: triangles, cores, communities
+    clustering     triangles, cores, communities; clustering coefficients, transitivity, modularity
 
     options        arguments that many functions share
     arguments      every check of an argument, once

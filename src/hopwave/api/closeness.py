@@ -1,4 +1,4 @@
-"""Vertices that are near all others: closeness and harmonic centrality, and the barycenter."""
+"""Centralities from distances and paths: closeness, harmonic, barycenter; stress, load, and those of groups."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from hopwave.algorithms import brandes as _sums
 from hopwave.algorithms import distance_sampling as _estimates
 from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import top_scores as _top
 from hopwave.algorithms.reduction import Reduction
 from hopwave.algorithms.reduction.distance_sums import sums
 from hopwave.algorithms.top_scores import Searches
-from hopwave.api.arguments import check_risk, sample_size, vertex_ids
+from hopwave.api.arguments import as_graph, check_hops, check_risk, listed_vertices, sample_size, vertex_ids
 from hopwave.api.choice import engine_for, to_input_device
 from hopwave.api.options import Run, Running
+from hopwave.api.search import bfs
 from hopwave.api.weights import as_lengths
-from hopwave.arrays import ignoring
+from hopwave.arrays import ignoring, on_host
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, one_of
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Integers
+from hopwave.planning.jobs import Integers, Progress
 from hopwave.planning.many_sources import CentralityScore, Sweep
 from hopwave.results.scores import VertexScores
 
@@ -45,21 +47,17 @@ def closeness_centrality(
 ) -> VertexScores:
     """Closeness centrality: the reciprocal of the mean distance to a vertex, as NetworkX 3.6.1 defines it.
 
-    For graphs that are not connected, `harmonic_centrality` is often better.
+    Distances *into* a vertex count; for distances out of it, pass `G.reverse()`. For graphs that are not connected,
+    `harmonic_centrality` is often better. Weights are ignored unless `weights=` says otherwise.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Distances *into* a vertex count; for distances out of it, pass `G.reverse()`.
-        Weights are ignored unless `weights=` says otherwise.
     sources : list of vertices, optional
         Vertices whose closeness to compute; by default all.
     wf_improved : bool, optional
         Whether to scale by the share of vertices that can reach a vertex (Wasserman and Faust).
     k : int, optional
         Number of random sources from which to estimate all scores. The result then has `bounds`.
-    seed : int, random.Random or NumPy generator, optional
-        Seed of the sample, which makes it repeatable.
     delta : float, optional
         Probability that the intervals of a sample fail.
     interval : {"guaranteed", "normal"}, optional
@@ -74,11 +72,6 @@ def closeness_centrality(
         Whether to skip searches from trees of an undirected graph and, on the CPU, from chains of degree-2 vertices, if
         that saves work: for many sources, and hops or lengths whose sums are exact. `result.reduction` says what
         remained. Sums of hops are the same, others up to rounding.
-
-    Returns
-    -------
-    VertexScores
-        One score per vertex, or the highest with `top`.
 
     Raises
     ------
@@ -114,13 +107,11 @@ def harmonic_centrality(
 ) -> VertexScores:
     """Harmonic centrality: Σ 1/d over all vertices that can reach a vertex, as NetworkX 3.6.1 defines it.
 
-    Vertices at distance 0, which weights allow, add nothing.
+    Distances *into* a vertex count, as for `closeness_centrality`. Vertices at distance 0, which weights allow, add
+    nothing. Weights are ignored unless `weights=` says otherwise.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Distances *into* a vertex count; for distances out of it, pass `G.reverse()`.
-        Weights are ignored unless `weights=` says otherwise.
     sources : list of vertices, optional
         Vertices whose centrality to compute (NetworkX's `nbunch`); by default all.
     among : list of vertices, optional
@@ -190,13 +181,8 @@ def _nearness(name: str, score: CentralityScore, G: Any, weights: Any, chosen: _
 def barycenter(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> list[Any]:
     """Barycenter: the vertices whose distances to all others have the smallest sum, by label or id, in vertex order.
 
-    Sums along weights are equal only if they are the same float64 numbers.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
-        Weights are ignored unless `weights=` says otherwise.
+    The graph must be connected, or strongly connected if it is directed. Sums along weights are equal only if they are
+    the same float64 numbers. Weights are ignored unless `weights=` says otherwise.
 
     Examples
     --------
@@ -252,3 +238,148 @@ def _scores(
         scores, ids = scores[best], ids[best]
     there = to_input_device(graph, engine, scores)
     return VertexScores(name, there, ids, graph, None, searches, reduction=reduction)
+
+
+# ------------------------------------------------------------------ sums over paths
+
+
+def stress_centrality(
+    G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None
+) -> VertexScores:
+    """Stress centrality: the number of shortest paths through every vertex.
+
+    Betweenness divides by the number of shortest paths between the same endpoints; stress does not. In an undirected
+    graph every pair of endpoints counts once. Parallel arcs are several paths; loops are on none. Weights are ignored.
+
+    Parameters
+    ----------
+    device : {"auto", "cpu", "reference"}, optional
+        Where to compute; not on a GPU. "reference" counts in integers of any size and rounds once, for small graphs.
+
+    Raises
+    ------
+    GraphError
+        A score exceeds float64 (1.8e308). Path counts grow fast: on a grid of 520 × 520 they do.
+
+    Notes
+    -----
+    Scores are exact up to 2⁵³. Larger ones are rounded: all terms are positive, so the relative error is at most about
+    (n + 2 D Δ) · 2⁻⁵³, where D is the diameter and Δ the largest degree.
+
+    Examples
+    --------
+    >>> hw.stress_centrality(hw.generate.cycle(4)).scores.tolist()  # two paths between opposite corners
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    graph = as_graph(G)
+    engine = engine_for("path_sums", device, graph, threads, graph.n)
+    scores = _sums.stress(engine, graph, progress, threads)
+    return VertexScores("stress", scores, vertex_ids(graph, None), graph)
+
+
+def load_centrality(
+    G: Any,
+    cutoff: int | None = None,
+    normalized: bool = True,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    threads: int | None = None,
+) -> VertexScores:
+    """Load centrality: the flow through a vertex if all send to all and every fork splits evenly, as in NetworkX.
+
+    Betweenness splits by the number of shortest paths instead. A fork into parallel arcs has a share for each. Weights
+    are ignored.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        Maximum number of hops of the paths that count.
+    normalized : bool, optional
+        Whether to divide by (n − 1)(n − 2), the largest load possible.
+    device : {"auto", "cpu", "reference"}, optional
+        Where to compute; not on a GPU. "reference" computes with fractions, for small graphs.
+
+    Examples
+    --------
+    >>> hw.load_centrality(hw.generate.path(4)).scores.round(4).tolist()
+    [0.0, 0.6667, 0.6667, 0.0]
+    """
+    graph = as_graph(G)
+    cutoff, normalized = check_hops("cutoff", cutoff), flag("normalized", normalized)
+    engine = engine_for("path_sums", device, graph, threads, graph.n)
+    scores = _sums.load(engine, graph, cutoff, normalized, progress, threads)
+    return VertexScores("load", scores, vertex_ids(graph, None), graph)
+
+
+def group_betweenness_centrality(
+    G: Any,
+    group: Iterable[Any],
+    normalized: bool = True,
+    endpoints: bool = False,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    threads: int | None = None,
+) -> float:
+    """Group betweenness: the share of shortest paths between other vertices that visit a vertex of the group.
+
+    It follows the definition, as NetworkX 3.7 does. Earlier versions differ for some groups of three and more, and in
+    directed graphs that are not strongly connected. Weights are ignored.
+
+    Parameters
+    ----------
+    group : list of vertices
+        The group.
+    normalized : bool, optional
+        Whether to divide by the number of pairs, so that 1 means all paths. Otherwise every pair of an undirected graph
+        counts once.
+    endpoints : bool, optional
+        Whether to count paths that begin or end in the group, too.
+
+    Examples
+    --------
+    >>> hw.group_betweenness_centrality(hw.generate.star(5), [0])
+    1.0
+    """
+    graph = as_graph(G)
+    members = _group(graph, group)
+    normalized, endpoints = flag("normalized", normalized), flag("endpoints", endpoints)
+    engine = engine_for("path_sums", device, graph, threads, graph.n)
+    total = _sums.through_group(engine, graph, members, endpoints, progress, threads)
+    if not normalized:
+        return total if graph.directed else total / 2
+    others = graph.n if endpoints else graph.n - len(members)
+    return total / (others * (others - 1)) if others > 1 else 0.0
+
+
+def group_closeness_centrality(G: Any, group: Iterable[Any], device: str = "auto") -> float:
+    """Group closeness: the reciprocal of the mean distance from other vertices to the nearest of the group.
+
+    As in NetworkX, vertices without a path to the group count as if they were in it. It is 0 if there are no others.
+    Weights are ignored.
+
+    Parameters
+    ----------
+    group : list of vertices
+        The group.
+
+    Examples
+    --------
+    >>> hw.group_closeness_centrality(hw.generate.path(5), [1, 3])
+    1.0
+    """
+    graph = as_graph(G)
+    members = _group(graph, group)
+    names = members.tolist() if graph.labels is None else [graph.label(v) for v in members.tolist()]
+    distances = on_host(bfs(graph.reversed(), names, predecessors=False, device=device).distances)
+    total = int(distances[distances > 0].sum(dtype=np.int64))
+    return (graph.n - len(members)) / total if total else 0.0
+
+
+def _group(graph: Graph, group: Iterable[Any]) -> Integers:
+    """The ids of a group's vertices, each once."""
+    members = np.unique(listed_vertices(graph, group))
+    if not len(members):
+        raise GraphError("the group is empty; give at least one vertex")
+    return members

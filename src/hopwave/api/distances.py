@@ -1,4 +1,4 @@
-"""Distances over all pairs of vertices: their mean, sum and histogram, efficiency, and estimates by HyperBall."""
+"""Distances over all pairs: eccentricity and what follows from it; means, sums, histograms, efficiency; HyperBall."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from typing import Any, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.algorithms import distance_sampling as _estimates
 from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import hyperball as _hyperball
 from hopwave.algorithms import many_sources as _many
+from hopwave.algorithms.reduction.distance_sums import sums
 from hopwave.api.arguments import as_graph, sample_size, vertex_ids
-from hopwave.api.choice import engine_for
+from hopwave.api.choice import engine_for, to_input_device
 from hopwave.api.options import Run, Running
 from hopwave.api.weights import as_lengths
 from hopwave.checks.numbers import is_whole
@@ -28,6 +30,135 @@ from hopwave.results.scores import VertexScores
 MOST_RUNS = 1 << 16
 
 
+def eccentricity(
+    G: Any, vertices: Iterable[Any] | None = None, *, weights: Any = None, reduce: bool = True, **run: Unpack[Run]
+) -> VertexScores:
+    """Eccentricity of every vertex: the largest distance from it to another vertex.
+
+    The graph must be connected, and a directed graph strongly connected.
+    Weights are ignored unless `weights=` says otherwise.
+
+    Parameters
+    ----------
+    vertices : list of vertices, optional
+        Vertices whose eccentricity to compute; by default all.
+    reduce : bool, optional
+        Whether to skip trees and chains, as `closeness_centrality` does, if that saves work and bounds leave many
+        vertices to search from (Notes). Results are the same.
+
+    Notes
+    -----
+    Each search bounds the eccentricities of all vertices (Takes & Kosters 2013), so that few searches are needed. The
+    result is exact.
+
+    Along weights, bounds are widened by the largest rounding error: the result is bitwise identical to that of a search
+    from every vertex. The eccentricities of all vertices then need one search each, unless every sum is exact, as with
+    integers.
+
+    Examples
+    --------
+    >>> hw.eccentricity(hw.generate.path(4)).to_dict()
+    {0: 3, 1: 2, 2: 2, 3: 3}
+    """
+    how, (graph, weighted) = Running(**run), as_lengths(G, weights)
+    ids = vertex_ids(graph, vertices)
+    engine = how.engine(weighted, graph, _distances.BATCH if vertices is None else len(ids))
+    kind = np.float64 if weighted else np.int64
+    if not len(ids):
+        return VertexScores("eccentricity", np.zeros(0, kind), ids, graph)
+    if vertices is None:
+        _distances.check_connected(engine, graph, "eccentricity")
+        farthest, _, about = _distances.bounded_eccentricities(
+            engine, graph, "eccentricity", how.progress, how.threads, weighted, how.alone, reduce
+        )
+        farthest = farthest.astype(kind)
+    else:
+        job = Sweep(ids, "sums", weighted=weighted)
+        found, about = sums(
+            engine, graph, job, "farthest", "eccentricity", how.progress, how.threads, how.alone, reduce
+        )
+        if (found.reached < graph.n).any():
+            lost = int(np.argmax(found.reached < graph.n))
+            raise GraphError(
+                f"eccentricity of {graph.label(int(ids[lost]))!r} is infinite: it reaches {found.reached[lost]:,} of "
+                f"{graph.n:,} vertices; take a connected component"
+            )
+        farthest = found.farthest
+    return VertexScores("eccentricity", to_input_device(graph, engine, farthest), ids, graph, reduction=about)
+
+
+def diameter(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
+    """Diameter: the largest eccentricity, which is the largest distance between two vertices.
+
+    The graph must have a vertex and be connected, or strongly connected if it is directed.
+    Weights are ignored unless `weights=` says otherwise.
+
+    Examples
+    --------
+    >>> hw.diameter(hw.generate.grid(3, 4))
+    5
+    """
+    _, low, _ = _bounds(G, "diameter", weights, Running(**run))
+    largest: float = low.max().item()
+    return largest
+
+
+def radius(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
+    """Radius: the smallest eccentricity.
+
+    The graph is as for `diameter`. Weights are ignored unless `weights=` says otherwise.
+
+    Examples
+    --------
+    >>> hw.radius(hw.generate.path(5))
+    2
+    """
+    _, _, high = _bounds(G, "radius", weights, Running(**run))
+    smallest: float = high.min().item()
+    return smallest
+
+
+def center(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> list[Any]:
+    """Center: the vertices whose eccentricity is the radius, by label or id, in vertex order.
+
+    The graph is as for `diameter`. Weights are ignored unless `weights=` says otherwise.
+
+    Examples
+    --------
+    >>> hw.center(hw.generate.path(4))
+    [1, 2]
+    """
+    graph, _, high = _bounds(G, "center", weights, Running(**run))
+    return [graph.label(v) for v in np.flatnonzero(high == high.min()).tolist()]
+
+
+def periphery(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> list[Any]:
+    """Periphery: the vertices whose eccentricity is the diameter, by label or id, in vertex order.
+
+    The graph is as for `diameter`. Weights are ignored unless `weights=` says otherwise.
+
+    Examples
+    --------
+    >>> hw.periphery(hw.generate.path(4))
+    [0, 3]
+    """
+    graph, low, _ = _bounds(G, "periphery", weights, Running(**run))
+    return [graph.label(v) for v in np.flatnonzero(low == low.max()).tolist()]
+
+
+def _bounds(
+    G: Any, goal: _distances.Goal, weights: Any, run: Running
+) -> tuple[Graph, npt.NDArray[Any], npt.NDArray[Any]]:
+    """The graph, and lower and upper bounds on its eccentricities that are tight enough for the goal."""
+    graph, weighted = as_lengths(G, weights)
+    engine = run.engine(weighted, graph, _distances.BATCH)
+    _distances.check_connected(engine, graph, goal)
+    low, high, _ = _distances.bounded_eccentricities(
+        engine, graph, goal, run.progress, run.threads, weighted, run.alone
+    )
+    return graph, low, high
+
+
 def average_shortest_path_length(
     G: Any,
     k: int | None = None,
@@ -40,17 +171,13 @@ def average_shortest_path_length(
 ) -> float | Estimate:
     """Mean distance over all ordered pairs of vertices of a connected graph.
 
-    `distance_histogram` is also defined for graphs that are not connected.
+    The graph is as for `diameter`; `distance_histogram` is also defined for graphs that are not connected.
+    Weights are ignored unless `weights=` says otherwise.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph with at least one vertex. A directed graph must be strongly connected.
-        Weights are ignored unless `weights=` says otherwise.
     k : int, optional
         Number of random sources from which to estimate the mean.
-    seed : int, random.Random or NumPy generator, optional
-        Seed of the sample, which makes it repeatable.
     delta : float, optional
         Probability that the exact mean lies outside the interval of an estimate.
     interval : {"guaranteed", "normal"}, optional
@@ -84,13 +211,8 @@ def average_shortest_path_length(
 def wiener_index(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
     """Wiener index: the sum of distances over all pairs of vertices (ordered pairs in a directed graph).
 
-    It is infinite if the graph is not connected (a directed graph: not strongly connected).
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        A graph with at least one vertex.
-        Weights are ignored unless `weights=` says otherwise.
+    The graph must have a vertex. The index is infinite if the graph is not connected (if directed: strongly connected).
+    Weights are ignored unless `weights=` says otherwise.
 
     Examples
     --------
@@ -162,11 +284,10 @@ def distance_histogram(
 ) -> DistanceHistogram:
     """Histogram of distances: the number of ordered pairs of vertices at each distance.
 
+    Weights are ignored: distances count hops. For lengths, pass the rows of `distance_blocks` to `numpy.histogram`.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops. For lengths, pass the rows of
-        `distance_blocks(G, weights=True)` to `numpy.histogram`.
     sources : list of vertices, optional
         Count only pairs that start at these vertices.
     k, seed
@@ -210,20 +331,16 @@ def hyperball(
 
     Each vertex has a counter of 2^precision bytes, which estimates how many vertices reach it within t hops. A run
     takes as many steps as the graph is deep, each at most one pass over the arcs: it is for shallow graphs that are too
-    large for a search from every vertex. The CPU computes it; a GPU does not.
+    large for a search from every vertex. The CPU computes it; a GPU does not. Distances *into* a vertex count; for
+    distances out of it, pass `G.reverse()`. The graph must have a vertex. Weights are ignored.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        A graph with at least one vertex. Distances *into* a vertex count; for distances out of it, pass
-        `G.reverse()`. Weights are ignored.
     precision : int, optional
         From 4 to 16. The standard error of one counter is 1.04 / √2^precision of its size, in one run; all counters
         need 2 · n · 2^precision bytes.
     runs : int, optional
         Number of runs with different hashes, from 2 to 65,536: standard errors come from their spread.
-    seed : int or NumPy generator, optional
-        Seed of the hashes, which makes the result repeatable.
 
     Returns
     -------

@@ -12,9 +12,9 @@ import numpy as np
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import components as _components
-from hopwave.api.algebra import vertex_scores
 from hopwave.api.arguments import as_graph, vertex_ids
 from hopwave.api.choice import has_gpu, product_device
+from hopwave.api.clustering import vertex_scores
 from hopwave.api.weights import per_vertex, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
@@ -97,15 +97,13 @@ def pagerank(
     adaptive: bool = False,
     device: str = "auto",
 ) -> VertexScores:
-    """PageRank: how often a random walk visits every vertex, as NetworkX 3.6.1 computes it.
+    """PageRank: how often a random walk visits every vertex, as NetworkX 3.6.1 computes it. The scores add up to 1.
 
-    The walk chooses among arcs in proportion to their weights.
+    The walk chooses among arcs in proportion to their weights; those of parallel edges are added up. G may also be a
+    `linalg.Matrix`. Weights are followed; `weights=False` leaves them out.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph; the weights of parallel edges are added up.
-        Weights are followed; `weights=False` leaves them out.
     alpha : float, optional
         Probability that the walk follows an arc. Otherwise it jumps to a random vertex.
     personalization : mapping, pandas Series or array, optional
@@ -125,11 +123,6 @@ def pagerank(
     adaptive : bool, optional
         Whether to skip scores that have settled, which saves work if most settle early. The stopping rule and the
         accuracy are the same, but the last bits differ.
-
-    Returns
-    -------
-    VertexScores
-        One score per vertex. Scores add up to 1.
 
     Raises
     ------
@@ -163,13 +156,11 @@ def eigenvector_centrality(
 ) -> VertexScores:
     """Eigenvector centrality: proportional to the sum over the predecessors of a vertex, as in NetworkX 3.6.1.
 
-    `katz_centrality` is also defined for graphs without cycles.
+    The graph is as for `pagerank`; for successors instead of predecessors, pass `G.reverse()`. `katz_centrality` is
+    also defined for graphs without cycles. Weights are followed; `weights=False` leaves them out.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph, as for `pagerank`. For successors instead of predecessors, pass `G.reverse()`.
-        Weights are followed; `weights=False` leaves them out.
     tol : float, optional
         Stop when a round changes the scores by less than n · tol in total.
     nstart : mapping or array, optional
@@ -178,20 +169,11 @@ def eigenvector_centrality(
     max_iter
         As for `pagerank`.
 
-    Returns
-    -------
-    VertexScores
-        One score per vertex. Their squares add up to 1.
-
-    Raises
-    ------
-    ConvergenceError
-        The scores did not converge within `max_iter` rounds. (A kind of GraphError.)
-
     Notes
     -----
-    Power iteration with A + I, where A is the adjacency matrix. If no cycle can be reached backwards from a vertex, its
-    score tends to 0; what remains depends on `tol`. NetworkX's `weight=None` ignores weights.
+    Power iteration with A + I, where A is the adjacency matrix; the squares of the scores add up to 1. If no cycle can
+    be reached backwards from a vertex, its score tends to 0; what remains depends on `tol`. A ConvergenceError says
+    that the scores did not converge within `max_iter` rounds. NetworkX's `weight=None` ignores weights.
 
     Examples
     --------
@@ -218,11 +200,11 @@ def katz_centrality(
 ) -> VertexScores:
     """Katz centrality: the number of walks to a vertex, with long walks counted less, as NetworkX 3.6.1 computes it.
 
+    The graph is as for `pagerank`; for walks out of a vertex, pass `G.reverse()`.
+    Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph, as for `pagerank`. For walks out of a vertex, pass `G.reverse()`.
-        Weights are followed; `weights=False` leaves them out.
     alpha : float, optional
         Factor per arc: a walk counts the product of alpha · weight over its arcs. alpha must be below 1 / the largest
         eigenvalue of the adjacency matrix; otherwise the sums diverge, and an error says so.
@@ -267,11 +249,10 @@ def hits(
 ) -> HubsAndAuthorities:
     """HITS: good hubs have arcs to good authorities, and good authorities have arcs from good hubs.
 
+    The graph is as for `pagerank`. Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph, as for `pagerank`.
-        Weights are followed; `weights=False` leaves them out.
     tol : float, optional
         Stop when a round changes the authorities (a vector of length 1) by less than this in total.
     nstart

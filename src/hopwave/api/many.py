@@ -40,12 +40,11 @@ def bfs_many(
 ) -> npt.NDArray[np.int32]:
     """Hops from each source to every vertex, as a table. Up to 64 searches share their steps if that is faster.
 
-    `sssp_many` follows weights; `distance_blocks` returns a few rows at a time.
+    Weights are ignored: distances count hops. `sssp_many` follows weights; `distance_blocks` returns a few rows at a
+    time.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
     sources : list of vertices
         Vertices where the searches start.
     depth_limit : int, optional
@@ -80,13 +79,11 @@ def sssp_many(
 ) -> Floats:
     """Length of a shortest path from each source to every vertex, as a table.
 
-    Dijkstra's algorithm runs once per source, one source per thread; on a GPU one block of threads per source.
+    Dijkstra's algorithm runs once per source, one source per thread; on a GPU one block of threads per source. The
+    shortest of parallel edges counts. Weights are followed; `weights=False` leaves them out.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph; the shortest of parallel edges counts.
-        Weights are followed; `weights=False` leaves them out.
     sources : list of vertices
         Vertices where paths start.
     limit : float, optional

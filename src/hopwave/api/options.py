@@ -12,6 +12,11 @@ weights : bool, array or str, optional
     By default some functions follow the weights of a graph and others count hops; each function says which.
 direction : {"out", "in"}, optional
     "out", the default, follows arcs from tail to head; "in" follows them backwards.
+source, target : vertex
+    An id, or a label if the graph has labels. Functions that search from one source also take a list of vertices:
+    distances are then those from the nearest.
+seed : int, random.Random or NumPy generator, optional
+    Seed of what is drawn at random, which makes the result repeatable.
 device : {"auto", "cpu", "cuda", "reference"}, optional
     Where to compute. "auto", the default, uses a GPU if there is one, the graph is large enough to be worth the upload
     and the function runs there; otherwise the CPU. Algorithms made of products run where the graph is. "reference" is

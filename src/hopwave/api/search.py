@@ -39,15 +39,11 @@ def bfs(
 ) -> BFSResult:
     """Breadth-first search: hops from a source, or from the nearest of several, to every vertex.
 
-    `bfs_each` searches from one source after another, `bfs_many` makes a table of distances, `sssp` follows weights.
+    Weights are ignored: distances count hops. `bfs_each` searches from one source after another, `bfs_many` makes a
+    table of distances, `sssp` follows weights.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
-    source : vertex or list of vertices
-        Vertex where the search starts: an id, or a label if the graph has labels. From a list, it starts at all of
-        them simultaneously.
     predecessors : bool, optional
         Whether to return a predecessor of every vertex on a shortest path.
     path_counts : bool, optional
@@ -106,11 +102,6 @@ def bfs_each(
         Vertices where the searches start. All of them are checked before the first search.
     predecessors, path_counts, depth_limit, plan
         As for `bfs`.
-
-    Returns
-    -------
-    iterator of BFSResult
-        One result per source, in the order given.
 
     Examples
     --------
@@ -216,7 +207,7 @@ def k_hop(
     Parameters
     ----------
     vertex : vertex or list of vertices
-        Vertex where the search starts.
+        Where the search starts.
     k : int
         Maximum number of hops.
 

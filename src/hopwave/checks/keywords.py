@@ -35,7 +35,7 @@ SHARED = {  # beginning of a module's name → options that its docstrings need 
         'Parameters that many generators share; `help("hopwave.generate")` describes them.',
     ),
     "hopwave.api.": (
-        "G weights direction device progress threads executor",
+        "G source target weights direction seed device progress threads executor",
         'Options that many functions share; `help("hopwave.api.options")` describes them.',
     ),
 }
