@@ -108,8 +108,7 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     from hopwave.planning.trace import Bucket, BucketTrace, Level, Trace
     from hopwave.results.accessibility import Accessibility, DistanceTable, Isochrone, NearestOf
     from hopwave.results.components import Blocks, Communities, Components
-    from hopwave.results.estimates import DistanceHistogram, Estimate, HyperBall
-    from hopwave.results.memory_estimate import MemoryEstimate
+    from hopwave.results.estimates import DistanceHistogram, Estimate, HyperBall, MemoryEstimate
     from hopwave.results.scores import BetweennessResult, EdgeBetweennessResult, HubsAndAuthorities, VertexScores
     from hopwave.results.search import BFSResult, ShortestPaths
     from hopwave.system.devices import Device, devices

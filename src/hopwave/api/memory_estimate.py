@@ -30,7 +30,7 @@ from hopwave.graph import Graph
 from hopwave.graph.csr import offset_type
 from hopwave.planning.jobs import BetweennessJob, Integers
 from hopwave.planning.many_sources import Sweep
-from hopwave.results.memory_estimate import MemoryEstimate
+from hopwave.results.estimates import MemoryEstimate
 
 MANY = ("k", "sources", "threads", "weights", "reduce")
 # Arguments that the estimate of each function takes.

@@ -56,12 +56,6 @@ class Validation:
     ----------
     rules : tuple of Verdict
         One per rule.
-    ok : bool
-        Whether no rule failed.
-    failures : tuple of str
-        A sentence for each way in which a rule is broken.
-    broken : tuple of str
-        The names of the rules that failed.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from hopwave.algebra.vector import CONVERT, Shares, Vector
 from hopwave.checks.keywords import offer
 from hopwave.errors import LinalgError
 from hopwave.linalg import algorithms
-from hopwave.linalg.algorithms.hops import bfs
+from hopwave.linalg.algorithms.shortest_paths import bfs
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.fixpoint import Waves, waves
 from hopwave.linalg.placing import assign, extract

@@ -30,15 +30,7 @@ from hopwave.errors import LinalgError
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.linalg.masking import choose, compiling, convert, places_of
 from hopwave.linalg.placing import assign, fill
-from hopwave.linalg.products import (
-    Explanation,
-    VectorProduct,
-    arithmetic,
-    check_direction,
-    check_flags,
-    check_threads,
-    explained,
-)
+from hopwave.linalg.products import Explanation, arithmetic, check_options, check_threads, explained
 from hopwave.planning.jobs import Direction, Product
 from hopwave.planning.rules import Growing, growing
 
@@ -113,8 +105,7 @@ def waves(
     >>> reached.levels.to_dense().tolist(), reached.values.to_dense().tolist()
     ([0, 1, 2, 1, 2, 3], [1, 1, 1, 1, 2, 3])
     """
-    check_direction(direction)
-    check_flags(explain=explain)
+    check_options(direction, explain=explain)
     if depth_limit is not None and not (is_whole(depth_limit) and depth_limit >= 0):
         raise LinalgError(f"depth_limit={depth_limit!r} is no number of products; give 0 or more, or None")
     if depth_limit is not None and depth_limit > LARGEST_VERTEX_COUNT:  # more products than any search needs
@@ -167,7 +158,7 @@ def _one_by_one(
     counted = direction == "auto" and x.rule is CONVERT and engine.why_not_operation("count_entries") is None
     d, explanations, arcs = 0, [], _Arcs(A, engine) if counted else None
     while f.nnz:
-        fill(levels, d, f, engine)
+        fill(levels, d, places_of(f, engine), engine)
         if v is not levels:
             assign(v, f, accum=binary.second, device=here)
         if d == depth_limit or levels.count_if_known() == n:  # every place is reached
@@ -182,9 +173,7 @@ def _one_by_one(
         found, touched = (engine.pull if pull else engine.push)(A, operand, product, missing, threads)
         if explain:
             why = "as asked" if direction != "auto" else str(arcs) if arcs else f"f holds {f.nnz / n:.2%} of its places"
-            explanations.append(
-                explained(VectorProduct("vxm", ring, engine, A, product, missing, pull, pull, f.nnz, touched), why)
-            )
+            explanations.append(explained("vxm", ring, engine, A, product, missing, pull, pull, f.nnz, touched, why))
         f = found._follow(f)
         d += 1
     reached = Waves(levels, None if v is levels else v)

@@ -126,13 +126,9 @@ class Writing(NamedTuple):
     replace: bool = False
 
 
-def writing(**keywords: Any) -> Writing:
-    """The keywords as a record; raises a LinalgError if one of them would be ignored."""
-    return checked_writing(Writing(**keywords))
-
-
-def checked_writing(given: Writing) -> Writing:
-    """The record with an operator for `accum`; raises a LinalgError if one of the keywords would be ignored."""
+def writing(given: Writing | None = None, **keywords: Any) -> Writing:
+    """The keywords as a record, with an operator for `accum`; raises a LinalgError if one of them would be ignored."""
+    given = Writing(**keywords) if given is None else given
     out, mask, accum = given.out, given.mask, cast(Any, given.accum)
     complement, structural, replace = (
         flag(name, getattr(given, name), LinalgError) for name in ("complement", "structural", "replace")

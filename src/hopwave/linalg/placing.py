@@ -22,7 +22,6 @@ from hopwave.linalg.masking import (
     choose,
     is_table,
     let_through,
-    places_of,
     writable,
     write,
     write_entries,
@@ -69,9 +68,13 @@ def assign(
     if scalar and not on_gpu(value):
         _check_number(value, w.dtype)
     if scalar and indices is None and how.accum is None and not how.replace and allowed is not None:
-        return _fill(w, value, allowed, engine)
-    places = _places(indices, w.n, engine)
-    u = _values(value, scalar, places, w, engine)
+        return fill(w, value, allowed, engine)
+    places, xp = _places(indices, w.n, engine), engine.xp
+    count = w.n if places is None else len(places)
+    if scalar:
+        u = Vector.dense(xp.full(count, value, w.dtype), xp.ones(count, xp.bool_), count)
+    else:
+        u = as_vector(value, count, "value").to(engine.name)
     return _assign_list(w, u, places, how, allowed, engine)
 
 
@@ -84,12 +87,7 @@ def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
         raise LinalgError(f"{value!r} does not fit {dtype}; give a smaller number, or a vector of another type")
 
 
-def fill(w: Vector, value: Any, f: Vector, engine: Algebra) -> Vector:
-    """w⟨f⟩ = value at every place of f, as a search does at every level."""
-    return _fill(w, value, places_of(f, engine), engine)
-
-
-def _fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
+def fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
     """Write one number at every place that the mask allows, in place."""
     values, present = writable(w, engine)
     w._set_dense(values, present, engine.fill(values, present, allowed, value))
@@ -105,15 +103,6 @@ def _places(indices: Any, n: int, engine: Algebra) -> Any:
     if len(places) and not (int(places.min()) >= 0 and int(places.max()) < n):
         raise LinalgError(f"indices run from {int(places.min())} to {int(places.max())}; places are 0 to {n - 1}")
     return places.astype(xp.int32, copy=False)
-
-
-def _values(value: Any, scalar: bool, places: Any, w: Vector, engine: Algebra) -> Vector:
-    """The value as a vector with one entry per place."""
-    count = w.n if places is None else len(places)
-    if scalar:
-        xp = engine.xp
-        return Vector.dense(xp.full(count, value, w.dtype), xp.ones(count, xp.bool_), count)
-    return as_vector(value, count, "value").to(engine.name)
 
 
 def _assign_list(w: Vector, u: Vector, places: Any, how: Writing, allowed: Allowed | None, engine: Algebra) -> Vector:

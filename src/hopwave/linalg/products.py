@@ -34,7 +34,6 @@ from hopwave.linalg.masking import (
     Writing,
     allowed_places,
     arrays,
-    checked_writing,
     choose,
     compiling,
     convert,
@@ -43,6 +42,7 @@ from hopwave.linalg.masking import (
     mask_rows,
     write,
     write_matrix,
+    writing,
 )
 from hopwave.planning.jobs import Allowed, Direction, Product, Term, Touched
 
@@ -134,35 +134,22 @@ class Explanation:
         )
 
 
-class VectorProduct(NamedTuple):
-    """A vector product that was computed, as input for its Explanation."""
-
-    operation: str
-    ring: Semiring
-    engine: Algebra
-    A: Matrix
-    product: Product
-    allowed: Allowed | None
-    pull: bool
-    reused: bool
-    nnz: int
-    touched: Touched
-
-
-def explained(done: VectorProduct, why: str) -> Explanation:
-    """The Explanation of a product; `why` it chose its direction."""
-    (rows, inner), allowed, xp = done.A.shape, done.allowed, done.engine.xp
-    count = None
+def explained(
+    operation: str, ring: Semiring, engine: Algebra, A: Matrix, product: Product, allowed: Allowed | None, pull: bool,
+    reused: bool, nnz: int, touched: Touched, why: str,
+) -> Explanation:  # fmt: skip
+    """The Explanation of a vector product that was computed; `why` it chose its direction."""
+    (rows, inner), count = A.shape, None
     if allowed is not None:
+        xp = engine.xp
         count = int(xp.count_nonzero(allowed.as_bits(rows, xp))) if allowed.count is None else allowed.count
-    d = done.A.nnz / max(rows if done.pull else inner, 1)
-    expected = d * ((rows if count is None else count) if done.pull else done.nnz)
+    expected = A.nnz / max(rows if pull else inner, 1) * ((rows if count is None else count) if pull else nnz)
     return Explanation(
-        done.operation, done.ring.name, done.engine.name, direction="pull" if done.pull else "push",
-        product=("by rows" if done.pull else "by columns") + (", masked" if allowed is not None else ""), why=why,
-        nnz_x=done.nnz, nnz_mask=count, expected=round(expected), touched=done.touched.count(),
-        early_exit=done.product.early_exit and done.pull, operand_reuse=done.reused,
-        structure_only=done.product.structure_only, notes=tuple(done.touched.notes),
+        operation, ring.name, engine.name, direction="pull" if pull else "push",
+        product=("by rows" if pull else "by columns") + (", masked" if allowed is not None else ""), why=why,
+        nnz_x=nnz, nnz_mask=count, expected=round(expected), touched=touched.count(),
+        early_exit=product.early_exit and pull, operand_reuse=reused, structure_only=product.structure_only,
+        notes=tuple(touched.notes),
     )  # fmt: skip
 
 
@@ -201,9 +188,9 @@ class Options(NamedTuple):
 
     def checked(self) -> Writing:
         """Where the result is written; raises a LinalgError for keywords that cannot be used."""
-        check_direction(self.direction)
-        check_flags(early_exit=self.early_exit, structure_only=self.structure_only, explain=self.explain)
-        return checked_writing(Writing(*self[:6]))
+        flags = {"early_exit": self.early_exit, "structure_only": self.structure_only, "explain": self.explain}
+        check_options(self.direction, **flags)
+        return writing(Writing(*self[:6]))
 
 
 @compiling
@@ -291,7 +278,7 @@ def vxm(
 def _product(operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring, reuse: bool, options: Options) -> Any:
     """mxv and vxm. A's rows are the places of the result."""
     how = options.checked()
-    check_flags(operand_reuse=reuse)
+    flag("operand_reuse", reuse, LinalgError)
     rows, inner = A.shape
     x = as_vector(x, inner, "x")
     engine = choose(options.device, x, A)
@@ -317,9 +304,7 @@ def _product(operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring
     if not options.explain:
         return result
     why = "as asked" if options.direction != "auto" else f"x holds {nnz / max(inner, 1):.2%} of its places"
-    return result, explained(
-        VectorProduct(operation, ring, engine, A, product, allowed, pull, reused, nnz, touched), why
-    )
+    return result, explained(operation, ring, engine, A, product, allowed, pull, reused, nnz, touched, why)
 
 
 def visited(allowed: Allowed | None, n: int) -> Vector:
@@ -328,14 +313,10 @@ def visited(allowed: Allowed | None, n: int) -> Vector:
     return Vector.dense(allowed.bits, allowed.bits, None if allowed.count is None else n - allowed.count)
 
 
-def check_direction(direction: Direction) -> None:
-    """Raise a LinalgError for an unknown direction."""
+def check_options(direction: Direction, **flags: Any) -> None:
+    """Raise a LinalgError for an unknown direction, or a flag that is neither True nor False."""
     one_of("direction", direction, DIRECTIONS, LinalgError)
-
-
-def check_flags(**given: Any) -> None:
-    """Raise a LinalgError for a flag that is neither True nor False."""
-    for name, value in given.items():
+    for name, value in flags.items():
         flag(name, value, LinalgError)
 
 

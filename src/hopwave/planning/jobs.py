@@ -253,17 +253,6 @@ class Touched:
         return self.entries() if callable(self.entries) else self.entries
 
 
-class PowerIteration(Protocol):
-    """A power iteration between two rounds: PageRank, other centralities."""
-
-    @property
-    def x(self) -> Any:
-        """The numbers of all vertices as they are now."""
-
-    def round(self) -> float:
-        """One more round; returns the sum of all changes."""
-
-
 class LabelRounds(Protocol):
     """Label propagation. A label is the number of some vertex; loops do not count."""
 

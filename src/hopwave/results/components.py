@@ -77,10 +77,6 @@ class Components(Parts, Tabled):
     ----------
     labels : array of int32
         The number of the component of every vertex.
-    count : int
-        The number of components.
-    sizes : array of int64
-        How many vertices each component has.
     graph : Graph
         The graph.
 
@@ -159,19 +155,6 @@ class Blocks(Parts, Tabled):
     edges. Components are numbered in the order of their lowest vertices, the one nearest to the lowest vertex of the
     connected component (the *head*) left out.
 
-    Attributes
-    ----------
-    count : int
-        The number of components.
-    sizes : array of int64
-        How many vertices each component has, at least two.
-    articulation_points : array of int64
-        The ids of vertices in more than one component, ascending: without such a vertex, its neighbours fall apart.
-    bridges : array of int64, two columns
-        The ids of both ends of edges that are on no cycle, each edge once, the lower end first, ascending.
-    graph : Graph
-        The graph.
-
     Examples
     --------
     >>> found = hw.biconnected_components(hw.Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)]))
@@ -212,13 +195,13 @@ class Blocks(Parts, Tabled):
 
     @cached_property
     def articulation_points(self) -> npt.NDArray[np.int64]:
-        """The ids of vertices in more than one component, ascending."""
+        """The ids of vertices in more than one component, ascending: without one, its neighbours fall apart."""
         shares = np.bincount(self.head, minlength=self.graph.n) + (self.label >= 0)
         return np.flatnonzero(shares > 1).astype(np.int64)
 
     @cached_property
     def bridges(self) -> npt.NDArray[np.int64]:
-        """The ids of both ends of every edge that is on no cycle."""
+        """The ids of both ends of every edge that is on no cycle, the lower end first, ascending: two columns."""
         alone = np.flatnonzero((self.label >= 0) & (self.sizes == 2)[self.label]) if self.count else np.zeros(0, int)
         ends = np.sort(np.stack([self.head[self.label[alone]], alone], axis=1), axis=1).astype(np.int64)
         ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]

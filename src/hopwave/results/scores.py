@@ -257,8 +257,20 @@ class HubsAndAuthorities(NamedTuple):
     authorities: VertexScores
 
 
-@dataclass(frozen=True, eq=False)
-class BetweennessResult(Scores):
+class Certified(Scores):
+    """What the results of betweenness of vertices and edges have in common."""
+
+    name = "betweenness"
+
+    def _about(self) -> list[str]:
+        return [describe(self), str(self.certificate)]  # type: ignore[arg-type, attr-defined]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({'; '.join([f'{len(self):,} {self._things}', *self._about()])})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BetweennessResult(Certified):
     """The result of `betweenness_centrality`.
 
     Attributes
@@ -294,7 +306,6 @@ class BetweennessResult(Scores):
     ([1.0, 0.0, 0.0, 0.0, 0.0], [(0, 1.0)])
     """
 
-    name = "betweenness"
     scores: npt.NDArray[np.float64]
     certificate: Certificate
     sources: int
@@ -307,15 +318,9 @@ class BetweennessResult(Scores):
     undecided: list[Any] | None = None
     reduction: Reduction | None = None
 
-    def _about(self) -> list[str]:
-        return [describe(self), str(self.certificate)]
 
-    def __repr__(self) -> str:
-        return f"BetweennessResult({len(self.scores):,} vertices; {describe(self)}; {self.certificate})"
-
-
-@dataclass(frozen=True, eq=False)
-class EdgeBetweennessResult(Scores):
+@dataclass(frozen=True, eq=False, repr=False)
+class EdgeBetweennessResult(Certified):
     """The result of `edge_betweenness_centrality`. Both arcs of an undirected edge have the score of the edge.
 
     Attributes
@@ -336,7 +341,6 @@ class EdgeBetweennessResult(Scores):
     {(0, 1): 2.0, (1, 2): 2.0}
     """
 
-    name = "betweenness"
     scores: npt.NDArray[np.float64]
     edges: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
     certificate: Certificate
@@ -398,13 +402,6 @@ class EdgeBetweennessResult(Scores):
 
     def _cells(self, label: Any) -> tuple[Any, ...]:
         return tuple(label)
-
-    def _about(self) -> list[str]:
-        return [describe(self), str(self.certificate)]
-
-    def __repr__(self) -> str:
-        edges = self.graph.number_of_edges
-        return f"EdgeBetweennessResult({edges:,} edges; {describe(self)}; {self.certificate})"
 
 
 def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:

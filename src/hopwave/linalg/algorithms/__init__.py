@@ -1,14 +1,16 @@
 """Graph algorithms in the language of linear algebra: short files, close to their papers."""
 
 from hopwave.checks.keywords import offer
-from hopwave.linalg.algorithms.components import connected_components
 from hopwave.linalg.algorithms.dependencies import betweenness
-from hopwave.linalg.algorithms.hops import bfs
-from hopwave.linalg.algorithms.hubs import hits
-from hopwave.linalg.algorithms.power import eigenvector_centrality, katz_centrality
+from hopwave.linalg.algorithms.power import eigenvector_centrality, hits, katz_centrality
 from hopwave.linalg.algorithms.random_walk import pagerank
-from hopwave.linalg.algorithms.shortest_paths import delta_stepping, sssp
-from hopwave.linalg.algorithms.structure import core_numbers, label_propagation, maximal_independent_set
+from hopwave.linalg.algorithms.shortest_paths import bfs, delta_stepping, sssp
+from hopwave.linalg.algorithms.structure import (
+    connected_components,
+    core_numbers,
+    label_propagation,
+    maximal_independent_set,
+)
 from hopwave.linalg.algorithms.triangle_counts import triangle_count, triangle_list, triangles
 
 __all__ = [

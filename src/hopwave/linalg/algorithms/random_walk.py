@@ -118,7 +118,7 @@ def pagerank(
         return y, reduce(changes(y, x))
 
     rounds = adaptively(step, n * tol, (1 - alpha) * tol) if adaptive else all_at_once
-    found: Vector = power.settle(power.Rounds(rounds, x), n * tol, max_iter, "the ranks", before=before)
+    found: Vector = power.settle(rounds, x, n * tol, max_iter, "the ranks", before=before)
     return found
 
 

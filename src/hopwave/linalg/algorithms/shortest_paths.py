@@ -1,9 +1,10 @@
-"""Shortest paths from one vertex, by products over min-plus: Bellman-Ford's rounds, and Δ-stepping.
+"""Shortest paths from one vertex by products: hops; lengths over min-plus, by Bellman-Ford's rounds and Δ-stepping.
 
 A   weights: A(u, v) is the length of the arc u → v, never negative      d   the distances found so far
 f   the vertices whose distance became shorter, with that distance       t   offers: the distances through f
 Δ   the width of a bucket        L, H   the light arcs of A, at most Δ long, and the heavy ones
 
+Hops: push-pull, Algorithm 1, which is `linalg.waves` over any_pair.
 Bellman-Ford: Kepner and Gilbert, Graph Algorithms in the Language of Linear Algebra (2011), chapter 5. The vector is
 sparse while few distances change, so that a round is cheap, and dense otherwise (push-pull, section 6.3).
 Δ-stepping: Meyer and Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003); as products: Sridhar et al.,
@@ -20,15 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.algebra.matrix import Matrix
+from hopwave.algebra.matrix import Matrix, as_matrix
 from hopwave.algebra.operators import binary, monoid
-from hopwave.algebra.semiring import semiring
+from hopwave.algebra.semiring import any_pair, semiring
 from hopwave.algebra.vector import Shares, Vector
 from hopwave.arrays import as_array
 from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_lengths, extremes, place, square
 from hopwave.linalg.elementwise import select
+from hopwave.linalg.fixpoint import waves
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import reduce, vxm
 
@@ -37,6 +39,36 @@ min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 CONVERT = Shares(rising=0.3, falling=0.2)  # the rule of the plan bellman-ford
 MANY = 1000  # if a bucket has less than 1/MANY of the vertices, the next bucket is twice as wide
 WIDE, CHAINS = 2, 48  # Δ = max(WIDE, CHAINS / (mean degree)²) · longest arc
+
+
+def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
+    """Hops from the source to every vertex it reaches, as a vector of int32.
+
+    `hopwave.bfs` also takes labels and returns a result object; this returns a plain vector.
+
+    Parameters
+    ----------
+    A : Matrix, Graph, or SciPy or CuPy sparse matrix
+        The graph: an entry (i, j) is an arc from i to j.
+    source : int
+        The vertex where it starts.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where it runs; by default where `A` is.
+
+    Returns
+    -------
+    Vector
+        Hops, int32; no entry where there is no path.
+
+    Examples
+    --------
+    >>> hw.linalg.bfs(hw.generate.grid(3, 3), 0).to_dense().tolist()
+    [0, 1, 2, 1, 2, 3, 2, 3, 4]
+    """
+    A = as_matrix(A, weights=False)
+    f = Vector.from_entries([source], True, A.shape[0])
+    levels: Vector = waves(f, A, any_pair, device=device).levels
+    return levels
 
 
 def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector:

@@ -1,5 +1,5 @@
 // Makes y orthogonal to vectors that are orthogonal themselves and of length 1, and divides it by its own length
-// (hopwave/linalg/algorithms/hubs.py).
+// (hopwave/linalg/algorithms/power.py).
 //
 // Three passes over y with a barrier after each. The first finds the products of y with the vectors. The second
 // subtracts these parts and finds the products that remain, by rounding. The third subtracts those too, and finds the
