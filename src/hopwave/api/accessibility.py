@@ -67,10 +67,8 @@ def accessibility(
 
     Notes
     -----
-    Sums carry their rounding errors along: they are the exact sums rounded to float64, or next to them, and sums of
-    integers are exact on every device. With a decay, the factors themselves are rounded, on a GPU by its own
-    exponential function. A GPU copies only the sums to the host, unless `decay` is a function: then the distances of a
-    block of sources at a time, at most 64 MB.
+    Sums are the exact sums rounded to float64, or next to them; sums of integers are exact on every device. The factors
+    of a decay are rounded, on a GPU by its own exponential function.
 
     Examples
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Literal
 
 import numpy as np
@@ -91,8 +92,9 @@ def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, .
         if type(source) is list and source:
             return tuple(dict.fromkeys(graph._positions(source)))
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
-    if several and graph.labels is not None and _is_label(graph, source):
-        several = False  # a tuple may be one vertex's label
+    if several and graph.labels is not None:
+        with suppress(TypeError):  # it cannot be hashed
+            several = source not in graph._numbers  # a tuple may be one vertex's label
     check_not_table(source, "a list of vertices")
     if isinstance(source, np.ndarray) and source.ndim == 0:
         source, several = source[()], False
@@ -110,13 +112,6 @@ def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, .
         )
         raise GraphError(f"the list of {name} is empty; {remedy}")
     return ids
-
-
-def _is_label(graph: Named, value: Any) -> bool:
-    try:
-        return value in graph._numbers
-    except TypeError:
-        return False
 
 
 def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:

@@ -132,19 +132,15 @@ def betweenness_centrality(
     -----
     Path counts never overflow: they are rescaled when they become too large for float64.
 
-    With `k`, every score has a bound, and all bounds hold simultaneously with probability at least 1 − `delta`. A bound
-    is the narrower of two: Chernoff's bound for draws without replacement (Hoeffding 1963), which depends only on the
-    score, and for at least 128 sources a bound that depends on the variance of the draws. The risk is divided among the
-    vertices, in an undirected graph half of it in proportion to their scores. Bounds are 0 when all sources are drawn.
-    They are computed when they are first read.
+    With `k`, every score has a bound, computed when it is first read. All bounds hold simultaneously with probability
+    at least 1 − `delta`. They come from Hoeffding's inequality for draws without replacement and from the variance of
+    the draws (docs/betweenness.md).
 
     Along weights, two paths are equally long if their float64 sums from the source are equal, as in NetworkX. A weight
-    may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: a path can traverse it
-    any number of times, the number of shortest paths is undefined, and the call raises a GraphError. So does a cycle of
-    weights too small to change the float64 sums that they are added to.
-
-    With an executor on GPUs, results are bitwise identical except where one process would contract chains (`reduce`):
-    there they are the same up to rounding.
+    may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: the number of shortest
+    paths is undefined, and the call raises a GraphError. So does a cycle of weights too small to change the float64
+    sums that they are added to. With an executor on GPUs, results are the same up to rounding where one process would
+    contract chains (`reduce`), and bitwise identical elsewhere.
 
     Examples
     --------

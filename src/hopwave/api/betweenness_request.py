@@ -171,7 +171,14 @@ def check_request(
         )
     if drawn is not None and order is not None:
         drawn = order[drawn]
-    sources, targets = _sources(graph, precision.sources, drawn), _mask(graph, precision.targets)
+    if precision.sources is not None:
+        sources = np.array(source_ids(graph, precision.sources), np.int64)
+    else:
+        sources = np.arange(graph.n, dtype=np.int64) if drawn is None else drawn
+    targets: Any = None  # True for every target; None if all vertices are
+    if precision.targets is not None:
+        targets = np.zeros(graph.n, np.bool_)
+        targets[list(source_ids(graph, precision.targets, "targets"))] = True
     origins, demand = None, 1.0
     if precision.source_weights is not None or precision.target_weights is not None:
         chosen = None if precision.sources is None else sources
@@ -194,22 +201,6 @@ def check_request(
         origins=origins,
     )
     return Request(graph, job, precision, normalized, drawn, demand, flag("reduce", reduce))
-
-
-def _sources(graph: Graph, sources: Any, drawn: Integers | None) -> Integers:
-    """The sources that the caller named, or those that were drawn, or all."""
-    if sources is not None:
-        return np.array(source_ids(graph, sources), np.int64)
-    return np.arange(graph.n, dtype=np.int64) if drawn is None else drawn
-
-
-def _mask(graph: Graph, targets: Any) -> Any:
-    """True for every target; None if all vertices are targets."""
-    if targets is None:
-        return None
-    mask = np.zeros(graph.n, np.bool_)
-    mask[list(source_ids(graph, targets, "targets"))] = True
-    return mask
 
 
 def _demand(graph: Graph, end: str, weights: Any, chosen: Any) -> tuple[Any, float]:

@@ -49,11 +49,8 @@ def eccentricity(
     Notes
     -----
     Each search bounds the eccentricities of all vertices (Takes & Kosters 2013), so that few searches are needed. The
-    result is exact.
-
-    Along weights, bounds are widened by the largest rounding error: the result is bitwise identical to that of a search
-    from every vertex. The eccentricities of all vertices then need one search each, unless every sum is exact, as with
-    integers.
+    result is exact, along weights bitwise identical to that of a search from every vertex. The eccentricities of all
+    vertices along weights need one search each, unless every sum is exact, as with integers.
 
     Examples
     --------

@@ -302,16 +302,10 @@ def _ranked(G: Any, weights: Any, what: str, device: str, packed: bool = True) -
     """
     graph, A = weighted(G, weights, parallel="sum")
     device = product_device(graph, device, packed and not A.has_values)
-    A = square(_as_kept(graph, A, device), device, weights=True)
+    if isinstance(device, str) and device == "cuda" and has_gpu():  # in fewer bits, if a GPU keeps the rows compressed
+        from hopwave.engines.cuda.linalg.power import matrix_of
+
+        A = matrix_of(graph, A)
+    A = square(A, device, weights=True)
     check_weights(A, what, finite=True, called=graph.label)
     return graph, A, device
-
-
-def _as_kept(graph: Graph, A: Matrix, device: str) -> Matrix:
-    """The matrix of a graph as a GPU keeps it: in fewer bits, if its rows are compressed there."""
-    if not isinstance(device, str) or device != "cuda" or not has_gpu():
-        return A
-    from hopwave.engines.cuda.linalg.power import matrix_of
-
-    found: Matrix = matrix_of(graph, A)
-    return found

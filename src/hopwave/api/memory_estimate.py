@@ -50,7 +50,6 @@ OPTIONS = {
     "weakly_connected_components": (),
     "from_edges": ("weights", "directed"),
 }
-WHAT = tuple(OPTIONS)
 DEFAULTS = {"path_counts": False, "predecessors": True, "directed": False, "reduce": True}  # of others: None
 ONE_SOURCE = ("bfs", "sssp")
 ON_PACKED_ROWS = (
@@ -59,7 +58,6 @@ ON_PACKED_ROWS = (
 )  # fmt: skip
 WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
-TABLES = ("bfs_many", "sssp_many", "distance_table")
 SUMS: dict[str, What] = {"closeness_centrality": "total", "harmonic_centrality": "inverse"}
 KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkstra")
 BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False

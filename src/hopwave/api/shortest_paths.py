@@ -73,17 +73,13 @@ def sssp(
 
     Notes
     -----
-    Dijkstra's algorithm always settles the nearest vertex next, on one core of the CPU. Δ-stepping settles one bucket
-    of distances after another: on the CPU by compiled code on several threads, on a GPU by matrix products. Near-far is
-    the same idea in one launch on a GPU. In every round, Bellman-Ford relaxes all arcs of vertices whose distance
-    became shorter, by matrix products. "auto" is Δ-stepping on the CPU, or Dijkstra's algorithm for small graphs; on a
-    GPU, near-far. Methods that use matrix products compute all distances and then drop those beyond `limit` or the
-    farthest of the `targets`; the others do not search beyond the limit, nor beyond the bucket of the last target.
+    Dijkstra's algorithm runs on one core, Δ-stepping on several (on a GPU by matrix products), near-far in one launch
+    on a GPU, Bellman-Ford by matrix products. "auto" is Δ-stepping on the CPU, or Dijkstra's algorithm for small
+    graphs; on a GPU, near-far. Matrix products compute all distances and then drop those beyond `limit` or the farthest
+    of the `targets`; other methods search no farther.
 
-    If the graph is on a GPU (`G.to("cuda")`), distances and predecessors are CuPy arrays; otherwise they are copied to
-    the host when they are first read.
-
-    For several calls with an array on one graph, attach the weights once: `G.with_weights(weights)`.
+    If the graph is on a GPU, distances and predecessors are CuPy arrays; otherwise they are copied to the host when
+    they are first read. For several calls with one array, attach the weights once: `G.with_weights(weights)`.
 
     Examples
     --------
@@ -279,9 +275,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     Notes
     -----
     With weights, Dijkstra's algorithm runs from both endpoints until the searches meet; a GPU searches as
-    `sssp(targets=)`. The sum of two halves may differ in the last bit from the length added up from the source, so the
-    search from the source then continues through the other's settled vertices: the path is one that `sssp` could
-    return.
+    `sssp(targets=)`. The path is one that `sssp` could return, to the last bit of its length.
 
     Examples
     --------

@@ -11,7 +11,6 @@ array in the order of `G.indices`, or the name of an edge attribute of a Network
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -117,14 +116,13 @@ def own_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
     return graph, graph.is_weighted
 
 
-class CheckedLengths:
-    """Kept with a graph whose weights can be lengths: they need not be read again."""
-
-
 def _check_lengths(graph: Graph) -> None:
+    """Raise a GraphError if weights cannot be lengths. It is kept with the graph that they can."""
+    graph._prepared.made(_check_lengths, lambda: _can_be_lengths(graph))
+
+
+def _can_be_lengths(graph: Graph) -> bool:
     """Raise a GraphError if an arc is shorter than 0 or infinitely long, or sums of distances could exceed float64."""
-    if graph._prepared.find(CheckedLengths) is not None:
-        return
     least, greatest = _ends(graph) if graph.m else (0.0, 0.0)
     if least < 0:
         arc = arc_in_words(graph, int(np.argmin(np.asarray(graph.weights))), graph.label)
@@ -139,7 +137,7 @@ def _check_lengths(graph: Graph) -> None:
         raise GraphError(
             f"weight {greatest:g} is so great that sums of distances may exceed float64; divide all weights by a number"
         )
-    graph._prepared.keep(CheckedLengths())
+    return True
 
 
 def _ends(graph: Graph) -> tuple[float, float]:
@@ -177,20 +175,14 @@ def _from_networkx(g: Any, weights: Any, parallel: Parallel) -> Graph:
     )  # fmt: skip
 
 
-@dataclass
-class GraphsOfMatrix:
-    """Kept with a matrix: its graph (key False) and the graph of its transpose (key True)."""
-
-    graphs: dict[bool, Graph] = field(default_factory=dict)
-
-
 def graph_of(matrix: Matrix) -> Graph:
     """The graph whose adjacency matrix this is, kept with the matrix. It shares the matrix's arrays."""
-    kept = matrix._prepared.record(GraphsOfMatrix).graphs
-    if matrix._turned not in kept:
+
+    def make() -> Graph:
         rows = matrix.to("cpu").rows
-        kept[matrix._turned] = Graph.from_csr(rows.indptr, rows.indices, directed=True)
-    return kept[matrix._turned]
+        return Graph.from_csr(rows.indptr, rows.indices, directed=True)
+
+    return matrix._prepared.made((graph_of, matrix._turned), make)
 
 
 def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:

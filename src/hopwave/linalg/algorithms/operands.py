@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,7 @@ from hopwave.checks.numbers import is_whole
 from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
 from hopwave.graph.row_operations import arc_in_words, from_keys, keys_of
-from hopwave.linalg.elementwise import select
 from hopwave.linalg.products import reduce
-
-
-@dataclass
-class Known:
-    """What the algorithms keep with a matrix and its transpose, for which both are equal."""
-
-    extremes: tuple[float, float] | None = None
-    symmetric: bool | None = None
 
 
 def square(A: Any, device: str = "auto", weights: bool = False) -> Matrix:
@@ -66,13 +56,12 @@ def place(A: Matrix, vertex: Any, what: str = "source") -> int:
 
 def extremes(A: Matrix) -> tuple[float, float]:
     """(least, greatest) value, kept with the matrix; (1, 1) for a pattern. NaN if some value is NaN."""
-    known = A._prepared.record(Known)
-    if known.extremes is None:
-        known.extremes = _ends(A) if A.nnz else (math.inf, -math.inf)
-    return known.extremes
+    return A._prepared.made(extremes, lambda: _ends(A))
 
 
 def _ends(A: Matrix) -> tuple[float, float]:
+    if not A.nnz:
+        return math.inf, -math.inf
     if not A.has_values:
         return 1.0, 1.0
     if A.device == "cpu":  # by NumPy: the engine may have to be compiled first
@@ -114,13 +103,6 @@ def _arc(A: Matrix, choose: Callable[[Any], Any], called: Callable[[int], Any]) 
     return arc_in_words(rows, int(choose(np.asarray(rows.values))), called)
 
 
-def loopless(A: Matrix) -> Matrix:
-    """The pattern without its diagonal; the pattern itself if there is no loop."""
-    pattern = A.pattern() if A.has_values else A
-    without = select(pattern, "offdiag")
-    return without if without.nnz < A.nnz else pattern
-
-
 def without_repeats(A: Matrix) -> Matrix:
     """The pattern with every entry once; the matrix itself if no entry is repeated."""
     if A.is_ascending():
@@ -132,10 +114,11 @@ def without_repeats(A: Matrix) -> Matrix:
 
 def is_symmetric(A: Matrix) -> bool:
     """Whether the pattern equals its transpose (the graph is undirected); kept with the matrix."""
-    known = A._prepared.record(Known)
-    if known.symmetric is None:
+
+    def compare() -> bool:
         rows, columns = A.rows, A.columns
-        known.symmetric = rows.indices is columns.indices or (
-            bool((rows.indptr == columns.indptr).all()) and bool((rows.indices == columns.indices).all())
-        )
-    return known.symmetric
+        if rows.indices is columns.indices:
+            return True
+        return bool((rows.indptr == columns.indptr).all()) and bool((rows.indices == columns.indices).all())
+
+    return A._prepared.made(is_symmetric, compare)
