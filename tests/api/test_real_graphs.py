@@ -75,7 +75,7 @@ def test_betweenness_equals_the_oracles(data: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["luxembourg_osm", "osm-netherlands-cities", "moscow-roads"])
 def test_tables_of_roads_equal_scipys(data: Path, name: str) -> None:
-    """To the bit, with a limit that is a vertex's distance; every edge leads one way, so that some pairs have no path."""
+    """To the bit, also with the distance of a vertex as limit; edges lead one way, so that some pairs have no path."""
     u, v = graph(data, name).without_weights().relabel(None).to_edges()
     draw = np.random.default_rng(4)
     lengths = draw.integers(0, 1000, len(u)) / 7
