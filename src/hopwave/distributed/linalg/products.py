@@ -17,7 +17,7 @@ from hopwave.distributed.linalg.matrix import DistributedMatrix, DistributedVect
 from hopwave.distributed.sides import Side, allgather_slots, send_to_owners
 from hopwave.errors import LinalgError
 from hopwave.linalg import elementwise, products
-from hopwave.linalg.masking import Writes, Writing, allowed_places, checked_writing, choose, let_through, write
+from hopwave.linalg.masking import Writes, Writing, allowed_places, choose, let_through, write, writing
 from hopwave.linalg.products import arithmetic
 from hopwave.linalg.products import reduce as reduce_own
 from hopwave.planning.jobs import Direction
@@ -131,7 +131,7 @@ def product(
     matrix, tails, heads = A.block(forward, pull)
     inner, outer = (tails, heads) if forward else (heads, tails)
     own, mask = (None if given is None else given.own for given in (how.out, how.mask))
-    writes = checked_writing(how._replace(out=own, mask=mask))
+    writes = writing(how._replace(out=own, mask=mask))
     operand = _gathered(A, inner, x.own)
     masked: dict[str, Any] = {}
     if mask is not None and outer.comm is None:  # else its places are those of several ranks
