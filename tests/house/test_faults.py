@@ -8,7 +8,6 @@ ranks in tests/mpi.
 from __future__ import annotations
 
 import faulthandler
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import hopwave as hw
 import mixed
 from hopwave import HopwaveError, graph500
 from hopwave.graph.csr_compiled import sorted_rows
+from hopwave.system import threads
 from mixed import Events
 
 G = mixed.graph()
@@ -65,13 +65,13 @@ def troubles(call: Callable[[], Any], events: Events, allowed: tuple[type[BaseEx
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> Events:
     events = Events(lambda: RuntimeError("can't start new thread"))
-    start = threading.Thread.start
+    start = threads.start_new_thread
 
-    def counted(thread: threading.Thread) -> None:
+    def counted(*call: Any) -> None:
         events()
-        start(thread)
+        start(*call)
 
-    monkeypatch.setattr(threading.Thread, "start", counted)
+    monkeypatch.setattr(threads, "start_new_thread", counted)
     return events
 
 
@@ -100,8 +100,6 @@ THREADED: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("name", THREADED)
 def test_threads_that_do_not_start(name: str, starts: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hopwave.system import threads
-
     def call() -> Any:
         monkeypatch.setattr(threads, "crew", threads.Crew())
         return np.asarray(THREADED[name](tmp_path))

@@ -10,7 +10,7 @@ import pytest
 
 import hopwave.io as hio
 from hopwave.graph import Graph
-from hopwave.system import progress
+from hopwave.system import progress, threads
 from hopwave.system.progress import Meter
 
 
@@ -23,11 +23,21 @@ def eager(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.02)
 
 
-def until(condition):
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.001)
+@pytest.fixture
+def printed(capsys):
+    """A function that waits for a text on stderr, and returns all that was printed."""
+    seen = ""
+
+    def until(text):
+        nonlocal seen
+        end = time.monotonic() + 30
+        while text not in seen:
+            assert time.monotonic() < end, seen
+            time.sleep(0.001)
+            seen += capsys.readouterr().err
+        return seen
+
+    return until
 
 
 def test_short_work_shows_nothing(tmp_path, capfd, monkeypatch):
@@ -38,37 +48,25 @@ def test_short_work_shows_nothing(tmp_path, capfd, monkeypatch):
     assert capfd.readouterr().err == ""
 
 
-def test_lines_where_there_is_no_terminal(eager, capsys):
-    printed = ""
-
-    def more(text):
-        nonlocal printed
-        printed += capsys.readouterr().err
-        return text in printed
-
+def test_lines_where_there_is_no_terminal(eager, printed):
     with Meter("reading web.mtx", 200, None) as meter:
         meter.update(50)
-        until(lambda: more("hopwave: reading web.mtx: 25 % after 0 s\n"))
+        printed("hopwave: reading web.mtx: 25 % after 0 s\n")
         meter.stage("building")
-        until(lambda: more("hopwave: building: 0 s\n"))
-    assert more("hopwave: building: done after 0 s\n")
-    assert "\x1b" not in printed
-
-
-def test_compiling_is_shown_instead_of_a_share_that_does_not_grow(eager, capsys):
-    with Meter("betweenness", 200, None):
-        progress.instead("compiling, 3 of 9 functions")
+        printed("hopwave: building: 0 s\n")
+        progress.instead("compiling, 3 of 9 functions")  # in place of a share that does not grow
         try:
-            until(lambda: "compiling, 3 of 9 functions: 0 s" in capsys.readouterr().err)
+            printed("compiling, 3 of 9 functions: 0 s")
         finally:
             progress.instead(None)
-        until(lambda: "betweenness: 0 %" in capsys.readouterr().err)
+    assert "\r" not in printed("hopwave: building: done after 0 s\n")
 
 
 def test_lines_are_written_seconds_apart(eager, capsys, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", 1000.0)
     with Meter("reading", 10, None) as meter:
-        until(lambda: meter._last_line)
+        while not meter._last_line:
+            time.sleep(0.001)
         time.sleep(0.05)
     assert capsys.readouterr().err.count("\n") == 2  # the first line and the last
 
@@ -82,29 +80,28 @@ def test_progress_can_be_turned_off(how, eager, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
-def test_progress_true_is_shown_at_once(capsys):
-    with Meter("reading web.mtx", 100, True) as meter:
-        meter.update(50)
-    assert capsys.readouterr().err.splitlines() == [
-        "hopwave: reading web.mtx: 0 % after 0 s",
-        "hopwave: reading web.mtx: done after 0 s",
-    ]
+@pytest.mark.parametrize("error", [None, KeyError])
+def test_progress_true_is_shown_at_once_and_a_failure_is_not_done(error, capsys):
+    begins, ends = "hopwave: reading web.mtx: 0 % after 0 s", "hopwave: reading web.mtx: done after 0 s"
+    try:
+        with Meter("reading web.mtx", 100, True) as meter:
+            meter.update(50)
+            if error:
+                raise error
+    except KeyError:
+        ends = ""
+    assert capsys.readouterr().err.splitlines() == [begins, ends][: 1 + (error is None)]
 
 
-def test_a_failure_is_not_done(eager, capsys):
-    with pytest.raises(KeyError), Meter("reading", 10, True):
-        raise KeyError
-    assert "done" not in capsys.readouterr().err
-
-
-def test_a_bar_that_starts_late_shows_what_was_done_before(eager, monkeypatch):
+def test_a_bar_on_a_terminal_is_removed(eager, printed, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "90")
     with Meter("reading late.mtx", 200, None) as meter:
         meter.update(100)
-        until(lambda: meter._on_bar and meter._bar.tasks[0].completed == 100)
-        meter.stage("building")
-        until(lambda: [(task.description, task.total) for task in meter._bar.tasks] == [("building", None)])
-    assert meter._bar is None
+        printed(f"reading late.mtx {'#' * 20}{'.' * 20} 50 % 0 s, 0 s left")
+        meter.stage("building with a title of more letters than the terminal has columns" * 2)
+        longest = printed("building").rpartition("\r")[2]
+    assert len(longest) == 89 and printed(f"\r{' ' * 89}\r").endswith("\r")
 
 
 def test_a_closed_stderr_is_no_error(eager, monkeypatch):
@@ -116,17 +113,16 @@ def test_a_closed_stderr_is_no_error(eager, monkeypatch):
             pass
 
 
-def test_nobody_watches_when_the_work_is_over(eager):
-    with Meter("reading", 10, None):
-        until(lambda: progress._watch._watching)
-    until(lambda: not progress._watch._watching)
-
-
-def test_a_meter_that_was_not_told_its_end_is_forgotten(eager, capsys):
-    """Ctrl-C may come after the work and before __exit__ has begun."""
+@pytest.mark.parametrize("is_told", [True, False])
+def test_nobody_watches_when_the_work_is_over(is_told, eager, printed, capsys):
+    """Ctrl-C may come after the work and before __exit__ has begun: the meter is then not told its end."""
     meters = [Meter("reading", 10, None)]
     meters[0].__enter__()
-    until(lambda: meters[0]._last_line)
+    printed("reading: 0 %")
+    assert threads.crew._away
+    if is_told:
+        meters[0].__exit__(None, None, None)
     meters.clear()
-    until(lambda: not progress._watch._watching)
-    assert "done" not in capsys.readouterr().err
+    while threads.crew._away:
+        time.sleep(0.001)
+    assert ("done" in capsys.readouterr().err) is is_told

@@ -1,19 +1,12 @@
 """Threads of this process, and waiting for them in a way that no signal can break.
 
 Python runs signal handlers in the main thread, between any two steps of Python code, and the handler of Ctrl-C raises
-an exception there. Most of `threading` is Python code too: an exception inside Event.wait, Condition.__enter__,
-Thread.start or Future.result may leave a lock locked, and the next thread that needs it waits for ever. So calling
-threads use none of these. This module keeps three rules:
+an exception there. Inside Event.wait, Condition.__enter__, Thread.start or Future.result, which are Python code, that
+exception may leave a lock locked for ever. This module therefore keeps three rules:
 
-1. A caller waits only in C code: SimpleQueue, or `with` on a plain lock. An exception comes before it or after it,
-   never inside.
+1. A caller waits only in C code: SimpleQueue, or `with` on a plain lock. An exception comes before it or after it.
 2. A waiting thread also tests a flag now and then. If an exception swallows a wake-up, the result is late, not lost.
 3. Steps that must not be separated are one call into C (`at_once`), or run on another thread, where no handler runs.
-
-    crew.help(count, function, …)    short calls beside a leader who does not need them  (engines/cpu: crew.py, team.py)
-    crew.start(count, function, …)   long calls, each with a thread of its own          (workers.py, executors/deal.py)
-    Pool(threads).begin(work, …)     tasks with results, queued for some threads          (io/lines.py, cuda/nvrtc.py)
-    each(threads, items, work)       a task for every item            (graph/csr_compiled.py, generate/counter.py)
 """
 
 from __future__ import annotations
@@ -42,24 +35,12 @@ LOOK_SECONDS = 0.05  # between two tests of a flag, in case its wake-up is lost
 
 
 def at_once(*steps: Callable[[], Any]) -> None:
-    """Call C functions one after the other; no signal handler can run between them.
-
-    >>> found = []
-    >>> at_once(partial(found.append, 1), partial(found.append, 2))
-    >>> found
-    [1, 2]
-    """
+    """Call C functions one after the other; no signal handler can run between them."""
     deque(map(call, steps), maxlen=0)
 
 
 class Flag:
-    """Something that happens once, and that any number of threads may wait for.
-
-    >>> ready = Flag()
-    >>> ready.set()
-    >>> ready.wait(1.0)
-    True
-    """
+    """Something that happens once, and that any number of threads may wait for."""
 
     def __init__(self) -> None:
         self.is_set = False
@@ -81,18 +62,11 @@ class Flag:
         return self.is_set
 
 
-# ------------------------------------------------------------------ threads
-
-
 class Crew:
-    """Threads that sleep until called, shared by all calls of this process.
-
-    A plain queue of calls: it wakes a thread in a few microseconds, where an executor's futures take tens.
-    """
+    """Threads that sleep until called, shared by all calls of this process; woken in a few microseconds."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._starting = threading.Lock()
         self._calls: SimpleQueue[tuple[Callable[..., None], tuple[Any, ...], int, bool]] = SimpleQueue()
         self._threads = 0
         self._pending: list[int] = []  # one entry per call that is queued or running
@@ -101,7 +75,7 @@ class Crew:
     def help(self, count: int, function: Callable[..., None], *arguments: Any) -> None:
         """Let `count` threads run function(*arguments, number), number = 1 ... count, when free; does not wait.
 
-        The caller wakes only one thread, which wakes the others, so that the caller can begin its own work at once.
+        The caller wakes only one thread, which wakes the others.
         """
         with self._lock:
             self._grow(len(self._away) + count)
@@ -129,27 +103,12 @@ class Crew:
 
     def _grow(self, count: int) -> None:
         """Start threads until there are `count`, or as many as the system allows."""
-        if self._threads >= count:
-            return
-        started = Flag()
         try:
-            start_new_thread(self._start_threads, (count, started))  # a signal can break Thread.start
+            while self._threads < count:
+                start_new_thread(self._serve, ())
+                self._threads += 1
         except (RuntimeError, MemoryError) as error:
             log.info("%d of %d threads run: %s", self._threads, count, error)
-            return
-        while not started.wait(LOOK_SECONDS):
-            pass
-
-    def _start_threads(self, count: int, started: Flag) -> None:
-        try:
-            with self._starting:
-                while self._threads < count:
-                    threading.Thread(target=self._serve, name=f"hopwave-{self._threads + 1}", daemon=True).start()
-                    self._threads += 1
-        except (RuntimeError, MemoryError) as error:
-            log.info("%d of %d threads run: %s", self._threads, count, error)
-        finally:
-            started.set()
 
     def _serve(self) -> None:
         while True:
@@ -170,26 +129,23 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=crew.__init__)  # type: ignore[misc]  # a child has the crew but not its threads
 
 
-# ------------------------------------------------------------------ tasks
-
-
 class Task(Generic[Result]):
     """A call on another thread, and its result once it is there."""
 
-    def __init__(self, work: Callable[..., Result], arguments: tuple[Any, ...]) -> None:
-        self._call: Any = work, arguments
+    def __init__(self, call: Callable[[], Result]) -> None:
+        self._call: Any = call
         self._over = Flag()
         self._found: Any = None
         self.error: BaseException | None = None
 
     def run(self) -> None:
         """Make the call, once."""
-        (work, arguments), self._call = self._call, None
+        call, self._call = self._call, None
         try:
-            self._found = work(*arguments)
+            self._found = call()
         except BaseException as error:
             self.error = error
-        del work, arguments  # before the caller goes on, who may drop a graph
+        del call  # before the caller goes on, who may drop a graph
         self._over.set()
 
     def done(self) -> bool:
@@ -202,8 +158,7 @@ class Task(Generic[Result]):
             pass
         if self.error is not None:
             raise self.error
-        found: Result = self._found
-        return found
+        return self._found  # type: ignore[no-any-return]
 
 
 def beside(name: str, work: Callable[..., None], *arguments: Any) -> bool:
@@ -235,7 +190,7 @@ class Pool:
 
     def begin(self, work: Callable[..., Result], *arguments: Any) -> Task[Result]:
         """Begin work(*arguments) on a thread of the pool; returns its task."""
-        task = Task(work, arguments)
+        task = Task(partial(work, *arguments))
         self._tasks.put(task)
         with self._lock:
             if self._serving == self.threads:
@@ -295,9 +250,6 @@ def each(threads: int, items: Iterable[Any], work: Callable[[Any], Result]) -> l
     return found
 
 
-# ---------------------------------------------------------------- long arrays in equal parts, on all cores
-
-
 MOST_THREADS = 64
 PARTS_PER_THREAD = 4
 LONG = 1 << 21  # entries from which on threads are worth waking for one operation of NumPy
@@ -309,11 +261,7 @@ def thread_count() -> int:
 
 
 def parted(work: Callable[[npt.NDArray[Any]], Result], column: npt.NDArray[Any]) -> list[Result]:
-    """[work(part)] on all cores, as `in_parts`, if the column is long; else it is one part.
-
-    >>> parted(len, np.arange(3))
-    [3]
-    """
+    """[work(part)] on all cores, as `in_parts`, if the column is long; else it is one part."""
     return [work(column)] if len(column) < LONG else in_parts(work, column)
 
 
