@@ -38,7 +38,7 @@ import oracle
 import public_calls
 from hopwave import engines, generate
 from hopwave.engines import host_memory
-from hopwave.system.user_folder import why_not_trusted
+from hopwave.system.files import why_not_trusted
 from questions import Difference, cases
 
 

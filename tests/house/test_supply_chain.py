@@ -18,7 +18,7 @@ from docs import guarantees
 import vulnerabilities
 from hopwave.algebra import operators
 from hopwave.system import numba_cache
-from hopwave.system.user_folder import why_not_trusted
+from hopwave.system.files import why_not_trusted
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))

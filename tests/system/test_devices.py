@@ -30,8 +30,10 @@ def _cupy(monkeypatch: pytest.MonkeyPatch, runtime: Any) -> None:
     """Simulate an installed CuPy with this runtime."""
     cupy = ModuleType("cupy")
     cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
-    cupy.cuda = SimpleNamespace(runtime=runtime)  # type: ignore[attr-defined]
+    cupy.cuda = cuda = ModuleType("cupy.cuda")  # type: ignore[attr-defined]
+    cuda.runtime = runtime  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
 
 
 def _no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / f"cache{next(runs)}"))
         monkeypatch.setattr(shipped_code, "_said", set())
         shipped_code._choose.cache_clear()
-        numba_cache._digest.cache_clear()
+        numba_cache.digest_of.cache_clear()
         spec = importlib.util.spec_from_file_location("counting", tmp_path / "counting.py")
         assert spec is not None and spec.loader is not None
         made = importlib.util.module_from_spec(spec)

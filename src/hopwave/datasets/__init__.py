@@ -11,7 +11,7 @@ Graph(34 vertices, 78 edges, undirected)
 from hopwave.checks.keywords import offer
 from hopwave.datasets.collection import Published, load, names, published
 from hopwave.datasets.fetching import download, fetch
-from hopwave.system.user_folder import cache_folder
+from hopwave.system.files import cache_folder
 
 __all__ = ["Published", "cache_folder", "download", "fetch", "load", "names", "published"]
 

@@ -23,9 +23,8 @@ from hopwave import io
 from hopwave.datasets import collection
 from hopwave.errors import DownloadError, FormatError, GraphError, HopwaveError, amount
 from hopwave.graph import Graph
-from hopwave.system.files import Unpacked, replacing
+from hopwave.system.files import Unpacked, cache_folder, replacing
 from hopwave.system.progress import Meter
-from hopwave.system.user_folder import cache_folder
 
 ADDRESS = re.compile(r"https?://([^/\s@]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?(/[^\s]*)?$")  # a mirror
 URL = "https://suitesparse-collection-website.herokuapp.com/MM"

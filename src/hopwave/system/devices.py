@@ -12,7 +12,7 @@ from _thread import start_new_thread
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from hopwave.system.optional import install
 
@@ -74,14 +74,13 @@ def devices() -> tuple[Device, ...]:
     >>> hw.devices()[0].name
     'cpu'
     """
-    return (Device("cpu", "cpu", _processor_model(), host_cores(), host_memory()), *_gpus())
+    model = _line(Path("/proc/cpuinfo"), "model name", "Hardware", "cpu model")
+    model = model or platform.processor() or platform.machine() or "unknown processor"
+    return (Device("cpu", "cpu", model, host_cores(), host_memory()), *_gpus())
 
 
 def driver_version() -> int | None:
-    """The newest CUDA version that the installed NVIDIA driver can run, as 1000·major + 10·minor, or None.
-
-    Reads it from the driver's library without starting CUDA: a process that has started CUDA cannot fork safely.
-    """
+    """The newest CUDA version that the NVIDIA driver can run, as 1000·major + 10·minor, or None; starts no CUDA."""
     for library in ("libcuda.so.1", "nvcuda.dll"):
         try:
             version = ctypes.c_int(0)
@@ -93,10 +92,7 @@ def driver_version() -> int | None:
 
 
 def start_cuda() -> None:
-    """Start CUDA in a thread while CuPy is imported: each takes about 0.3 s. Call this if a GPU is sure to be used.
-
-    If there are several GPUs, it is not known yet which one is wanted, so only the driver is started.
-    """
+    """Start CUDA in a thread while CuPy is imported: each takes about 0.3 s. Of several GPUs none is started."""
     if "cupy" not in sys.modules:
         start_new_thread(_start_driver, ())
 
@@ -117,15 +113,14 @@ def cuda_extra() -> str:
     return "cuda13" if version is not None and version >= 13000 else "cuda12"
 
 
-def _processor_model() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+def _line(file: Path, *names: str) -> str | None:
+    """The value of a file's first line "name: value" with one of these names."""
+    with contextlib.suppress(OSError):  # not Linux
+        for line in file.read_text(errors="replace").splitlines():
             name, _, value = line.partition(":")
-            if name.strip() in ("model name", "Hardware", "cpu model") and value.strip():
+            if name.strip() in names and value.strip():
                 return value.strip()
-    except OSError:
-        pass  # not Linux
-    return platform.processor() or platform.machine() or "unknown processor"
+    return None
 
 
 def host_cores() -> int:
@@ -144,39 +139,23 @@ def host_memory() -> int | None:
 
 
 def _gpus() -> Iterator[Device]:
+    """The GPUs that CuPy sees, or those that the driver lists, with the reason why they cannot be used."""
     if importlib.util.find_spec("cupy") is None:
         reason = f"CuPy is not installed; run: {install(cuda_extra())}"
-        yield from _listed(reason)
-        return
-    try:
-        import cupy
-
-        found = [_described(cupy, number) for number in range(cupy.cuda.runtime.getDeviceCount())]
-    except Exception as error:  # a missing, outdated or broken driver raises errors of many types
-        reason = " ".join(str(error).split()) or type(error).__name__
-        yield from _listed(f"CuPy cannot reach it ({reason}); check the NVIDIA driver with nvidia-smi")
-        return
-    yield from found
-
-
-def _described(cupy: Any, number: int) -> Device:
-    about = cupy.cuda.runtime.getDeviceProperties(number)
-    model = about["name"].decode(errors="replace")
-    return Device(f"cuda:{number}", "cuda", model, int(about["multiProcessorCount"]), int(about["totalGlobalMem"]))
-
-
-def _listed(reason: str) -> Iterator[Device]:
-    """The GPUs that the driver lists but that cannot be used, with the reason."""
-    try:
-        folders = sorted(NVIDIA.iterdir())
-    except OSError:
-        return
-    for number, folder in enumerate(folders):
-        model = "NVIDIA GPU"
+    else:
         try:
-            for line in (folder / "information").read_text(errors="replace").splitlines():
-                name, _, value = line.partition(":")
-                model = value.strip() if name.strip() == "Model" and value.strip() else model
-        except OSError:
-            pass  # the folder itself says that the GPU is there
-        yield Device(f"cuda:{number}", "cuda", model, None, None, available=False, reason=reason)
+            from cupy.cuda import runtime
+
+            found = [runtime.getDeviceProperties(number) for number in range(runtime.getDeviceCount())]
+        except Exception as error:  # a missing, outdated or broken driver raises errors of many types
+            said = " ".join(str(error).split()) or type(error).__name__
+            reason = f"CuPy cannot reach it ({said}); check the NVIDIA driver with nvidia-smi"
+        else:
+            for number, about in enumerate(found):
+                cores, memory = int(about["multiProcessorCount"]), int(about["totalGlobalMem"])
+                yield Device(f"cuda:{number}", "cuda", about["name"].decode(errors="replace"), cores, memory)
+            return
+    with contextlib.suppress(OSError):
+        for number, folder in enumerate(sorted(NVIDIA.iterdir())):
+            model = _line(folder / "information", "Model") or "NVIDIA GPU"
+            yield Device(f"cuda:{number}", "cuda", model, None, None, available=False, reason=reason)

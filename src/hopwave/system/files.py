@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all."""
+"""Files that are written completely or not at all, archives of arrays, gzip, and which folders are safe."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import secrets
 import stat
 import struct
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -30,12 +31,9 @@ except ImportError:  # Windows
 def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator[IO[bytes]]:
     """A binary stream whose content becomes the file if the block ends without an error, and is dropped otherwise.
 
-    The bytes go to a temporary file in the same folder. When they are on the disk, the file is renamed in one step;
-    until then, an old file at `path` stays untouched. Devices and pipes (/dev/stdout) cannot be replaced and are
-    written directly. `packed` compresses with gzip. Temporary files that a killed process left for `path` are removed.
-
-    >>> with replacing("numbers.txt") as stream:  # doctest: +SKIP
-    ...     _ = stream.write(b"1 2 3")
+    The bytes go to a temporary file in the same folder, which is renamed in one step when they are on the disk. Devices
+    and pipes (/dev/stdout) are written directly. `packed` compresses with gzip. Temporary files that a killed process
+    left for `path` are removed.
     """
     target = checked(path)
     if target.exists() and not target.is_file():
@@ -66,10 +64,7 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
 
 
 def checked(path: str | os.PathLike[str]) -> Path:
-    """The file that `replacing` writes; raises what that would raise, so that it can be known before any work is done.
-
-    A file without permission to write is refused, although a rename could replace it.
-    """
+    """The file that `replacing` writes; raises what that would raise, and if the file itself is read-only."""
     target = Path(path).resolve()  # a link stays a link: the file that it points to is replaced
     try:
         there, is_folder, has_folder = target.exists(), target.is_dir(), target.parent.is_dir()
@@ -103,10 +98,7 @@ def _prefix(target: Path) -> str:
 
 
 def _opened(temporary: Path, mode: int) -> IO[bytes]:
-    """A new file, locked while it is open: one without a lock is stray.
-
-    A signal cannot come between the opening and the object that closes the file: both are one call into C.
-    """
+    """A new file, locked while it is open: one without a lock is stray. Opened in one call into C (Ctrl-C)."""
     while True:
         try:
             stream = open(temporary, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
@@ -149,9 +141,8 @@ def kind_of_special(path: Path) -> str | None:
         mode = path.stat().st_mode
     except (OSError, ValueError):
         return None
-    kinds = {"folder": stat.S_ISDIR, "pipe": stat.S_ISFIFO, "socket": stat.S_ISSOCK}
-    found = next((kind for kind, is_one in kinds.items() if is_one(mode)), "device")
-    return None if stat.S_ISREG(mode) else found
+    kinds = {stat.S_IFREG: None, stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+    return kinds.get(stat.S_IFMT(mode), "device")
 
 
 def _sync_folder(folder: Path) -> None:
@@ -166,9 +157,6 @@ def _sync_folder(folder: Path) -> None:
                 os.close(handle)
 
 
-# ---------------------------------------------------------------- arrays in one file, as numpy.load reads them
-
-
 LOCAL_HEADER = struct.Struct("<26xHH")  # of an entry in a zip archive: the lengths of its name and of its other fields
 _ALIGNED = 64  # bytes, as NumPy aligns what follows the header of an array
 _FILLING = 0xD935  # the kind of a field that only fills up, as Android's zipalign writes it
@@ -176,11 +164,7 @@ _LARGE_SIZES = 20  # bytes of the field for sizes above 4 GB, which comes last
 
 
 def write_arrays(stream: Any, arrays: Mapping[str, Any], *, packed: bool) -> None:
-    """Write arrays by name to an .npz archive; `packed` compresses them. Others begin at multiples of 64 bytes, so that
-    they can be mapped into memory.
-
-    numpy.savez leaves an archive behind if a write fails, whose deletion fails again, with a traceback on stderr.
-    """
+    """Write arrays by name to an .npz archive; `packed` compresses them, others can be mapped into memory."""
     with Archive(stream, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy")
@@ -203,12 +187,7 @@ def _write_array(place: Any, array: Any) -> None:
 
 
 def joined_crc(first: int, second: int, size: int) -> int:
-    """The CRC-32 of two pieces of data one after the other, from that of each; `size`: the bytes of the second.
-
-    >>> import zlib
-    >>> joined_crc(zlib.crc32(b"hop"), zlib.crc32(b"wave"), 4) == zlib.crc32(b"hopwave")
-    True
-    """
+    """The CRC-32 of two pieces of data one after the other, from that of each; `size`: the bytes of the second."""
     shift, power, left = 1 << 31, 1 << 30, 8 * size  # x⁰ and x¹: the highest bit is the coefficient of x⁰
     while left:
         if left & 1:
@@ -228,16 +207,10 @@ def _product(a: int, b: int) -> int:
 
 
 class Archive(zipfile.ZipFile):
-    """An archive that does nothing when it is deleted, where zipfile's complains if Ctrl-C came while it was made.
-
-    It is read and written in `with` blocks: its end is written where it is closed.
-    """
+    """An archive that does nothing when it is deleted, where zipfile's complains if Ctrl-C came while it was made."""
 
     def __del__(self) -> None:
         """Do nothing."""
-
-
-# ---------------------------------------------------------------- gzip, by streams that drop no Ctrl-C
 
 
 PIECE = 1 << 18  # packed bytes per step, between which a signal is handled
@@ -245,9 +218,9 @@ GZIP = 31  # zlib's `wbits` for a stream with the header and the checksum of gzi
 
 
 class Unpacked:
-    """The content of a gzip file, from its beginning on; files that were packed one by one and joined are one content.
+    """The content of a gzip file of one or more members. A damaged one raises zlib.error, a cut one EOFError.
 
-    A damaged file raises zlib.error, one that ends too early EOFError.
+    Unlike gzip's own streams it handles Ctrl-C between any two pieces.
     """
 
     def __init__(self, raw: IO[bytes]) -> None:
@@ -255,7 +228,7 @@ class Unpacked:
         self.seek(0)
 
     def seek(self, place: int) -> None:
-        """Go back to the beginning; there is no other place to go to."""
+        """Go back to the beginning."""
         assert place == 0
         self._raw.seek(0)
         self._unpacker: Any = None  # None between two members
@@ -268,29 +241,25 @@ class Unpacked:
 
     def read(self, size: int) -> bytes:
         """The next `size` bytes, fewer at the end."""
-        pieces, missing = [], size
-        while missing and (piece := self._next(missing)):
-            pieces.append(piece)
-            missing -= len(piece)
-        return b"".join(pieces)
+        return self._next(size, b"")
 
     def readline(self, size: int) -> bytes:
         """The next bytes up to a newline, at most `size` of them."""
-        pieces, missing = [], size
-        while missing and (piece := self._next(missing, b"\n")):
-            pieces.append(piece)
-            missing -= len(piece)
-            if piece.endswith(b"\n"):
-                break
-        return b"".join(pieces)
+        return self._next(size, b"\n")
 
-    def _next(self, most: int, end: bytes | None = None) -> bytes:
-        """Some of the next bytes, none after `end`; b"" if there are no more."""
-        ready = self._ready or self._unpack(most if end is None else PIECE)
-        stop = most if end is None else ready.find(end, 0, most) + 1 or most
-        self._ready = ready[stop:]
-        self._place += min(stop, len(ready))
-        return ready[:stop]
+    def _next(self, missing: int, end: bytes) -> bytes:
+        pieces = [b""]
+        while (
+            missing
+            and not (end and pieces[-1].endswith(end))
+            and (ready := self._ready or self._unpack(PIECE if end else missing))
+        ):
+            stop = (ready.find(end, 0, missing) + 1 if end else 0) or missing
+            pieces.append(ready[:stop])
+            self._ready = ready[stop:]
+            missing -= len(pieces[-1])
+            self._place += len(pieces[-1])
+        return b"".join(pieces)
 
     def _unpack(self, most: int) -> bytes:
         while data := self._packed or self._raw.read(PIECE):
@@ -331,3 +300,51 @@ class Packed(io.BufferedIOBase):
     def finish(self) -> None:
         """Write what is left, and the end mark."""
         self._raw.write(self._packer.flush())
+
+
+def cache_folder() -> Path:
+    """Where downloaded graphs and compiled GPU kernels are kept.
+
+    That is HOPWAVE_CACHE if it is set, or else `hopwave` in the user's cache folder.
+
+    Returns
+    -------
+    Path
+        The folder; it need not exist yet.
+
+    See Also
+    --------
+    fetch, download
+
+    Examples
+    --------
+    >>> cache_folder().name  # doctest: +SKIP
+    'hopwave'
+    """
+    if chosen := os.environ.get("HOPWAVE_CACHE"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "hopwave" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "hopwave"
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "hopwave"
+
+
+def why_not_trusted(place: Path, *, shared: bool = False) -> str | None:
+    """Why code in that folder must not be run, with the remedy: somebody else can write to it. None if it is safe.
+
+    `shared`: the folder may belong to the system's administrator, and its group may write, as for installed packages.
+
+    >>> import tempfile
+    >>> why_not_trusted(Path(tempfile.mkdtemp())) is None
+    True
+    """
+    if os.name != "posix":
+        return None
+    about = place.stat()
+    if about.st_uid != os.getuid() and not (shared and about.st_uid == 0):
+        return f"{place} belongs to another user"
+    if about.st_mode & (stat.S_IWOTH if shared else stat.S_IWGRP | stat.S_IWOTH):
+        return f"{place} can be written to by others; run: chmod {'o' if shared else 'go'}-w {place}"
+    return None

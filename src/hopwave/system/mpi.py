@@ -15,11 +15,7 @@ OPEN_MPI, OTHER = "Open MPI", "MPICH"
 
 
 def copies() -> int:
-    """How many copies of this process a launcher such as mpiexec or srun started, as the environment shows.
-
-    >>> copies() >= 1
-    True
-    """
+    """How many copies of this process a launcher such as mpiexec or srun started, as the environment shows."""
     sizes = (os.environ.get(name, "") for name in _SIZES)
     return max((int(size) for size in sizes if size.isdecimal()), default=1) or 1
 
@@ -35,10 +31,7 @@ def by_open_mpi() -> bool:
 
 
 def mismatch() -> str | None:
-    """Why an mpiexec cannot start programs of the mpi4py that is installed; None if nothing is known.
-
-    It is the one that started this process, if that is known, or else the one that is found.
-    """
+    """Why the mpiexec that started this process, or is found, does not fit the installed mpi4py; or None."""
     launcher = shutil.which("mpiexec")
     if launcher is None or importlib.util.find_spec("mpi4py") is None:
         return None

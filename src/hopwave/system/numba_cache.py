@@ -1,15 +1,14 @@
 """Numba's cache of machine code on disk, made safe: if it fails, functions are compiled again.
 
 Numba's own cache raises an error if no folder can be written to (a container with a read-only root), if a file is
-damaged, and if the disk is full. Compiled functions work without a cache, so here each of these costs only time and a
-line in the log. hopwave therefore compiles its functions by the `njit` of this module.
+damaged, and if the disk is full. Here each of these costs only time and a line in the log. hopwave therefore compiles
+its functions by the `njit` of this module.
 
 Numba decides by the file of a function alone whether its machine code is up to date, not by the files of the functions
 and constants compiled into it. Here all of these files count, as they were when they were imported: a process whose
-source was edited or upgraded since neither keeps nor reads machine code. Numba's files have numbers, are used again
-for other signatures, and are written after the index that names them: a second process could run other code than it
-asked for. Here a file is named for its content's source and signature, and is there before its name. It ends in its
-SHA-256, so that a damaged file is never run.
+source was edited or upgraded since neither keeps nor reads machine code. Numba also reuses file names and writes the
+index first, so that a second process could run other code than it asked for. Here a file is named for its content's
+source and signature, is written before the index names it, and ends in its SHA-256.
 
 What is not on disk yet may be in the package (shipped_code.py).
 """
@@ -24,7 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,8 +32,8 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from hopwave.system import shipped_code
+from hopwave.system.files import why_not_trusted
 from hopwave.system.first_use import without_collecting
-from hopwave.system.user_folder import why_not_trusted
 
 if sys.platform != "win32":
     import fcntl
@@ -55,7 +54,7 @@ class _Shipped:
         if is_edited(path):
             return None
         key = FunctionCache._index_key(self, sig, codegen)  # type: ignore[arg-type, no-untyped-call]
-        return shipped_code.file_of(self._py_func, key, _digest(tuple(compiled_together(path))))
+        return shipped_code.file_of(self._py_func, key, digest_of(path))
 
     def _load_shipped(self, sig: Any, target_context: Any) -> Any:
         return shipped_code.load(self._shipped(sig, target_context.codegen()), target_context)
@@ -77,8 +76,7 @@ class PackageOnly(_Shipped, NullCache):
 def _name_runtime() -> None:
     """Tell LLVM where the functions of Numba's runtime are that machine code calls.
 
-    Numba's own cache first loads everything that could compile a function, SciPy's linear algebra too: a quarter of a
-    second. That can wait until Numba compiles one, and it then does so by itself.
+    Numba's own cache first loads everything that could compile a function, which takes a quarter of a second.
     """
     from llvmlite import binding  # type: ignore[import-untyped]
     from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
@@ -142,7 +140,9 @@ class Cache(_Shipped, FunctionCache):
         """Raise RuntimeError if other users can write to the folder: Numba would run the code in their files."""
         with suppress(OSError):  # a folder that is not there yet is made by this user
             if reason := why_not_trusted(Path(self.cache_path), shared=True):
-                _say_that_others_write(reason)
+                _warn_once(
+                    f"machine code is neither kept nor read: {reason}, or set NUMBA_CACHE_DIR to a folder of your own"
+                )
                 raise RuntimeError(reason)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -192,10 +192,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 @cache
 def compiled_together(path: Path) -> list[Path]:
-    """The files whose functions and constants may be compiled into a function of that file.
-
-    For the CPU engine also the rules, and the operators whose source linalg/specialise.py writes into kernels.
-    """
+    """The files whose functions and constants may be compiled into a function of that file."""
     package = Path(__file__).resolve().parents[1]
     engine = package / "engines" / "cpu"
     if engine in path.parents:
@@ -231,21 +228,11 @@ def is_edited(path: Path) -> bool:
 @cache
 def digest_of(path: Path) -> str:
     """A digest of all the source that may be compiled into a function of that file."""
-    files = compiled_together(path)
-    return _digest(tuple(files)) if files != [path] else ""
-
-
-@cache
-def _digest(files: tuple[Path, ...]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    return hashlib.sha256(b"".join(file.read_bytes() for file in compiled_together(path))).hexdigest()
 
 
 class _Later:
-    """Makes the cache of a function when it is first used: that looks for a folder and tries to write to it, and most
-    functions that are imported are never called."""
+    """Makes the cache of a function when it is first used: that tries to write to a folder."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -257,7 +244,10 @@ class _Later:
         except Edited:
             pass
         except RuntimeError:
-            _say_that_nothing_is_kept()
+            _warn_once(
+                "no folder for machine code can be written to, so that every process compiles anew; set "
+                "NUMBA_CACHE_DIR to a folder that can be written to"
+            )
         self.function._cache = made
         return getattr(made, name)
 
@@ -273,28 +263,24 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
                 with suppress(OSError):
                     _imported[path] = _stamp(path)
             made._cache = _Later(made)
-            made._compiler.compile = _in_haste(made._compiler.compile)
+            made._compiler.compile = partial(_in_haste, made._compiler.compile)
         return made
 
     return compiled
 
 
-def _in_haste(compile_: Callable[..., Any]) -> Callable[..., Any]:
+def _in_haste(compile_: Callable[..., Any], *given: Any) -> Any:
     """Numba's compiler without Python's garbage collector, for about 40 MB."""
-
-    def compiled(*given: Any) -> Any:
-        _put_off_blas()
-        with without_collecting():
-            return compile_(*given)
-
-    return compiled
+    _put_off_blas()
+    with without_collecting():
+        return compile_(*given)
 
 
 @cache
 def _put_off_blas() -> None:
-    """Before it compiles anything, Numba imports SciPy's linear algebra, to see whether it is there: 0.25 seconds.
+    """Keep Numba from importing SciPy's linear algebra before it compiles anything, which takes 0.25 seconds.
 
-    It is, since hopwave needs SciPy. Functions that call it import it themselves when they are compiled.
+    Functions that call it import it themselves when they are compiled.
     """
     from numba.np import linalg
 
@@ -306,21 +292,11 @@ def _put_off_blas() -> None:
             linalg.ensure_blas = asked
 
 
-def _say_that_nothing_is_kept() -> None:
+def _warn_once(message: str) -> None:
     global _said
     if not _said:
         _said = True
-        log.warning(
-            "no folder for machine code can be written to, so that every process compiles anew; set NUMBA_CACHE_DIR to "
-            "a folder that can be written to"
-        )
-
-
-def _say_that_others_write(reason: str) -> None:
-    global _said
-    if not _said:
-        _said = True
-        log.warning("machine code is neither kept nor read: %s, or set NUMBA_CACHE_DIR to a folder of your own", reason)
+        log.warning(message)
 
 
 def where_kept() -> str | None:

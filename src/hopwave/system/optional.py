@@ -21,20 +21,12 @@ LIBRARIES = {
 
 
 def install(extra: str) -> str:
-    """The command that installs the libraries of an extra.
-
-    >>> install("io")
-    'pip install pyarrow pandas'
-    """
+    """The command that installs the libraries of an extra."""
     return f"pip install {LIBRARIES[extra]}"
 
 
 def optional(name: str, purpose: str) -> Any:
-    """The module of that name; raises an EngineError that says how to install it.
-
-    >>> optional("networkx", "to_networkx").__name__
-    'networkx'
-    """
+    """The module of that name; raises an EngineError that says how to install it."""
     try:
         return import_module(name)
     except ImportError:

@@ -2,10 +2,9 @@
 
 `make wheels` runs `hopwave warmup` with Numba set to a baseline that most machines have, and HOPWAVE_SHIP to its name.
 Whatever is compiled then is also written into the package, in the baseline's folder, in a file for every function and
-signature: one line of JSON (the SHA-256 of the rest), then Numba's pickle of the code, packed. `about.json` beside them
-says what they were made with. A folder is used only if all of it is the same here, and if this CPU has every feature of
-the baseline. If none can be used, functions are compiled as without them, and one line says why. Like the Python files
-beside them, they are trusted if nobody else can write to their folder.
+signature: one line of JSON (the SHA-256 of the rest), then Numba's pickle of the code, packed. A folder is used only if
+everything in its `about.json` is the same here, this CPU has every feature of the baseline, and nobody else can write to
+it. Otherwise functions are compiled, and one line says why.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hopwave.system.user_folder import why_not_trusted
+from hopwave.system.files import why_not_trusted
 
 log = logging.getLogger("hopwave")
 
@@ -40,6 +39,11 @@ class Baseline(NamedTuple):
     features: frozenset[str]
     without: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, cpu: str, features: str, without: str = "") -> Baseline:
+        """The baseline with features as words."""
+        return cls(cpu, frozenset(features.split()), tuple(without.split()))
+
     def settings(self) -> dict[str, str]:
         """The environment in which hopwave compiles for it, whatever CPU it runs on, into the package."""
         words = [*(f"-{name}" for name in self.without), *(f"+{name}" for name in sorted(self.features))]
@@ -48,37 +52,14 @@ class Baseline(NamedTuple):
 
 # The features must be all that the compiler may use: one too few is an illegal instruction on somebody's machine. The
 # levels of x86-64 are those of the psABI, as LLVM knows them (X86.td).
-_V2 = frozenset(
-    {"cmov", "crc32", "cx16", "cx8", "fxsr", "mmx", "popcnt", "sahf"}
-    | {"sse", "sse2", "sse3", "sse4.1", "sse4.2", "ssse3"}
-)
-_V3 = _V2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}
-# The best first.
+_V2 = "cmov crc32 cx16 cx8 fxsr mmx popcnt sahf sse sse2 sse3 sse4.1 sse4.2 ssse3"
+_V3 = f"{_V2} avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave"
+_LATER_ARM = "v8.1a v8.2a aes sha2 crc dotprod fullfp16 rcpc rdm ras spe ssbs perfmon"
+# The best first. Every server CPU since about 2017 has Armv8.1's atomics; Haswell (2013) and Zen (2017) have x86-64-v3;
+# Nehalem (2008), Bulldozer (2011) and Intel's small cores v2.
 BASELINES = {
-    # Every server CPU since about 2017: Armv8.1's atomics, and nothing later of what Neoverse N1 has.
-    "aarch64": (
-        Baseline(
-            "neoverse-n1",
-            frozenset({"fp-armv8", "neon", "lse"}),
-            (
-                "v8.1a",
-                "v8.2a",
-                "aes",
-                "sha2",
-                "crc",
-                "dotprod",
-                "fullfp16",
-                "rcpc",
-                "rdm",
-                "ras",
-                "spe",
-                "ssbs",
-                "perfmon",
-            ),
-        ),
-    ),
-    # Haswell (2013) and Zen (2017) have x86-64-v3; Nehalem (2008), Bulldozer (2011) and Intel's small cores v2.
-    "x86_64": (Baseline("x86-64-v3", _V3), Baseline("x86-64-v2", _V2)),
+    "aarch64": (Baseline.of("neoverse-n1", "fp-armv8 neon lse", _LATER_ARM),),
+    "x86_64": (Baseline.of("x86-64-v3", _V3), Baseline.of("x86-64-v2", _V2)),
 }
 
 

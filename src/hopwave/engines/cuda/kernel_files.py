@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from hopwave.system.user_folder import cache_folder, why_not_trusted
+from hopwave.system.files import cache_folder, why_not_trusted
 
 log = logging.getLogger("hopwave")
 SUFFIX = ".kernel"
