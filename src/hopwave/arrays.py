@@ -21,11 +21,7 @@ Answer = TypeVar("Answer")
 def ignoring(*kinds: str) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
     """A decorator: NumPy does not warn of these kinds of errors inside of the function.
 
-    Ctrl-C as `with np.errstate` begins or ends would leave the caller with these settings. They are set in a context
-    that ends with the function, at whatever moment that is.
-
-    >>> ignoring("divide")(lambda x: 1 / x)(np.zeros(1)).tolist()
-    [inf]
+    The settings are those of a context of their own, so that a Ctrl-C does not leave them to the caller.
     """
     how: Any = dict.fromkeys(kinds, "ignore")
 
@@ -64,11 +60,7 @@ def module_of(array: Array) -> Any:
 
 
 def all_true(size: int, xp: Any = np) -> Array:
-    """An array of True. CuPy's `ones` would compile a kernel.
-
-    >>> all_true(2).tolist()
-    [True, True]
-    """
+    """An array of True. CuPy's `ones` would compile a kernel."""
     if xp is np:
         return np.ones(size, np.bool_)
     found = xp.empty(size, np.bool_)
@@ -77,22 +69,14 @@ def all_true(size: int, xp: Any = np) -> Array:
 
 
 def masked_place(values: Any) -> int | None:
-    """The place (in the flattened array) of the first entry that NumPy's mask hides; None if nothing is hidden.
-
-    >>> masked_place(np.ma.array([1, 2], mask=[False, True]))
-    1
-    """
+    """The place (in the flattened array) of the first entry that NumPy's mask hides; None if nothing is hidden."""
     if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
         return None
     return int(np.flatnonzero(np.ma.getmaskarray(values))[0])
 
 
 def as_array(values: Any, what: str, error: type[HopwaveError], xp: Any = np) -> Any:
-    """The values as an array of NumPy or of another module; that error if lists in them differ in length.
-
-    >>> as_array([1, 2], "weights", LinalgError).tolist()
-    [1, 2]
-    """
+    """The values as an array of NumPy or of another module; that error if lists in them differ in length."""
     try:
         return xp.asarray(values)
     except ValueError:

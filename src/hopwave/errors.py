@@ -17,11 +17,7 @@ Answer = TypeVar("Answer")
 
 
 def amount(size: float) -> str:
-    """A number of bytes with a unit.
-
-    >>> amount(520), amount(3_200_000), amount(1.5e12)
-    ('520 bytes', '3.20 MB', '1500.00 GB')
-    """
+    """A number of bytes with a unit."""
     for unit, many in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= many:
             return f"{size / many:.2f} {unit}"
@@ -175,11 +171,7 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def too_large(what: str, needed: float, usable: float, remedy: str, least: str = "") -> EngineError:
-    """The error for anything that does not fit into memory. `least` names the part that needs `needed` bytes.
-
-    >>> str(too_large("a table of distances", 5e9, 1e9, "take fewer sources"))
-    'a table of distances needs 5.00 GB and may use 1.00 GB; take fewer sources'
-    """
+    """The error for anything that does not fit into memory. `least` names the part that needs `needed` bytes."""
     part = f" for {least}" if least else ""
     return EngineError(f"{what} needs {amount(needed)}{part} and may use {amount(usable)}; {remedy}")
 
@@ -195,10 +187,7 @@ def gpu_part(name: str) -> Any:
 
 
 def explain_gpu(error: Exception, doing: str) -> None:
-    """Raise an EngineError with a remedy if CUDA or CuPy raised the error; return otherwise.
-
-    >>> explain_gpu(KeyError("a"), "in bfs")
-    """
+    """Raise an EngineError with a remedy if CUDA or CuPy raised the error; return otherwise."""
     sorting = "cupy" in sys.modules and isinstance(error, MemoryError)  # CuPy's sorts raise Python's MemoryError
     if sorting or type(error).__module__.startswith(("cupy", "hopwave.engines.cuda.")):
         cuda = gpu_part("errors")
@@ -208,13 +197,7 @@ def explain_gpu(error: Exception, doing: str) -> None:
 
 
 def explaining(doing: str) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
-    """A decorator: errors of CUDA and CuPy inside of the function become EngineErrors.
-
-    For what is no public function (`checks.keywords` has those), such as the part of a property that computes.
-
-    >>> explaining("counting")(len)([5, 6])
-    2
-    """
+    """A decorator: errors of CUDA and CuPy inside of the function, which is not public, become EngineErrors."""
 
     def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
         @wraps(function)

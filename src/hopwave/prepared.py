@@ -17,15 +17,7 @@ Record = TypeVar("Record")
 
 
 class Prepared:
-    """Records by their class.
-
-    >>> prepared = Prepared()
-    >>> prepared.find(Structure) is None
-    True
-    >>> prepared.record(Structure).depth = 3
-    >>> prepared.find(Structure).depth
-    3
-    """
+    """Records by their class."""
 
     __slots__ = ("_records",)
 
@@ -47,11 +39,7 @@ class Prepared:
         return self.keep(kind()) if found is None else found
 
     def made(self, key: Hashable, make: Callable[[], Record]) -> Record:
-        """The record under a key, such as a class and whether a matrix is transposed; made when first needed.
-
-        >>> Prepared().made(("squares", 3), lambda: [0, 1, 4])
-        [0, 1, 4]
-        """
+        """The record under a key, such as a class and whether a matrix is transposed; made when first needed."""
         found: Record | None = self._records.get(key)
         return self._records.setdefault(key, make()) if found is None else found
 

@@ -70,7 +70,7 @@ def test_rows_that_name_nothing_are_found() -> None:
     """A missing file, name, plan or note, an unknown verdict, a function that is no test, and tests of pages only."""
     rules, tests = "planning/rules.py::beamer", "planning/test_rules.py::"
     rows = (
-        papers.Row("1", "", "faithful", (rules,), (f"{tests}test_hiragushis_parameters",)),
+        papers.Row("1", "", "faithful", (rules,), (f"{tests}test_whole_searches",)),
         papers.Row("2", "", "faithful", ("planning/rules.py::nope", "no.py::x"), (f"{tests}test_nope",)),
         papers.Row("3", "", "differs", ("planning/catalogue.py::nope",)),
         papers.Row("4", "", "perhaps", note="so"),

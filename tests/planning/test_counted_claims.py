@@ -29,17 +29,8 @@ def checked(trace: Trace, direction: str = "pull") -> int:
 
 def test_pushpull_table_2_saves_arcs_row_by_row() -> None:
     """A mask skips rows, an early exit the rest of a row; structure and operand reuse do not change the arcs read."""
-    baseline, structure, direction, masking, early, reuse = (
-        traced(name)
-        for name in (
-            "pushpull-baseline",
-            "pushpull-structure",
-            "pushpull-direction",
-            "pushpull-masking",
-            "pushpull-exit",
-            "pushpull",
-        )
-    )
+    names = ("-baseline", "-structure", "-direction", "-masking", "-exit", "")
+    baseline, structure, direction, masking, early, reuse = (traced(f"pushpull{name}") for name in names)
     assert checked(baseline) == checked(structure) == 0 and checked(baseline, "push") == checked(structure, "push") > 0
     assert checked(direction) > checked(masking) > checked(early) > 0
     assert checked(early) == checked(reuse), "the frontier and all visited vertices have the same first parent"

@@ -47,13 +47,8 @@ def test_xbfs_examples_1_to_6() -> None:
     steps = (Push("twc"), Pull("thread", "compacted", asynchronous=True))
     plan = Plan("toy", "XBFS", "5.2", "push twice, then pull with a look ahead", steps, OneWay(0.3))
     found = hw.bfs(graph, 0, plan=plan, device="cpu", threads=1, trace=True)
-    assert [np.flatnonzero(found.distances == depth).tolist() for depth in range(5)] == [
-        [0],
-        [1, 5],
-        [2, 6, 7],
-        [3, 4, 8],
-        [9],
-    ]
+    levels = [[0], [1, 5], [2, 6, 7], [3, 4, 8], [9]]
+    assert [np.flatnonzero(found.distances == depth).tolist() for depth in range(5)] == levels
     assert found.trace is not None and found.trace.directions[:3] == ["push", "push", "pull"]
     pull = found.trace[2]
     assert (pull.found, pull.ahead, pull.checked) == (4, 1, 1 + 2 + 1 + 2)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +41,8 @@ def estimate(
     rows, near, inverse = [], _Mean(graph.n), _Mean(graph.n)
     with polled("HyperBall", runs, progress) as poll:
         for run, start in enumerate(seeds):
-            found = engine.hyperball(graph, HyperBallJob(precision, start), lambda _, run=run: poll(run), threads)
+            ahead = partial(lambda run, done: poll(run), run)  # a run shows no progress inside
+            found = engine.hyperball(graph, HyperBallJob(precision, start), ahead, threads)
             rows.append(found.around)
             near.add(closeness(found.reached, found.total, graph.n, True))
             inverse.add(found.inverse)

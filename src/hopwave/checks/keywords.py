@@ -43,14 +43,9 @@ OTHER_NAMES = {"damping": "alpha", "damping_factor": "alpha"}  # an argument's n
 
 
 def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[..., Any]:
-    """The function; a call with a keyword that it does not have raises a TypeError that suggests one.
+    """The function; a keyword that it does not have raises a TypeError that suggests one.
 
-    The error names a `method` by the class for which it was called, which may have inherited it. An error of CUDA or
-    CuPy becomes an EngineError.
-
-    >>> suggesting(lambda depth_limit=None: 0)(depthlimit=2)
-    Traceback (most recent call last):
-    TypeError: <lambda>() has no argument 'depthlimit'; did you mean depth_limit=?
+    The error names a `method` by its class. An error of CUDA or CuPy becomes an EngineError.
     """
 
     @wraps(function)
@@ -118,12 +113,7 @@ def described(function: Callable[..., Any], text: str, names: Iterable[str]) -> 
 
 
 def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise a TypeError for the first keyword that is not known.
-
-    >>> check_keywords("sssp", ["weight"], ["G", "source", "weights"])
-    Traceback (most recent call last):
-    TypeError: sssp() has no argument 'weight'; did you mean weights=?
-    """
+    """Raise a TypeError for the first keyword that is not known."""
     names = list(known)
     for name in given:
         if name not in names:
@@ -132,11 +122,7 @@ def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) ->
 
 
 def meant(name: str, names: Iterable[str]) -> str:
-    """A question with the nearest of the names; empty if none is near.
-
-    >>> meant("direct", ["directed", "n"]), meant("x", ["directed", "n"])
-    ('did you mean directed=?', '')
-    """
+    """A question with the nearest of the names; empty if none is near."""
     names = list(names)
     if OTHER_NAMES.get(name) in names:
         return f"did you mean {OTHER_NAMES[name]}=?"

@@ -12,11 +12,7 @@ from hopwave.errors import GraphError
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number of Python or NumPy. True, False and 1.0 are not.
-
-    >>> is_whole(3), is_whole(np.int32(3)), is_whole(True), is_whole(3.0)
-    (True, True, False, False)
-    """
+    """Whether a value is a whole number of Python or NumPy. True, False and 1.0 are not."""
     return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64))
 
 
@@ -28,29 +24,17 @@ def check_bytes(name: str, value: Any, least: int = 1) -> int | None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a real number of Python or NumPy. True, False and NaN are not.
-
-    >>> is_number(3), is_number(np.float32(0.5)), is_number(True), is_number("3"), is_number(float("nan"))
-    (True, True, False, False, False)
-    """
+    """Whether a value is a real number of Python or NumPy. True, False and NaN are not."""
     return is_real(type(value)) and not isinstance(value, bool | np.bool_) and bool(value == value)
 
 
 def is_real(kind: type) -> bool:
-    """Whether all values of a type are real numbers (bools are); np.timedelta64 is not, though NumPy's classes say so.
-
-    >>> is_real(bool), is_real(np.float32), is_real(complex), is_real(np.timedelta64)
-    (True, True, False, False)
-    """
+    """Whether all values of a type are real numbers (bools are); np.timedelta64 is not, whatever its classes say."""
     return issubclass(kind, int | float | np.integer | np.floating | np.bool_) and not issubclass(kind, np.timedelta64)
 
 
 def shown(value: Any, most: int = 60) -> str:
-    """A value for a message, cut if it is long.
-
-    >>> shown("ann"), shown(10**5000)
-    ("'ann'", 'a number of 5001 digits')
-    """
+    """A value for a message, cut if it is long."""
     try:
         text = repr(value)
     except ValueError:  # Python writes whole numbers of up to 4,300 digits
@@ -62,9 +46,6 @@ def whole_numbers(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     """A column as integers; raises a GraphError that names the column and a value that is not whole.
 
     Floats that are whole are accepted: pandas turns integers into floats when some values of a column are missing.
-
-    >>> whole_numbers(np.array([1.0, 2.0]), "src").tolist()
-    [1, 2]
     """
     kind = values.dtype.kind
     if len(values) == 0:

@@ -1,4 +1,4 @@
-"""Every published plan, one record each. A new paper is a new record.
+"""Every published plan: a line of words and a line of choices. A new paper is two new lines.
 
 The plans have the names that their papers use. One of these names is misleading: TurboBFS's "top-down CSC" gathers over
 in-neighbours without early exit, so it is a pull. Only its COOC variant scatters.
@@ -6,27 +6,70 @@ in-neighbours without early exit, so it is a pull. Only its COOC variant scatter
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from typing import Any
 
 from hopwave.errors import PlanError
-from hopwave.planning.plan import Plan, PlanTable, Pull, Push
+from hopwave.planning.plan import Plan, PlanTable, Pull, Push, Step
 from hopwave.planning.rules import XBFS, Always, Beamer, Fewer, Growing, OneWay, Ratio
 
-TURBOBFS = "Artiles & Saeed, TurboBFS, IPDPSW 2021"
-HIRAGUSHI = "Hiragushi & Takahashi, Efficient Hybrid BFS on GPUs, ICA3PP 2013"
-XBFS_PAPER = "Gaihre et al., XBFS, HPDC 2019"
-PUSHPULL = "Yang, Buluç & Owens, Push-Pull in GraphBLAS, ICPP 2018"
-MERRILL = "Merrill, Garland & Grimshaw, PPoPP 2012, as in Hiragushi"
-TURBOBC = "Artiles & Saeed, TurboBC, ICPP Workshops 2021"
-BRANDES = "Brandes, A Faster Algorithm for Betweenness Centrality, J. Math. Sociology 2001"
-DIJKSTRA = "Dijkstra, A Note on Two Problems in Connexion with Graphs, Numerische Mathematik 1959"
-MEYER = "Meyer & Sanders, Δ-Stepping: A Parallelizable Shortest Path Algorithm, J. Algorithms 2003"
-KEPNER = "Kepner & Gilbert, Graph Algorithms in the Language of Linear Algebra, SIAM 2011"
-OURS = "hopwave"
+# Papers, and below each its plans: name (section): summary.
+WORDS = """
+hopwave
+  hopwave (docs/plans.md): the whole search in one call, with the rule inside; what plan='auto' picks on a CPU
+  hopwave-dense (docs/plans.md): hopwave, pulling sooner: what plan='auto' picks on a GPU, and on a CPU for mean degrees
+    of at least 16
+  hopwave-paths (docs/plans.md): hopwave, adding up every term: what plan='auto' picks for path counts
+Artiles & Saeed, TurboBFS, IPDPSW 2021
+  turbobfs-td-sccooc (III-B, Algorithm 3): one thread per arc scatters into a dense vector; counts paths
+  turbobfs-td-sccsc (III-B, Algorithm 4): one thread per vertex sums its in-neighbours, masked; counts paths
+  turbobfs-td-vecsc (III-B, Algorithm 5): one warp per vertex sums its in-neighbours, masked; counts paths
+  turbobfs-bu-sc (III-C, Algorithm 6): one thread per vertex looks for a parent and stops at the first
+  turbobfs-bu-ve (III-C, Algorithm 7): one warp per vertex looks for a parent and stops at the first
+  turbobfs-tdbu (III-C): top-down gather until 10% of the vertices are in the frontier, then bottom-up
+Hiragushi & Takahashi, Efficient Hybrid BFS on GPUs, ICA3PP 2013
+  hiragushi-hybrid (3.2-3.5, Figure 3): two-phase push with an exact bitmap, compacted bottom-up, neighbours by degree
+Merrill, Garland & Grimshaw, PPoPP 2012, as in Hiragushi
+  merrill (3.2): two-phase push only: the baseline of Hiragushi
+Gaihre et al., XBFS, HPDC 2019
+  xbfs (4.3, 5.1-5.2, Algorithms 2 and 3): four ways to make a queue, one chosen per level; warp-balanced asynchronous
+    bottom-up
+  xbfs-static (5.1.2): xbfs with rows assigned to threads in advance
+  xbfs-thread (5.1.2, Algorithm 1): xbfs with threads fetching one row at a time
+  xbfs-donate (5.1.2): xbfs with all threads of a warp on its last row
+  xbfs-sync (5.2): xbfs without looking ahead into the next level
+Yang, Buluç & Owens, Push-Pull in GraphBLAS, ICPP 2018
+  pushpull-baseline (Table 2, 6.2): column product by gather, key-value sort and reduce
+  pushpull-structure (Table 2, 5.5): … sorting keys only
+  pushpull-direction (Table 2, 5.1): … and unmasked row products when the frontier is large
+  pushpull-masking (Table 2, 5.2): … and rows masked by the unvisited vertices
+  pushpull-exit (Table 2, 5.3): … and early exit
+  pushpull (5-6, Algorithms 1-3): … and operand reuse: all five optimisations
+Artiles & Saeed, TurboBC, ICPP Workshops 2021
+  turbobc-sccooc (3.3, Algorithm 2): betweenness, one thread per arc, forward and backward
+  turbobc-sccsc (3.3, Algorithm 3): betweenness, one thread per vertex
+  turbobc-vecsc (3.3, Algorithm 4): betweenness, one warp per vertex
+Brandes, A Faster Algorithm for Betweenness Centrality, J. Math. Sociology 2001
+  brandes-dijkstra (3 and 4): betweenness along weights: Dijkstra's algorithm, one source per worker
+hopwave
+  hopwave-block (docs/plans.md): betweenness, one source per worker, many sources at a time: small or deep graphs
+  hopwave-batch (docs/plans.md): betweenness, a batch of sources shares every read of the graph: shallow or dense graphs
+  hopwave-wide (docs/plans.md): betweenness, all workers on one source: huge graphs, few samples
+Dijkstra, A Note on Two Problems in Connexion with Graphs, Numerische Mathematik 1959
+  dijkstra (problem 2): shortest paths, the nearest vertex first, from a heap, on one core; what 'auto' picks for small
+    graphs
+  dijkstra-buckets (problem 2): shortest paths, nearest first, from a ring of buckets; for Δ-stepping where one core is
+    faster than several
+Meyer & Sanders, Δ-Stepping: A Parallelizable Shortest Path Algorithm, J. Algorithms 2003
+  delta-stepping (2): shortest paths, one bucket of distances after another, on all cores, or by products on a GPU
+hopwave
+  near-far (docs/plans.md): shortest paths, a whole search in one launch, near vertices before far ones; what 'auto'
+    picks on a GPU
+Kepner & Gilbert, Graph Algorithms in the Language of Linear Algebra, SIAM 2011
+  bellman-ford (5): shortest paths, rounds of products over min-plus, of the distances that became shorter or of all
+"""
 
 gather = Pull("thread", early_exit=False)
 gather_by_warps = replace(gather, mapping="warp")
@@ -35,187 +78,82 @@ scatter = Push("edge", "dense", "atomic")
 sort = Push("merge", "sort", "atomic", structure_only=True)
 row = Pull("thread", "all", "frontier", early_exit=False)
 masked = replace(row, rows="unvisited")
-relax = Push("thread", "queue")
+relax = Push("thread", "queue")  # offers distances to neighbours, which take one that is shorter than their own
 ours = Push("merge", "queue", "atomic"), Pull("thread", "unvisited", "frontier")
 ours_counting = ours[0], gather
+ahead = Pull("thread", "compacted", "frontier", asynchronous=True, balance="warp")
+before_pull, after_pull = (two_phase, Push("twc", "scan", "benign")), (Push("twc", "reuse", "atomic"), two_phase)
 
 Choices = dict[str, Any]
+USUAL: Choices = {"rule": Always()}
 SWITCH: Choices = {"rule": Ratio(0.01, 0.01)}
+FIVE: Choices = {"rule": XBFS(0.1)}
 SCORES: Choices = {"task": "betweenness"}
 PATHS: Choices = {"task": "paths", "lengths": "weights"}
-ONE_LAUNCH: Choices = {"loop": "device"}
+SEARCH: Choices = {"loop": "device", "order": "degree"}
+REGIME: Choices = {"loop": "device", "rule": Fewer(1.5, 32)} | SCORES
+SSSP: Choices = {"loop": "device"} | PATHS
 
-
-def _plan(paper: str, section: str, name: str, summary: str, *steps: Push | Pull, **choices: Any) -> Plan:
-    """One record; its rule is Always() unless `choices` has another."""
-    choices.setdefault("rule", Always())
-    return Plan(name, paper, section, summary, steps, **choices)
-
-
-def _xbfs(name: str, section: str, summary: str, **choices: Any) -> Plan:
-    """XBFS with some choices of its pull changed."""
-    ahead: Choices = {"asynchronous": True, "balance": "warp"}
-    pull = Pull("thread", "compacted", "frontier", **ahead | choices)
-    steps = two_phase, Push("twc", "scan", "benign"), pull, Push("twc", "reuse", "atomic"), two_phase
-    return _plan(XBFS_PAPER, section, name, summary, *steps, rule=XBFS(0.1))
-
-
-def _hopwave(name: str, summary: str, *steps: Push | Pull, **choices: Any) -> Plan:
-    """A plan of our own; a whole search in one call, unless `choices` say otherwise."""
-    return _plan(OURS, "docs/plans.md", name, summary, *steps, **ONE_LAUNCH | choices)
-
-
-def _regime(regime: str, summary: str) -> Plan:
-    """One of our regimes of betweenness."""
-    return _hopwave(f"hopwave-{regime}", summary, *ours_counting, rule=Fewer(1.5, 32), regime=regime, **SCORES)
-
-
-_turbobfs: Callable[..., Plan] = partial(_plan, TURBOBFS)
-_turbobc: Callable[..., Plan] = partial(_plan, TURBOBC, **SCORES)
-_pushpull: Callable[..., Plan] = partial(_plan, PUSHPULL)
-_sssp: Callable[..., Plan] = partial(_plan, **ONE_LAUNCH | PATHS)
-_search: Callable[..., Plan] = partial(_hopwave, order="degree")
-
-PLANS = [
-    _search(
-        "hopwave",
-        "the whole search in one call, with the rule inside; what plan='auto' picks on a CPU",
-        *ours,
-        rule=Growing(5, 18),
+# Of each plan its steps and the fields of `Plan` that are not as usual.
+RECORDS: dict[str, tuple[tuple[Step, ...], Choices]] = {
+    "hopwave": (ours, SEARCH | {"rule": Growing(5, 18)}),
+    "hopwave-dense": (ours, SEARCH | {"rule": Growing(12, 18)}),
+    "hopwave-paths": (ours_counting, SEARCH | {"rule": Growing(5, 18)}),
+    "turbobfs-td-sccooc": ((scatter,), {}),
+    "turbobfs-td-sccsc": ((gather,), {}),
+    "turbobfs-td-vecsc": ((gather_by_warps,), {}),
+    "turbobfs-bu-sc": ((Pull("thread"),), {}),
+    "turbobfs-bu-ve": ((Pull("warp"),), {}),
+    "turbobfs-tdbu": ((gather, Pull("thread")), {"rule": OneWay(0.10)}),
+    "hiragushi-hybrid": (
+        (two_phase, Pull("thread", "compacted", "visited")),
+        {"rule": Beamer(48, 20), "order": "degree"},
     ),
-    _search(
-        "hopwave-dense",
-        "hopwave, pulling sooner: what plan='auto' picks on a GPU, and on a CPU for mean degrees of at least 16",
-        *ours,
-        rule=Growing(12, 18),
-    ),
-    _search(
-        "hopwave-paths",
-        "hopwave, adding up every term: what plan='auto' picks for path counts",
-        *ours_counting,
-        rule=Growing(5, 18),
-    ),
-    _turbobfs(
-        "III-B, Algorithm 3",
-        "turbobfs-td-sccooc",
-        "one thread per arc scatters into a dense vector; counts paths",
-        scatter,
-    ),
-    _turbobfs(
-        "III-B, Algorithm 4",
-        "turbobfs-td-sccsc",
-        "one thread per vertex sums its in-neighbours, masked; counts paths",
-        gather,
-    ),
-    _turbobfs(
-        "III-B, Algorithm 5",
-        "turbobfs-td-vecsc",
-        "one warp per vertex sums its in-neighbours, masked; counts paths",
-        gather_by_warps,
-    ),
-    _turbobfs(
-        "III-C, Algorithm 6",
-        "turbobfs-bu-sc",
-        "one thread per vertex looks for a parent and stops at the first",
-        Pull("thread"),
-    ),
-    _turbobfs(
-        "III-C, Algorithm 7",
-        "turbobfs-bu-ve",
-        "one warp per vertex looks for a parent and stops at the first",
-        Pull("warp"),
-    ),
-    _turbobfs(
-        "III-C",
-        "turbobfs-tdbu",
-        "top-down gather until 10% of the vertices are in the frontier, then bottom-up",
-        *(gather, Pull("thread")),
-        rule=OneWay(0.10),
-    ),
-    _plan(
-        *(HIRAGUSHI, "3.2-3.5, Figure 3", "hiragushi-hybrid"),
-        "two-phase push with an exact bitmap, compacted bottom-up, neighbours by degree",
-        *(two_phase, Pull("thread", "compacted", "visited")),
-        rule=Beamer(48, 20),
-        order="degree",
-    ),
-    _plan(MERRILL, "3.2", "merrill", "two-phase push only: the baseline of Hiragushi", Push("twc", "queue", "benign")),
-    _xbfs(
-        "xbfs",
-        "4.3, 5.1-5.2, Algorithms 2 and 3",
-        "four ways to make a queue, one chosen per level; warp-balanced asynchronous bottom-up",
-    ),
-    _xbfs("xbfs-static", "5.1.2", "xbfs with rows assigned to threads in advance", balance="static"),
-    _xbfs("xbfs-thread", "5.1.2, Algorithm 1", "xbfs with threads fetching one row at a time", balance="thread"),
-    _xbfs("xbfs-donate", "5.1.2", "xbfs with all threads of a warp on its last row", balance="donate"),
-    _xbfs("xbfs-sync", "5.2", "xbfs without looking ahead into the next level", asynchronous=False),
+    "merrill": ((replace(two_phase, claim="benign"),), {}),
+    "xbfs": ((*before_pull, ahead, *after_pull), FIVE),
+    "xbfs-static": ((*before_pull, replace(ahead, balance="static"), *after_pull), FIVE),
+    "xbfs-thread": ((*before_pull, replace(ahead, balance="thread"), *after_pull), FIVE),
+    "xbfs-donate": ((*before_pull, replace(ahead, balance="donate"), *after_pull), FIVE),
+    "xbfs-sync": ((*before_pull, replace(ahead, asynchronous=False), *after_pull), FIVE),
     # Table 2 of the push-pull paper: each row adds one optimisation to the row before.
-    _pushpull(
-        "Table 2, 6.2",
-        "pushpull-baseline",
-        "column product by gather, key-value sort and reduce",
-        replace(sort, structure_only=False),
+    "pushpull-baseline": ((replace(sort, structure_only=False),), {}),
+    "pushpull-structure": ((sort,), {}),
+    "pushpull-direction": ((sort, replace(row, mapping="merge")), SWITCH),
+    "pushpull-masking": ((sort, masked), SWITCH),
+    "pushpull-exit": ((sort, replace(masked, early_exit=True)), SWITCH),
+    "pushpull": ((sort, Pull("thread", "unvisited", "visited")), SWITCH),
+    "turbobc-sccooc": ((scatter,), SCORES),
+    "turbobc-sccsc": ((gather,), SCORES),
+    "turbobc-vecsc": ((gather_by_warps,), SCORES),
+    "brandes-dijkstra": ((relax,), SCORES | {"regime": "block", "lengths": "weights"}),
+    "hopwave-block": (ours_counting, REGIME | {"regime": "block"}),
+    "hopwave-batch": (ours_counting, REGIME | {"regime": "batch"}),
+    "hopwave-wide": (ours_counting, REGIME | {"regime": "wide"}),
+    "dijkstra": ((relax,), SSSP),
+    "dijkstra-buckets": ((relax,), SSSP),
+    "delta-stepping": ((relax,), SSSP),
+    "near-far": ((ours[0],), SSSP),
+    "bellman-ford": (
+        (Push("thread", "dense"), Pull("thread", "all", "visited", early_exit=False)),
+        PATHS | {"rule": Ratio(0.3, 0.2)},
     ),
-    _pushpull("Table 2, 5.5", "pushpull-structure", "… sorting keys only", sort),
-    _pushpull(
-        "Table 2, 5.1",
-        "pushpull-direction",
-        "… and unmasked row products when the frontier is large",
-        *(sort, replace(row, mapping="merge")),
-        **SWITCH,
-    ),
-    _pushpull(
-        "Table 2, 5.2", "pushpull-masking", "… and rows masked by the unvisited vertices", sort, masked, **SWITCH
-    ),
-    _pushpull("Table 2, 5.3", "pushpull-exit", "… and early exit", sort, replace(masked, early_exit=True), **SWITCH),
-    _pushpull(
-        "5-6, Algorithms 1-3",
-        "pushpull",
-        "… and operand reuse: all five optimisations",
-        *(sort, Pull("thread", "unvisited", "visited")),
-        **SWITCH,
-    ),
-    _turbobc("3.3, Algorithm 2", "turbobc-sccooc", "betweenness, one thread per arc, forward and backward", scatter),
-    _turbobc("3.3, Algorithm 3", "turbobc-sccsc", "betweenness, one thread per vertex", gather),
-    _turbobc("3.3, Algorithm 4", "turbobc-vecsc", "betweenness, one warp per vertex", gather_by_warps),
-    _plan(
-        *(BRANDES, "3 and 4", "brandes-dijkstra"),
-        "betweenness along weights: Dijkstra's algorithm, one source per worker",
-        relax,
-        **SCORES | {"regime": "block", "lengths": "weights"},
-    ),
-    _regime("block", "betweenness, one source per worker, many sources at a time: small or deep graphs"),
-    _regime("batch", "betweenness, a batch of sources shares every read of the graph: shallow or dense graphs"),
-    _regime("wide", "betweenness, all workers on one source: huge graphs, few samples"),
-    # In sssp, a push offers distances to neighbours, which take a distance that is shorter than their own.
-    _sssp(
-        *(DIJKSTRA, "problem 2", "dijkstra"),
-        "shortest paths, the nearest vertex first, from a heap, on one core; what 'auto' picks for small graphs",
-        relax,
-    ),
-    _sssp(
-        *(DIJKSTRA, "problem 2", "dijkstra-buckets"),
-        "shortest paths, nearest first, from a ring of buckets; for Δ-stepping where one core is faster than several",
-        relax,
-    ),
-    _sssp(
-        *(MEYER, "2", "delta-stepping"),
-        "shortest paths, one bucket of distances after another, on all cores, or by products on a GPU",
-        relax,
-    ),
-    _sssp(
-        *(OURS, "docs/plans.md", "near-far"),
-        "shortest paths, a whole search in one launch, near vertices before far ones; what 'auto' picks on a GPU",
-        ours[0],
-    ),
-    _plan(
-        *(KEPNER, "5", "bellman-ford"),
-        "shortest paths, rounds of products over min-plus, of the distances that became shorter or of all",
-        *(Push("thread", "dense"), Pull("thread", "all", "visited", early_exit=False)),
-        **PATHS | {"rule": Ratio(0.3, 0.2)},
-    ),
-]
-CATALOGUE: dict[str, Plan] = {plan.name: plan for plan in PLANS}
+}
+
+
+def _read(words: str) -> Iterator[Plan]:
+    """The plans of the text above, in its order."""
+    paper = ""
+    for line in words.replace("\n    ", " ").strip().splitlines():
+        if not line.startswith(" "):
+            paper = line
+            continue
+        head, _, summary = line.strip().partition("): ")
+        name, _, section = head.partition(" (")
+        steps, choices = RECORDS[name]
+        yield Plan(name, paper, section, summary, steps, **USUAL | choices)
+
+
+CATALOGUE: dict[str, Plan] = {plan.name: plan for plan in _read(WORDS)}
 
 
 def plan(name: str | Plan, task: str | None = None) -> Plan:

@@ -19,11 +19,7 @@ from hopwave.prepared import Prepared
 
 @dataclass(frozen=True)
 class SearchJob:
-    """What a search must find: always distances, and if wanted predecessors and path counts.
-
-    >>> SearchJob(path_counts=True).semiring.name
-    'plus_first'
-    """
+    """What a search must find: always distances, and if wanted predecessors and path counts."""
 
     predecessors: bool = True
     path_counts: bool = False
@@ -54,15 +50,12 @@ Progress = bool | None | Callable[[int, int], object]
 class BetweennessJob:
     """A betweenness run: Σ δ over these sources, to these targets (None: all), along paths not longer than cutoff.
 
-    `targets` has one number per vertex: how much a path to it counts, False and True for 0 and 1. `origins` has
-    one number per vertex too: how much a path from it counts; None: 1 each. `copies`, if any: how many vertices with
-    the same neighbours each vertex stands for (hopwave.algorithms.reduction.union); its sums are those of all of them.
-
+    `targets` and `origins` have one number per vertex: how much a path to it, or from it, counts. `copies`: how many
+    vertices with the same neighbours each vertex stands for (algorithms.reduction.union); its sums are those of all.
     `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
-    ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. The
-    length of a path, and with it the cutoff, is its number of hops; if `weighted`, the sum of its arcs' weights.
-    If the job is one block of a larger job, `out_of` is the number of sources of the larger job: the block is then
-    computed as it would be there, bit for bit.
+    ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. If
+    `weighted`, a length is the sum of weights instead of the number of hops. A block of a larger job is computed as it
+    would be there, bit for bit: `out_of` is the number of sources of the larger job.
     """
 
     sources: npt.NDArray[np.int64]
@@ -92,8 +85,7 @@ class BetweennessJob:
 class Accumulation(Protocol):
     """A run of an engine over a job, one block of sources after another.
 
-    A run whose sums may stay on a device also has an attribute `sums_on_device`: these sums, or None
-    (hopwave.algorithms.brandes.sums_of).
+    If its sums may stay on a device, the attribute `sums_on_device` is these sums, or None (brandes.sums_of).
     """
 
     blocks: int
@@ -118,10 +110,9 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SampleJob:
-    """Random pairs of different vertices, and one shortest path of each, drawn uniformly; up to cutoff hops.
+    """Random pairs of different vertices, and one shortest path of each, drawn uniformly; up to cutoff hops, or length.
 
-    Pair number i and its path depend on `start` (a 64-bit seed) and i alone. If `weighted`, the length of a path, and
-    with it the cutoff, is the sum of its arcs' weights.
+    Pair number i and its path depend on `start` (a 64-bit seed) and i alone.
     """
 
     start: int
@@ -150,9 +141,8 @@ PATH_SUMS = ("arcs", "inner_vertices", "unconnected", "recounted", "wrong")
 class ShortestPathsJob:
     """A search for shortest paths along arcs with lengths, from the nearest of some sources, at most `limit` long.
 
-    It ends early when it has settled all `targets`, or `most` vertices, and all that are as far away as the last. What
-    is farther than the last target may still have a distance, which is then not final. `path_only`: a path to the one
-    target is wanted; on a GPU, distances that it does not need are then not final.
+    It ends early when it has settled all `targets`, or `most` vertices, and all that are as far away as the last.
+    Distances beyond the last target are not final; nor, with `path_only`, those that its path does not need.
     """
 
     sources: tuple[int, ...]
@@ -163,10 +153,7 @@ class ShortestPathsJob:
 
 
 class Settled(NamedTuple):
-    """What Dijkstra's algorithm found: vertices in the order in which they were settled, and one entry per vertex.
-
-    A vertex that was not settled has distance infinity and predecessor −1. A source is its own predecessor.
-    """
+    """What Dijkstra's algorithm found: vertices in its order; distance infinity and predecessor −1 of all others."""
 
     order: npt.NDArray[np.int32]
     distances: npt.NDArray[np.float64]
@@ -182,9 +169,7 @@ class FoundByBuckets(NamedTuple):
 
 
 class FoundNearFar(NamedTuple):
-    """What a search in one launch found: distances on the GPU, the trace of its buckets if wanted, a function that
-    computes predecessors on the GPU, one that copies an array to the host, and one that returns the vertices of a path
-    from the first source to a vertex, or None."""
+    """What a search in one launch found, on the GPU, and functions of it; `path` of a vertex is None if none."""
 
     distances: Array
     buckets: tuple[Bucket, ...]
@@ -202,10 +187,9 @@ Direction = Literal["auto", "push", "pull"]
 
 @dataclass(frozen=True)
 class Product:
-    """The arithmetic of y(i) = ⊕ₖ A(i,k) ⊗ x(k), as engines read it.
+    """The arithmetic of y(i) = ⊕ₖ A(i,k) ⊗ x(k), as engines read it. If A has no values, A(i,k) is True.
 
-    `flip` computes x ⊗ a instead of a ⊗ x (vxm). `early_exit` and `structure_only` are set if they are wanted *and*
-    legal. If A has no values, A(i,k) is True.
+    `flip` computes x ⊗ a instead of a ⊗ x (vxm). `early_exit` and `structure_only` are set if wanted *and* legal.
     """
 
     add: Monoid
@@ -220,10 +204,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Allowed:
-    """Which rows of a result a mask allows: those in `rows`, or those whose bit differs from `complement`.
-
-    Either `rows` (int32, each once, in any order unless `ascending`) or `bits` (one bool per row) is set, not both.
-    """
+    """The rows that a mask allows: `rows` (int32, each once), or those whose bit differs from `complement`."""
 
     rows: Array | None = None
     bits: Array | None = None
@@ -263,8 +244,8 @@ class LabelRounds(Protocol):
     def settle(self, seed: int, most: int) -> bool:
         """Rounds until no vertex would move, at most `most`; returns whether none would.
 
-        A vertex would move if its label is not among the most frequent ones of its neighbours. In round i, those whose
-        coins (`generate.counter.coins` of seed + i, stream "labels") show heads take the most frequent.
+        A vertex would move if its label is not among the most frequent of its neighbours. In round i, those whose coins
+        (`generate.counter.coins` of seed + i, stream "labels") show heads take the most frequent.
         """
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.planning.jobs import Floats, Integers
 
-# ---------------------------------------------------------------- values that fade with distance
-
-
+Poll = Callable[[int], object]  # called now and then with the number of sources that are done
 Fading = Literal["exponential", "gaussian", "power"]
 NONE, EXPONENTIAL, GAUSSIAN, POWER = range(4)  # as kernels know them
 KINDS = dict(zip(get_args(Fading), (EXPONENTIAL, GAUSSIAN, POWER), strict=True))
@@ -27,11 +26,7 @@ class Decay:
     least: float = 1.0
 
     def __call__(self, d: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """f of some distances.
-
-        >>> Decay(POWER, 2.0)(np.array([0.0, 2.0])).tolist()
-        [1.0, 0.25]
-        """
+        """f of some distances."""
         if self.kind == EXPONENTIAL:
             return np.exp(-d / self.scale)
         if self.kind == GAUSSIAN:
@@ -43,10 +38,7 @@ class Decay:
 
 @dataclass(frozen=True)
 class Valued:
-    """Σ value · f(d) over the vertices within each limit, for every column of values.
-
-    Limits ascend, and the last is the limit of the sweep.
-    """
+    """Σ value · f(d) over the vertices within each limit (ascending), for every column of values."""
 
     columns: npt.NDArray[np.float64]  # columns × vertices
     limits: npt.NDArray[np.float64]
@@ -60,20 +52,15 @@ class Sweep:
     "sums"     per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs are at each distance
     "columns"  the sums, and per vertex: how many sources reach it, Σ w(d), Σ w(d)², where weight "hops" is w(d) = d and
                "inverse" is w(d) = 1 / d in units of 2^-shift
-    "rows"     every distance
+    "rows"     every distance, or those to different `targets`, in that order
     "pairs"    (target, distance) of each source in turn, nearest first; with `upwards` only targets above their source
     "values"   per source, column and limit of `valued` the sum of values; along weights only
 
-    With `targets`, which differ from each other, rows have the columns of these vertices alone, in that order; a search
-    along weights ends when it has settled all of them.
-
-    `together` lets searches share their steps (on a GPU they always do), and `depth` is the number of levels to expect,
-    if known; these change how long the searches take, never what they find.
-
-    `weighted` measures distances along arcs by the graph's weights, none of them negative or infinite. `limit` is then
-    a length, w(d) = d is in units of 2^-shift too, pairs at distance 0 have no 1/d and add nothing, and there is no
-    histogram. Columns are then sums of floats: each block of `block` sources is summed from 0, then the blocks are
-    added in order, so that the bits do not depend on where a block is computed. `out_of`: see BetweennessJob.
+    `together` lets searches share their steps, and `depth` is the number of levels to expect, if known; both change how
+    long the searches take, never what they find. `weighted` measures along the graph's weights: `limit` is then a
+    length, w(d) = d is in units of 2^-shift too, pairs at distance 0 have no 1/d, and there is no histogram. Columns
+    are then summed block by block, `block` sources each, so that bits do not depend on where a block is computed.
+    `out_of`: see BetweennessJob.
     """
 
     sources: Integers
@@ -104,8 +91,7 @@ class Sweep:
 class Swept:
     """The arrays that the job's `keep` asks for; the others are empty. One entry per source, in their order, or vertex.
 
-    Where two types are named, the second is that of a weighted sweep. In rows, −1 means that there is no path;
-    weighted rows have infinity instead.
+    The second of two types is that of a weighted sweep. No path is −1 in rows, infinity in weighted rows.
     """
 
     reached: Integers
@@ -135,10 +121,7 @@ CentralityScore = Literal["closeness", "wasserman_faust", "harmonic"]
 
 @dataclass(frozen=True)
 class CutSweep:
-    """Searches from these sources, each cut off once its source's score is known to be below `least`.
-
-    `low` and `high`: per vertex, it reaches at least `low` and at most `high` vertices (Engine.reach_bounds).
-    """
+    """Searches, each cut off once its score is known to be < `least`. A vertex reaches `low` to `high` vertices."""
 
     sources: Integers
     score: CentralityScore
@@ -161,8 +144,7 @@ class CutSwept(NamedTuple):
 class PathSums:
     """Sums over all sources: of paths through every vertex (stress), or of what they send through it (load).
 
-    For a group: per source, the part of its shortest paths that touch the group, and with `endpoints` those that begin
-    or end in it.
+    For a group: per source, the part of its shortest paths that touch it, with `endpoints` also at their ends.
     """
 
     kind: Literal["stress", "load", "group"]
@@ -186,9 +168,3 @@ class Balls(NamedTuple):
     reached: Floats
     total: Floats
     inverse: Floats
-
-
-class Poll(Protocol):
-    """Called now and then with the number of sources that are done."""
-
-    def __call__(self, done: int) -> object: ...

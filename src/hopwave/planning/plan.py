@@ -7,7 +7,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -17,8 +17,22 @@ from hopwave.planning.jobs import SearchJob
 from hopwave.planning.rules import ByFunction, Rule
 
 
+class _Checked:
+    """A record whose words are checked: one that its field's Literal type does not list (a typo) raises a PlanError."""
+
+    def __post_init__(self) -> None:
+        for name, field in _hints(self.__class__).items():
+            value, words = getattr(self, name), get_args(field)
+            if get_origin(field) is Literal and value not in words:
+                known = " or ".join(map(repr, words))
+                raise PlanError(f"{name}={value!r} is not known to {type(self).__name__}; use {known}")
+
+
+_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
+
+
 @dataclass(frozen=True)
-class Push:
+class Push(_Checked):
     """Vertices of the frontier write to their out-neighbours: a product by columns.
 
     Attributes
@@ -44,15 +58,12 @@ class Push:
     direction = "push"
     early_exit = False
 
-    def __post_init__(self) -> None:
-        _check_words(self)
-
     def __str__(self) -> str:
         return f"push({self.mapping}, {self.output})"
 
 
 @dataclass(frozen=True)
-class Pull:
+class Pull(_Checked):
     """Unvisited vertices look for the frontier among their in-neighbours: a product by masked rows.
 
     Attributes
@@ -81,36 +92,16 @@ class Pull:
 
     direction = "pull"
 
-    def __post_init__(self) -> None:
-        _check_words(self)
-
     def __str__(self) -> str:
-        extras = (
-            [self.operand] * (self.operand == "visited") + ["exit"] * self.early_exit + ["async"] * self.asynchronous
-        )
-        return f"pull({', '.join([self.mapping, self.rows, *extras])})"
+        words = self.mapping, self.rows, "visited" * (self.operand == "visited"), "exit" * self.early_exit
+        return f"pull({', '.join(filter(None, (*words, 'async' * self.asynchronous)))})"
 
 
 Step = Push | Pull
 
 
-def _check_words(record: Any) -> None:
-    """Raise a PlanError if a field of a record has a word that its Literal type does not list (a typo)."""
-    for name, field in _hints(record.__class__).items():
-        value, words = getattr(record, name), get_args(field)
-        if get_origin(field) is Literal and value not in words:
-            raise PlanError(
-                f"{name}={value!r} is not known to {type(record).__name__}; use {' or '.join(map(repr, words))}"
-            )
-
-
-@cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
 @dataclass(frozen=True)
-class Plan:
+class Plan(_Checked):
     """A named algorithm: its steps, the rule that picks among them, where the loop runs, how neighbours are ordered.
 
     Attributes
@@ -152,7 +143,7 @@ class Plan:
     lengths: Literal["hops", "weights"] = "hops"
 
     def __post_init__(self) -> None:
-        _check_words(self)
+        super().__post_init__()
         given: Any = self.rule
         if not isinstance(given, Rule):
             if not callable(given):
@@ -178,17 +169,14 @@ class Plan:
         if self.task != "search":
             what = "betweenness" if self.task == "betweenness" else "shortest paths along lengths"
             return f"plan {self.name!r} computes {what}, not a search; hopwave.plans() lists those that search"
-        if question.semiring.any_term:
+        # ⊕ = + needs all terms of its own level: a row that stops early or runs ahead counts wrongly. (The operand
+        # "visited" is allowed: the visited neighbours of an unvisited vertex are all in the frontier.)
+        if question.semiring.any_term or not any(s.early_exit or getattr(s, "asynchronous", False) for s in self.steps):
             return None
-        for step in self.steps:
-            # ⊕ = + needs all terms of its own level: a row that stops early or runs ahead counts wrongly. (The operand
-            # "visited" is allowed: the visited neighbours of an unvisited vertex are all in the frontier.)
-            if isinstance(step, Pull) and (step.early_exit or step.asynchronous):
-                return (
-                    f"plan {self.name!r} stops a row at the first parent it finds, so it cannot count paths; "
-                    "use plan='auto', or one that pulls without early exit such as 'turbobfs-td-sccsc'"
-                )
-        return None
+        return (
+            f"plan {self.name!r} stops a row at the first parent it finds, so it cannot count paths; "
+            "use plan='auto', or one that pulls without early exit such as 'turbobfs-td-sccsc'"
+        )
 
     def __str__(self) -> str:
         return self.name
@@ -240,16 +228,10 @@ class PlanTable(tuple[Plan, ...]):
 
     __repr__ = __str__
 
-    def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
-        """The rows of the table in docs/plans.md: name, what it is, steps, rule, paper."""
-        for plan in self:
-            steps = " · ".join(str(step) for step in plan.steps)
-            yield plan.name, plan.summary, steps, str(plan.rule), f"{plan.paper}, {plan.section}"
-
     def markdown(self) -> str:
         """The table in Markdown."""
         lines = ["| plan | what it is | steps | rule | paper |", "|---|---|---|---|---|"]
-        lines += [
-            f"| `{name}` | {what} | {steps} | {rule} | {paper} |" for name, what, steps, rule, paper in self.rows()
-        ]
+        for plan in self:
+            cells = plan.summary, " · ".join(map(str, plan.steps)), plan.rule, f"{plan.paper}, {plan.section}"
+            lines.append(f"| `{plan.name}` | {' | '.join(map(str, cells))} |")
         return "\n".join(lines)

@@ -24,11 +24,7 @@ from hopwave.errors import PlanError
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes that a rule may look at. The letters are explained at the top of this file.
-
-    >>> Sizes(n=10, m=40, nf=1, mf=4, mu=36).last
-    -1
-    """
+    """The sizes that a rule may look at. The letters are explained at the top of this file."""
 
     n: int
     m: int
@@ -48,8 +44,7 @@ def always(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: i
 def beamer(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
     """Push until mf > mu/α, pull until nf < n/β (Hiragushi, section 2, after Beamer et al. 2012).
 
-    Hiragushi prints nf > |V|/β for the switch back to push. But Beamer et al., and the text around the formula, say
-    that the frontier must have become small, so the rule is nf < n/β.
+    Hiragushi prints nf > |V|/β for the switch back to push; Beamer et al., and the text around it, mean the opposite.
     """
     if last == 1:
         return 0 if nf * b < n else 1
@@ -69,12 +64,11 @@ def ratio(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: in
 
 
 def xbfs(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """The five boxes of XBFS's Figure 7 (section 4.3), which has four ways to make a queue.
+    """The five boxes of XBFS's Figure 7 (section 4.3): four ways to make a queue.
 
     0 scan-free, 1 single-scan, 2 double-scan (the pull), 3 none, 4 scan-free again. Pull while mf/|E| ≥ α. Before the
-    pull, take the single scan where the growth λ = mf/mf0 says that this push is the last one (equation 2); it may say
-    so more than once. After the pull, push once from the queue that it left behind, then scan-free, and never by a
-    single scan again.
+    pull, take the single scan if the growth λ = mf/mf0 says that this push is the last one (equation 2). After the
+    pull, push once from the queue that it left behind, then scan-free to the end.
     """
     if mf >= a * m:
         return 2
@@ -88,17 +82,11 @@ def xbfs(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int
 def growing(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
     """hopwave's own rule: Beamer's two tests, each used only while the frontier changes in its direction.
 
-    Start to pull only while the frontier grows. Near the end of a search mu goes to 0, and mf > mu/α holds for tiny
-    frontiers: on roads and meshes, Beamer's rule then pulls for many levels through rows that nothing reaches.
-
-    A pull reads the bitmap of visited vertices, n/64 words. It must have more arcs to save than words to read:
-    mf > n/64.
-
-    If the mean degree of the frontier is above that of the graph, pull up to four times sooner: such hubs come first in
-    the rows of their neighbours.
-
-    Go back to push only while the frontier shrinks, with nf ≤ n/β, and only if a push looks at less than a pull would:
-    mf arcs instead of mu arcs and n/64 words.
+    Start to pull only while the frontier grows: near the end of a search mu goes to 0, and mf > mu/α holds for tiny
+    frontiers. A pull reads the bitmap of visited vertices, so it must save more arcs than n/64 words. If the mean
+    degree of the frontier is above that of the graph, pull up to four times sooner: such hubs come first in the rows of
+    their neighbours. Go back to push only while the frontier shrinks, with nf ≤ n/β, and only if mf arcs are less than
+    the mu arcs and n/64 words of a pull.
     """
     if last == 1:
         return 0 if nf < nf0 and nf * b <= n and mf * 64 < mu * 64 + n else 1
@@ -109,10 +97,7 @@ def growing(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: 
 
 
 def fewer(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """For sums over all terms: pull if it looks at fewer arcs, mu < α·mf, and mf is worth the bitmaps, b·mf > n.
-
-    Without early exit a pull looks at every arc into the unvisited vertices, so the numbers of arcs can be compared.
-    """
+    """For sums over all terms: pull if it looks at fewer arcs, mu < α·mf, and mf is worth the bitmaps, b·mf > n."""
     return 1 if mf * a > mu and mf * b > n else 0
 
 
@@ -121,10 +106,7 @@ FUNCTIONS = (always, beamer, one_way, ratio, xbfs, growing, fewer)
 
 
 class Rule:
-    """A rule with its parameters: `Always`, `Beamer`, `OneWay`, `Ratio`, `XBFS`, `Growing`, `Fewer`.
-
-    `code` is the place of its function in `FUNCTIONS`, `choices` is how many steps it picks from.
-    """
+    """A rule with its parameters; `code` is the place of its function in `FUNCTIONS`, `choices` the number of steps."""
 
     code: ClassVar[int]
     choices: ClassVar[int] = 2
@@ -213,19 +195,16 @@ class Fewer(Rule):
     code: ClassVar[int] = 6
 
 
+@dataclass(frozen=True)
 class ByFunction(Rule):
     """A caller's own function of the `Sizes` of a level, which returns the number of a step: `Plan(…, rule=function)`.
 
     It is called before each level, on every engine.
-
-    >>> ByFunction(lambda sizes: int(sizes.nf > sizes.n / 10), 2).choose(Sizes(n=100, m=1000, nf=20, mf=100, mu=900))
-    1
     """
 
+    given: Callable[[Sizes], int]
+    steps: int
     code: ClassVar[int] = -1
-
-    def __init__(self, given: Callable[[Sizes], int], choices: int) -> None:
-        self.given, self.steps = given, choices
 
     @property
     def choices(self) -> int:  # type: ignore[override]
@@ -246,9 +225,3 @@ class ByFunction(Rule):
 
     def __str__(self) -> str:
         return getattr(self.given, "__name__", repr(self.given))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ByFunction) and (self.given, self.steps) == (other.given, other.steps)
-
-    def __hash__(self) -> int:
-        return hash((self.given, self.steps))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from hopwave.display import drawing, html
 from hopwave.system.optional import optional
@@ -53,7 +53,35 @@ class Level:
         return self.step.partition("(")[0]
 
 
-class Trace(tuple[Level, ...], drawing.Plotted):
+Record = TypeVar("Record")
+
+
+class _Table(tuple[Record, ...], drawing.Plotted):
+    """Records in order, as a table and as a picture."""
+
+    _kind: ClassVar[Any]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with one row per level or bucket, and the columns of `Level` or `Bucket`.
+
+        >>> hw.bfs(hw.generate.path(3), 0, trace=True).trace.to_pandas()["found"].tolist()
+        [1, 1]
+        """
+        columns = list(self._kind.__dataclass_fields__)
+        rows = [vars(record) for record in self]
+        return optional("pandas", "to_pandas").DataFrame(rows, columns=columns).set_index(columns[0])
+
+    def _cells(self) -> list[list[str]]:
+        """The table as text, heads first."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        rows = self._cells()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
+
+
+class Trace(_Table[Level]):
     """The levels of a search in order; `str(trace)` is a table.
 
     `plot()` draws the vertices of each level as bars, in the colour of its direction.
@@ -62,20 +90,12 @@ class Trace(tuple[Level, ...], drawing.Plotted):
     ['pull', 'pull', 'pull']
     """
 
+    _kind = Level
+
     @property
     def directions(self) -> list[str]:
         """The direction each level took."""
         return [level.direction for level in self]
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with one row per level and the columns of `Level`.
-
-        >>> hw.bfs(hw.generate.path(3), 0, trace=True).trace.to_pandas()["found"].tolist()
-        [1, 1]
-        """
-        pandas = optional("pandas", "to_pandas")
-        columns = list(Level.__dataclass_fields__)
-        return pandas.DataFrame([asdict(level) for level in self], columns=columns).set_index("depth")
 
     @property
     def _reached(self) -> list[int]:
@@ -94,18 +114,7 @@ class Trace(tuple[Level, ...], drawing.Plotted):
         picture = html.bars(self._reached, [drawing.COLOURS.get(name, "") for name in ["source", *self.directions]])
         return f"<div>{picture}{html.table('Levels of a search', rows, heads)}</div>"
 
-    def __str__(self) -> str:
-        wide = max([len(level.step) for level in self], default=4)
-        widths = (5, -wide, 11, 13, 11, 13, 9, 10, 13, 13)
-        return "\n".join(
-            " ".join(
-                cell.ljust(-width) if width < 0 else cell.rjust(width) for cell, width in zip(row, widths, strict=False)
-            )
-            for row in self._cells()
-        )
-
     def _cells(self) -> list[list[str]]:
-        """The table as text, heads first; over several ranks, with what was sent."""
         over_ranks = any(level.sent for level in self)
         heads = ["level", "step", "vertices", "edges", "found", "checked", "ms"]
         rows = [heads + ["ms waiting", "bytes sent", "for parents"] * over_ranks]
@@ -135,7 +144,7 @@ class Bucket:
     seconds: float
 
 
-class BucketTrace(tuple[Bucket, ...], drawing.Plotted):
+class BucketTrace(_Table[Bucket]):
     """The buckets of a search for shortest paths in order, empty ones left out; `str(trace)` is a table.
 
     `plot()` draws the `vertices` of each bucket over its least distance.
@@ -145,11 +154,7 @@ class BucketTrace(tuple[Bucket, ...], drawing.Plotted):
     [(0.0, 2, 3), (2.0, 1, 2), (6.0, 1, 1)]
     """
 
-    def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with one row per bucket and the columns of `Bucket`."""
-        pandas = optional("pandas", "to_pandas")
-        columns = list(Bucket.__dataclass_fields__)
-        return pandas.DataFrame([asdict(bucket) for bucket in self], columns=columns).set_index("least")
+    _kind = Bucket
 
     def _draw(self, axes: Axes) -> None:
         axes.step([b.least for b in self], [b.vertices for b in self], where="post", color=drawing.COLOURS["push"])
@@ -158,16 +163,11 @@ class BucketTrace(tuple[Bucket, ...], drawing.Plotted):
         axes.grid(axis="y", color=drawing.PALE)
 
     def _repr_html_(self) -> str:
-        return html.table("Buckets of a search", self._cells(), list(_BUCKET_HEADS))
+        heads, *rows = self._cells()
+        return html.table("Buckets of a search", rows, heads)
 
-    def __str__(self) -> str:
-        rows = [_BUCKET_HEADS, *self._cells()]
-        return "\n".join(" ".join(f"{cell:>12}" for cell in row) for row in rows)
-
-    def _cells(self) -> list[tuple[str, ...]]:
-        return [
-            (f"{b.least:g}", f"{b.rounds:,}", f"{b.vertices:,}", f"{b.arcs:,}", f"{b.seconds * 1e3:.3f}") for b in self
-        ]
-
-
-_BUCKET_HEADS = ("from", "rounds", "vertices", "arcs", "ms")
+    def _cells(self) -> list[list[str]]:
+        rows = [["from", "rounds", "vertices", "arcs", "ms"]]
+        for b in self:
+            rows.append([f"{b.least:g}", f"{b.rounds:,}", f"{b.vertices:,}", f"{b.arcs:,}", f"{b.seconds * 1e3:.3f}"])
+        return rows

@@ -3,8 +3,8 @@
 `make wheels` runs `hopwave warmup` with Numba set to a baseline that most machines have, and HOPWAVE_SHIP to its name.
 Whatever is compiled then is also written into the package, in the baseline's folder, in a file for every function and
 signature: one line of JSON (the SHA-256 of the rest), then Numba's pickle of the code, packed. A folder is used only if
-everything in its `about.json` is the same here, this CPU has every feature of the baseline, and nobody else can write to
-it. Otherwise functions are compiled, and one line says why.
+everything in its `about.json` is the same here, this CPU has every feature of the baseline, and nobody else can write
+to it. Otherwise functions are compiled, and one line says why.
 """
 
 from __future__ import annotations

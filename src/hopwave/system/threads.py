@@ -176,9 +176,6 @@ class Pool:
     """Runs tasks on some threads of the crew, or in the caller if the system starts no thread. It needs no closing.
 
     Tasks must not wait for other tasks. When `stopped` is set, tasks that have not begun are skipped.
-
-    >>> Pool(2).begin(max, 3, 7).result()
-    7
     """
 
     def __init__(self, threads: int) -> None:
@@ -211,12 +208,7 @@ class Pool:
 
 
 def each(threads: int, items: Iterable[Any], work: Callable[[Any], Result]) -> list[Result]:
-    """[work(item) for item in items], on threads, the calling one among them. Raises the first error; work that has not
-    begun is then skipped.
-
-    >>> each(2, [1, 2, 3], str)
-    ['1', '2', '3']
-    """
+    """[work(item) for item in items], on threads and in the caller. The first error is raised; the rest is skipped."""
     given = list(items)
     found: list[Any] = [None] * len(given)
     finished: list[int] = []  # lists and iterators of C: each step on them is one, whichever threads take it
@@ -266,11 +258,7 @@ def parted(work: Callable[[npt.NDArray[Any]], Result], column: npt.NDArray[Any])
 
 
 def in_parts(work: Callable[..., Result], *columns: npt.NDArray[Any]) -> list[Result]:
-    """[work(part of each column)] on all cores; the parts are equal stretches of the columns.
-
-    >>> sum(in_parts(np.sum, np.arange(1000)))
-    np.int64(499500)
-    """
+    """[work(part of each column)] on all cores; the parts are equal stretches of the columns."""
     threads = thread_count()
     cuts = np.linspace(0, len(columns[0]), PARTS_PER_THREAD * threads + 1).astype(np.int64).tolist()
     return each(threads, pairwise(cuts), lambda ends: work(*(column[slice(*ends)] for column in columns)))
