@@ -48,26 +48,22 @@ def components(on_device):
 def sides(graph):
     """The side of every vertex, int8 on the host; the lowest of a component is on side 0. None if a cycle is odd."""
     with explained("looking for two sides", graph):
-        found = _sides(uploaded(graph))
-        return None if found is None else found.get()
-
-
-def _sides(on_device):
-    n, launch = on_device.n, on_device.launch
-    vertices, nodes = np.int32(n), 2 * n
-    rows = (on_device.__dict__.get("arranged") if not on_device.directed else None) or on_device.rows
-    parent, found, odd = cupy.empty(nodes, np.int32), cupy.empty(n, np.int8), cupy.zeros(1, np.int32)
-    launch(HEADER, "plant", nodes, np.int32(nodes), parent)
-    for name, most, count in (
-        ("hook_sides_first", n, np.int32(policy.COMPONENTS.sampled_arcs)),
-        ("hook_sides", on_device.m, np.uint64(on_device.m)),
-    ):
-        launch(HEADER, name, most, *rows, vertices, count, parent)
-        launch(HEADER, "flatten", nodes, np.int32(nodes), parent)
-        launch(HEADER, "write_sides", n, vertices, parent, found, odd)
-        if int(odd.get()[0]):  # most graphs with an odd cycle have one among the first arcs
-            return None
-    return found
+        on_device = uploaded(graph)
+        n, launch = on_device.n, on_device.launch
+        vertices, nodes = np.int32(n), 2 * n
+        rows = (on_device.__dict__.get("arranged") if not on_device.directed else None) or on_device.rows
+        parent, found, odd = cupy.empty(nodes, np.int32), cupy.empty(n, np.int8), cupy.zeros(1, np.int32)
+        launch(HEADER, "plant", nodes, np.int32(nodes), parent)
+        for name, most, count in (
+            ("hook_sides_first", n, np.int32(policy.COMPONENTS.sampled_arcs)),
+            ("hook_sides", on_device.m, np.uint64(on_device.m)),
+        ):
+            launch(HEADER, name, most, *rows, vertices, count, parent)
+            launch(HEADER, "flatten", nodes, np.int32(nodes), parent)
+            launch(HEADER, "write_sides", n, vertices, parent, found, odd)
+            if int(odd.get()[0]):  # most graphs with an odd cycle have one among the first arcs
+                return None
+        return found.get()
 
 
 def most_frequent(launch, parent):

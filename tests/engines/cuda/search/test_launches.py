@@ -100,7 +100,8 @@ def test_arguments_have_the_names_of_the_parameters(
         search = begun(plan, SearchJob(path_counts=counted))
         search.waiting, search.early = waiting, waiting
         search.work.take("waiting", search.n, np.int32)
-        kind(search, step)
+        for launch in kind(search, step) or ():
+            launch.make(search)
         assert [named for _, _, named in search.launch.made if "counters" in named]
 
 

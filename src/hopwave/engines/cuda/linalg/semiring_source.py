@@ -138,8 +138,8 @@ def _struct(lines):
 
 # ---------------------------------------------------------------- the kernels of one product
 
-# Headers of the kernels that are compiled for a ring; those of pull also with a list of rows or without.
-HEADERS = {"pull": "linalg/mxv.cuh", "dots": "linalg/mxv.cuh", "push": "linalg/mxv.cuh", "expand": "linalg/mxv.cuh"}
+HEADER = "linalg/mxv.cuh"
+VERBS = "pull", "dots", "push", "expand"  # compiled for a ring; pull also with a list of rows or without
 
 
 class Kernels:
@@ -155,7 +155,7 @@ class Kernels:
         if found is None:
             shapes = (f"{RING}, {self.offset}, {pieces}" for pieces in ("false", "true"))
             more = "" if listed is None else f", {truth(listed)}"
-            found = self.found[key] = tuple(kernels().get(HEADERS[verb], verb, s + more, self.text) for s in shapes)
+            found = self.found[key] = tuple(kernels().get(HEADER, verb, s + more, self.text) for s in shapes)
         return found
 
 
@@ -181,11 +181,11 @@ def operands(here, product, part, values):
 
 def instances(offset):
     """Header and name of every kernel for one ring and one type of offsets, for the compile test."""
-    for verb, header in HEADERS.items():
+    for verb in VERBS:
         for pieces in ("false", "true"):
             for listed in ("true", "false") if verb == "pull" else ("",):
-                yield header, expression(header, verb, RING, offset, pieces, listed)
-    yield "linalg/mxv.cuh", expression("linalg/mxv.cuh", "segments", RING)
+                yield HEADER, expression(HEADER, verb, RING, offset, pieces, listed)
+    yield HEADER, expression(HEADER, "segments", RING)
 
 
 def array_instances():

@@ -54,27 +54,6 @@ class Symbol:
     def __rpow__(self, other):
         return self.made(f"hopwave::linalg::power({text(other)}, {self.text})", _larger("i", kind(other), self.kind))
 
-    def __neg__(self):
-        return self.made(f"(-{self.text})", _larger("i", self.kind))
-
-    def __pos__(self):
-        return self.made(self.text, _larger("i", self.kind))
-
-    def __abs__(self):
-        return self.made(f"hopwave::linalg::absolute({self.text})", _larger("i", self.kind))
-
-    def __invert__(self):
-        return self.made(f"(~(long long)({self.text}))", "i")
-
-    def __floor__(self):
-        return self.made(f"((long long)floor((double)({self.text})))", "i")
-
-    def __ceil__(self):
-        return self.made(f"((long long)ceil((double)({self.text})))", "i")
-
-    def __trunc__(self):
-        return self.made(f"((long long)({self.text}))", "i")
-
     __hash__ = None
 
 
@@ -86,6 +65,10 @@ def _arithmetic(pattern, least):
         return self.made(pattern.format(text(other), self.text), _larger(least, kind(self), kind(other)))
 
     return forward, backward
+
+
+def _unary(pattern, whole):
+    return lambda self: self.made(pattern.format(self.text), "i" if whole else _larger("i", self.kind))
 
 
 def _comparison(sign):
@@ -108,6 +91,16 @@ for name, pattern, least in (
     forward, backward = _arithmetic(pattern, least)
     setattr(Symbol, f"__{name}__", forward)
     setattr(Symbol, f"__r{name}__", backward)
+for name, pattern, whole in (
+    ("neg", "(-{})", False),
+    ("pos", "{}", False),
+    ("abs", "hopwave::linalg::absolute({})", False),
+    ("invert", "(~(long long)({}))", True),
+    ("floor", "((long long)floor((double)({})))", True),
+    ("ceil", "((long long)ceil((double)({})))", True),
+    ("trunc", "((long long)({}))", True),
+):
+    setattr(Symbol, f"__{name}__", _unary(pattern, whole))
 for name, sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")):
     setattr(Symbol, f"__{name}__", _comparison(sign))
 

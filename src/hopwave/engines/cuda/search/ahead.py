@@ -19,7 +19,7 @@ from hopwave.engines.cuda.launch import BLOCK, NULL, PreparedLaunch
 from hopwave.engines.cuda.nvrtc import Kernel
 from hopwave.engines.cuda.search.by_level import FOUND
 from hopwave.engines.cuda.search.state import COUNTER_BYTES, MOST_AHEAD
-from hopwave.engines.cuda.search.steps import LAUNCHES, Changing, Clear, entered, kind_of
+from hopwave.engines.cuda.search.steps import LAUNCHES, Changing, Clear, compute, entered, kind_of
 from hopwave.planning.rules import Always
 
 FIRST = 4  # levels in the first batch: many graphs have few more
@@ -52,7 +52,7 @@ def run(search, plan, trace):
 
 def _launch(search, step, count, recorded, trace):
     """Launch `count` levels. Returns a function that returns the seconds of each when they have ended."""
-    kind, begun = kind_of(step), search.depth
+    begun = search.depth
     events = search.work.events(count + 1 if trace else 2)
     search.all_counters.data.memset_async(0, COUNTER_BYTES * count)
     search.ahead = True
@@ -60,12 +60,12 @@ def _launch(search, step, count, recorded, trace):
     for number in range(count):
         if recorded is None:
             search.take_row(number)
-            kind(search, step)
+            compute(search, step)
         elif search.depth % 2 in recorded:
             recorded[search.depth % 2].again(search.depth, number)
         else:
             search.take_row(number)
-            recorded[search.depth % 2] = Recorded(search, LAUNCHES[kind](search, step))
+            recorded[search.depth % 2] = Recorded(search, kind_of(step)(search, step))
         search.depth += 1
         if trace:
             events[number + 1].record()

@@ -62,13 +62,18 @@ class Clear:
 WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/report.cuh
 
 
-def advance(search, step, choice, run=None):
-    """Compute one level by this step, or by the function `run` instead."""
+def compute(search, step):
+    for launch in kind_of(step)(search, step) or ():
+        launch.make(search)
+
+
+def advance(search, step, choice):
+    """Compute one level by this step."""
     search.begin()
     began, ended = search.work.events(2)
     if search.timed:
         began.record()
-    (run or kind_of(step))(search, step)
+    compute(search, step)
     if search.timed:
         ended.record()
     counters = search.read_counters(1)[0]
@@ -234,7 +239,7 @@ def push_sorted(search, step):
     search.set_forms(queue=True, visited=True)
 
 
-def edge_launches(search, step):
+def push_edges(search, step):
     """One thread per arc of the whole graph scatters into a dense vector, then the mask (TurboBFS, Algorithms 1, 3)."""
     loaded = search.loaded
     dense = {
@@ -254,15 +259,10 @@ def edge_launches(search, step):
     search.set_forms()
 
 
-def push_edges(search, step):
-    for launch in edge_launches(search, step):
-        launch.make(search)
-
-
 # ---------------------------------------------------------------- pulls
 
 
-def row_launches(search, step):
+def pull_rows(search, step):
     """Row products over bitmaps: TurboBFS's gathers and bottom-up searches, push-pull's masked and unmasked ones."""
     search.need_visited()
     if step.operand == "frontier":
@@ -282,11 +282,6 @@ def row_launches(search, step):
         bits = {"visited": visited, "found": found, "words": np.uint64(search.words)}
         yield Launch("steps/state.cuh", "merge_bits", search.words, "", bits)
     search.set_forms(bits=True, visited=True)
-
-
-def pull_rows(search, step):
-    for launch in row_launches(search, step):
-        launch.make(search)
 
 
 def pull_compacted(search, step):
@@ -379,8 +374,8 @@ def kind_of(step):
     return None if step.asynchronous or step.balance != "static" else pull_compacted
 
 
-# Kinds of levels that can be launched before earlier levels have been read (ahead.py).
-LAUNCHES = {pull_rows: row_launches, push_edges: edge_launches}
+# These yield their launches, which can be made before earlier levels have been read (ahead.py).
+LAUNCHES = pull_rows, push_edges
 
 
 def push_queue(search, step):
