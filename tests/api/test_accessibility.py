@@ -12,7 +12,6 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import hopwave as hw
@@ -20,6 +19,7 @@ from hopwave import Graph, generate
 from hopwave.engines.cpu import policy
 from together import in_one_test
 
+pl = pytest.importorskip("polars")
 ROADS = Graph.from_edges(["a", "b", "c", "a"], ["b", "c", "d", "d"], weights=[10.0, 25.0, 10.0, 90.0])
 PATH = Graph.from_edges(["a", "b", "c"], ["b", "c", "d"])
 
