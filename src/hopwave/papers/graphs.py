@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,16 +24,14 @@ from hopwave.papers.records import Case
 RMAT = (0.45, 0.15, 0.15, 0.25)  # GTgraph's own initiator
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A graph and where it comes from; or no graph, and why."""
 
     graph: Graph | None
     origin: str
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """The most arcs of a graph: made by rule, a stand-in that a GPU draws, made or read by the host; if to download."""
 
     drawn: int
@@ -77,15 +74,14 @@ class Shelf:
 
     def _made(self, case: Case) -> Found:
         assert case.made is not None
-        family, size, edges = case.made
-        m = case.m
+        (family, size, edges), m = case.made, case.m
         while m > self.limits.drawn and not self.limits.download and size < 100:  # a quick run takes a smaller one
             m, size = m // (3 if family == "mycielskian" else 2), size - 1
         if m > self.limits.drawn:
             return Found(None, f"{case.m:,} arcs; this run makes up to {self.limits.drawn:,}")
         rule = f"made: {family} {size}" + (f", {edges} edges per vertex" if edges else "")
-        on_gpu = self.device == "cuda" and family in ON_GPU
-        return Found((ON_GPU if on_gpu else MADE)[family](size, edges), rule)
+        made = MADE | ON_GPU if self.device == "cuda" else MADE
+        return Found(made[family](size, edges), rule)
 
     def _real(self, case: Case) -> Found | None:
         if (file := self._file(case)) is not None:
@@ -120,8 +116,8 @@ def on_gpu_kronecker(scale: int, edges: int, directed: bool = False) -> Graph:
     return Graph.from_edges(source, target, n=1 << scale, directed=directed)
 
 
-def mycielskian_ends(k: int) -> tuple[int, Any, Any]:
-    """Vertices, and both ends of every edge of generate.mycielskian, made on the GPU."""
+def on_gpu_mycielskian(k: int, _: int = 0) -> Graph:
+    """The graph of generate.mycielskian, built on the GPU."""
     import cupy
 
     ends, n = cupy.array([[0], [1]], cupy.int32), 2
@@ -130,13 +126,7 @@ def mycielskian_ends(k: int) -> tuple[int, Any, Any]:
         tips = cupy.stack([cupy.arange(n, 2 * n, dtype=cupy.int32), cupy.full(n, 2 * n, cupy.int32)])
         ends = cupy.concatenate([ends, cupy.stack([u + n, v]), cupy.stack([u, v + n]), tips], axis=1)
         n = 2 * n + 1
-    return n, ends[0], ends[1]
-
-
-def on_gpu_mycielskian(k: int, _: int = 0) -> Graph:
-    """The graph of generate.mycielskian, built on the GPU."""
-    n, source, target = mycielskian_ends(k)
-    return Graph.from_edges(source, target, n=n)
+    return Graph.from_edges(*ends, n=n)
 
 
 def on_gpu_rmat(scale: int, edges: int) -> Graph:
@@ -157,9 +147,8 @@ def on_gpu_random(scale: int, edges: int) -> Graph:
     """GTgraph's random directed graph."""
     import cupy
 
-    random = cupy.random.default_rng(1)
-    source, target = (random.integers(0, 1 << scale, edges << scale, dtype=cupy.int32) for _ in range(2))
-    return Graph.from_edges(source, target, n=1 << scale, directed=True)
+    ends = cupy.random.default_rng(1).integers(0, 1 << scale, (2, edges << scale), dtype=cupy.int32)
+    return Graph.from_edges(*ends, n=1 << scale, directed=True)
 
 
 Recipe = Callable[[int, int], Graph]
@@ -198,18 +187,7 @@ def recursive(n: int, m: int, directed: bool, xp: Any = np) -> Made:
     scale = max(6, round(math.log2(n)))
     edges = max(1, round(m / (1 << scale) / (1 if directed else 2) * 1.1))  # some draws repeat
     draw: Any = generate.kronecker if xp is np else on_gpu_kronecker
-    made = draw(scale, edges, directed=directed)
-    return made, f"Kronecker graph of scale {scale}, {edges} edges per vertex"
-
-
-def triangulation(n: int, m: int, directed: bool, xp: Any = np) -> Made:
-    """A Delaunay triangulation: a mean degree of 6, planar."""
-    return generate.delaunay(n), f"Delaunay triangulation of {n:,} points"
-
-
-def geometric(n: int, m: int, directed: bool, xp: Any = np) -> Made:
-    """Points of a square, joined where they are near."""
-    return generate.geometric(n), f"random geometric graph of {n:,} points"
+    return draw(scale, edges, directed=directed), f"Kronecker graph of scale {scale}, {edges} edges per vertex"
 
 
 def roads(n: int, m: int, directed: bool, xp: Any = np) -> Made:
@@ -219,8 +197,7 @@ def roads(n: int, m: int, directed: bool, xp: Any = np) -> Made:
     ends = [xp.stack([one.ravel(), other.ravel()]) for one, other in ((ids[:, :-1], ids[:, 1:]), (ids[:-1], ids[1:]))]
     u, v = xp.concatenate(ends, axis=1)
     kept = xp.random.default_rng(1).random(len(u), dtype=xp.float32) >= 0.3
-    graph = Graph.from_edges(u[kept], v[kept], n=side * side)
-    return graph, f"grid of {side} x {side} without 30% of its edges"
+    return Graph.from_edges(u[kept], v[kept], n=side * side), f"grid of {side} x {side} without 30% of its edges"
 
 
 def local(n: int, m: int, directed: bool, xp: Any = np, far: float = 0.0) -> Made:
@@ -252,9 +229,11 @@ def chains(n: int, m: int, directed: bool, xp: Any = np) -> Made:
     return graph, f"paths of {n:,} vertices, joined by {n // 25:,} random edges"
 
 
-KINDS: dict[str, Callable[[int, int, bool, Any], Made]] = {
-    "social": recursive, "web": recursive, "mesh": triangulation, "road": roads, "matrix": partial(local, far=0.001),
-    "goods": partial(local, far=0.02), "hub": one_hub, "chains": chains, "geometric": geometric,
+KINDS: dict[str, Callable[..., Made]] = {
+    "social": recursive, "web": recursive, "road": roads, "matrix": partial(local, far=0.001),
+    "goods": partial(local, far=0.02), "hub": one_hub, "chains": chains,
+    "mesh": lambda n, *_: (generate.delaunay(n), f"Delaunay triangulation of {n:,} points"),
+    "geometric": lambda n, *_: (generate.geometric(n), f"random geometric graph of {n:,} points"),
 }  # fmt: skip
 HOST_ONLY = {"mesh", "geometric"}  # made by SciPy
 MOST = {"hub": 10_000_000, "chains": 50_000_000}  # arcs: where one thread reads a hub's rows, or levels are many

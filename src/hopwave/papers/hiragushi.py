@@ -16,7 +16,7 @@ import numpy as np
 import hopwave as hw
 from hopwave.arrays import on_host
 from hopwave.graph import Graph
-from hopwave.papers.lab import Lab, WrongAnswer, in_turn, ms_of, searcher, verified
+from hopwave.papers.lab import Lab, WrongAnswer, ms_of, over
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, left_out, table
 
 PLANS = {"Merrill": "merrill", "hybrid": "hiragushi-hybrid"}
@@ -47,19 +47,12 @@ rmat.1Mv.64Me            rmat:20:64                        social D 1049 67109
 """, (), "1")  # fmt: skip
 
 
-def searches(lab: Lab) -> list[Row]:
-    """Table 1 and Figure 4: trees from random vertices, by both plans in turn."""
-    return lab.over(TABLE_1, lambda case, graph: one_graph(lab, case, graph), share=0.4)
-
-
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
-    """TEPS of both plans, the gain, and the shares of the two directions."""
-    sources, right = verified(lab, graph, lab.effort.sources)
+    """Trees from random vertices, by both plans in turn: TEPS, the gain, and the shares of the two directions."""
+    runs, sources, right = lab.in_turn(graph, PLANS, lab.effort.sources, parents=True)
     check_tree(lab, graph, sources[0], right[0])
     degrees = np.asarray(graph.degrees)
     arcs = [int(degrees[on_host(one) >= 0].sum(dtype=np.int64)) for one in right]
-    ways = {name: searcher(lab, graph, plan, predecessors=True) for name, plan in PLANS.items()}
-    runs = in_turn(lab, ways, sources, right)
     row: Row = {"sources": len(runs["hybrid"])}
     for name, some in runs.items():
         row[f"{name} ms"] = median(map(ms_of, some))
@@ -67,6 +60,9 @@ def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
     row["gain"] = row["Merrill ms"] / row["hybrid ms"]
     up = median(ms_of(levels, "pull") / ms_of(levels) for levels in runs["hybrid"])
     return row | {"bottom-up %": 100 * up, "top-down %": 100 * (1 - up)}
+
+
+searches = over(one_graph, TABLE_1, share=0.4)
 
 
 def check_tree(lab: Lab, graph: Graph, source: int, distance: object) -> None:

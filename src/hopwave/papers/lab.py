@@ -7,7 +7,9 @@ import importlib.util
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import median
+from functools import partial
+from itertools import chain
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,12 @@ import hopwave as hw
 from hopwave.arrays import ScaledCounts, module_of, on_host
 from hopwave.errors import EngineError, HopwaveError
 from hopwave.graph import Graph
-from hopwave.papers.graphs import Limits, Shelf
-from hopwave.papers.records import WHY, Case, Row, left_out, stated
+from hopwave.papers.graphs import Limits, Shelf, module
+from hopwave.papers.records import WHY, Case, Row, Study, left_out, stated
 from hopwave.planning.plan import Plan
 
 CHUNK = 1 << 26  # arcs checked at a time
+Levels = list[Any]  # the records of one search, hopwave.planning.trace.Level
 
 
 class WrongAnswer(HopwaveError):
@@ -85,8 +88,7 @@ class Lab:
         """A row for each case: what `measure` finds on its graph, or why there is none.
 
         All rows together have a `share` of the time that is left, divided equally among the rows still to come. With
-        --quick, one graph of each kind and table is measured. The paper's own graphs, made or read from a folder, come
-        before those that must be downloaded or replaced, in case that the time is short.
+        --quick, one graph of each kind and table is measured. Graphs that are made or read from a folder come first.
         """
         cases = list(cases)
         rows: dict[int, Row] = {}
@@ -102,25 +104,22 @@ class Lab:
                 rows[at] |= left_out(late)
             else:
                 self.grant(1 / (len(cases) - len(rows) + 1), ends)
-                rows[at] |= self._on_its_graph(case, measure)
-                seen |= {kind} if WHY not in rows[at] else set()
+                clock, found = time.perf_counter(), self.shelf.get(case)
+                row: Row = left_out(found.origin)
+                if found.graph is not None:
+                    row = {"from": found.origin, "n": found.graph.n, "m": found.graph.m}
+                    try:
+                        row |= measure(case, found.graph)
+                    except (EngineError, MemoryError, WrongAnswer) as error:
+                        row |= self.failed(error)
+                    self.say(f"{case.shown} ({row['from']}): {time.perf_counter() - clock:.1f} s")
+                    seen |= {kind} if WHY not in row else set()
+                del found
+                self.release()
+                rows[at] |= row
                 self.results[self.study] = [rows[one] for one in sorted(rows)]
                 self.keep()
         return [rows[at] for at in range(len(cases))]
-
-    def _on_its_graph(self, case: Case, measure: Callable[[Case, Graph], Row]) -> Row:
-        clock, found = time.perf_counter(), self.shelf.get(case)
-        if found.graph is None:
-            return left_out(found.origin)
-        row: Row = {"from": found.origin, "n": found.graph.n, "m": found.graph.m}
-        try:
-            row |= measure(case, found.graph)
-        except (EngineError, MemoryError, WrongAnswer) as error:
-            row |= self.failed(error)
-        self.say(f"{case.shown} ({row['from']}): {time.perf_counter() - clock:.1f} s")
-        del found
-        self.release()
-        return row
 
     def measured(self, study: str) -> list[Row]:
         """The rows of a study that is done, without those that say why they have no numbers."""
@@ -132,6 +131,11 @@ class Lab:
             self.wrong.append(str(error))
         return left_out(f"{'WRONG: ' if isinstance(error, WrongAnswer) else ''}{error}")
 
+    @property
+    def xp(self) -> Any:
+        """The module whose arrays the device computes with: NumPy or CuPy."""
+        return module("cuda" if self.device == "cuda" else "cpu")
+
     def kron(self) -> tuple[Graph, str]:
         """The Kronecker graph of figures about one graph, as large as this run allows: kron_g500-logn21 on a GPU."""
         scale = self.effort.scale
@@ -140,14 +144,12 @@ class Lab:
         return found.graph, found.origin
 
     def release(self) -> None:
-        """Give back the GPU's memory that no array uses."""
         if self.device == "cuda":
             import cupy
 
             cupy.get_default_memory_pool().free_all_blocks()
 
     def wait(self) -> None:
-        """Wait until the device is idle."""
         if self.device == "cuda":
             import cupy
 
@@ -171,11 +173,88 @@ class Lab:
         drawn = np.random.default_rng(7).choice(inside, count, replace=len(inside) < count)
         return [int(one) for one in drawn]
 
+    def root_of(self, graph: Graph) -> int:
+        """Vertex 0, as TurboBFS and TurboBC name no roots; that of highest degree where 0 reaches less than 1%."""
+        reached = hw.bfs(graph, 0, predecessors=False, device=self.device).reached
+        return 0 if reached >= graph.n / 100 else int(np.asarray(graph.degrees).argmax())
 
-def root_of(lab: Lab, graph: Graph) -> int:
-    """Vertex 0, as TurboBFS and TurboBC name no roots; the vertex of highest degree where 0 reaches less than 1%."""
-    reached = hw.bfs(graph, 0, predecessors=False, device=lab.device).reached
-    return 0 if reached >= graph.n / 100 else int(np.asarray(graph.degrees).argmax())
+    def search(self, graph: Graph, plan: str | Plan, source: int, parents: bool = False) -> tuple[Levels, Any]:
+        """The levels and the distances of a search by a plan."""
+        found = hw.bfs(graph, source, plan=plan, device=self.device, predecessors=parents, trace=True)
+        return list(found.trace or ()), found.distances
+
+    def in_turn(
+        self, graph: Graph, plans: Mapping[str, str | Plan], count: int, parents: bool = False
+    ) -> tuple[dict[str, list[Levels]], list[int], list[Any]]:
+        """The levels of searches from some sources, by the name of their plan; the sources and their distances.
+
+        From each source all plans search in turn, since the host's time between launches drifts; fewer sources if the
+        time granted is used up. The first search of each plan, which may compile, is not counted. Distances are those
+        of hopwave's own plan, of which the first are checked by arrays.
+        """
+        sources = self.sources(graph, count)
+        right = [hw.bfs(graph, source, predecessors=False, device=self.device).distances for source in sources]
+        check_search(graph, right[0], None, sources[0])
+        for plan in plans.values():
+            self.search(graph, plan, sources[0], parents)
+        runs: dict[str, list[Levels]] = {name: [] for name in plans}
+        for source, expected in zip(sources, right, strict=True):
+            for name, plan in plans.items():
+                levels, distances = self.search(graph, plan, source, parents)
+                if not bool((distances == expected).all()):
+                    raise WrongAnswer(f"{name} is wrong from {source}; please report this")
+                runs[name].append(levels)
+            if time.perf_counter() > self.until:
+                break
+        return runs, sources, right
+
+    def promised(
+        self, study: str, rate: str, gteps: tuple[str, float, str] | None, claims: Mapping[str, tuple[float, float]],
+        ours: Mapping[str, tuple[str, str, str]], mean: Callable[[list[float]], float] = fmean,
+    ) -> list[Row]:  # fmt: skip
+        """What an abstract promises: GTEPS (claim, number, remark), and gains (number, that of the paper's tables).
+
+        `ours`: claim → the column of our gains, a remark on their number, and why there may be none.
+        """
+        rows = [row for row in self.measured(study) if row.get(rate)]
+        found: list[Row] = []
+        if gteps is not None:
+            claim, number, remark = gteps
+            most = max((row[rate] / 1e3 for row in rows), default=None)
+            cpu = " (a CPU)" if self.device == "cpu" else ""
+            found.append({"claim": claim, "paper": number, "ours": most, "remark": remark + cpu})
+        for claim, (paper, own) in claims.items():
+            column, remark, missing = ours.get(claim, ("", "", "another program, which hopwave does not bring"))
+            gains = [row[column] for row in rows if row.get(column)]
+            row: Row = {"claim": claim, "ours": mean(gains) if gains else None, "paper": paper, "paper's tables": own}
+            found.append(row | {"remark": remark.format(len(gains)) if gains else missing})
+        return found
+
+    def suitesparse_ms(self, graph: Graph, source: int, right: Any) -> float | None:
+        """Milliseconds of a search by python-graphblas on this machine's CPU, whose distances must be `right`."""
+        if no_suitesparse():
+            return None
+        from graphblas import Matrix, Vector, semiring  # type: ignore[import-untyped]
+
+        graph = graph.to("cpu")
+        A = Matrix.ss.import_csr(
+            nrows=graph.n, ncols=graph.n, indptr=graph.indptr.astype(np.uint64),
+            col_indices=graph.indices.astype(np.uint64), values=np.array([True]), is_iso=True, sorted_cols=True,
+        )  # fmt: skip
+        A.wait()
+
+        def search() -> Any:
+            level, frontier, depth = Vector("INT32", graph.n), Vector(bool, graph.n), 0
+            frontier[source] = True
+            while frontier.nvals:
+                level(frontier.S)[:] << depth
+                frontier(~level.S, replace=True) << frontier.vxm(A, semiring.any_pair[bool])
+                depth += 1
+            return level
+
+        if not np.array_equal(search().to_dense(-1), right):
+            raise WrongAnswer("SuiteSparse:GraphBLAS finds other distances; please report this")
+        return self.mean_ms(search)
 
 
 def degree_of(graph: Graph) -> str:
@@ -185,21 +264,20 @@ def degree_of(graph: Graph) -> str:
 
 
 def check_search(graph: Graph, distance: Any, counts: Any, source: int) -> None:
-    """Raise WrongAnswer unless distances, and path counts if given, follow from the arcs, by array operations alone."""
+    """Raise WrongAnswer unless distances, and path counts if given, follow from the arcs."""
     if broken := wrong(graph, distance, counts, source):
         raise WrongAnswer(f"a search from {source} is wrong: {broken}; please report this")
 
 
 def wrong(graph: Graph, distance: Any, counts: Any, source: int) -> str:
-    """What is wrong with distances and path counts from a source; "" if nothing is."""
+    """What is wrong with distances and path counts from a source, by array operations alone; "" if nothing is."""
     xp: Any = module_of(distance)
     offsets, neighbours = rows_of(graph, xp)
-    n, m = graph.n, graph.m
     if int(distance[source]) or int(xp.count_nonzero(distance == 0)) != 1:
         return "the source is not the one vertex at distance 0"
-    parents, sums = xp.zeros(n, xp.int64), xp.zeros(n, xp.float64)
+    parents, sums = xp.zeros(graph.n, xp.int64), xp.zeros(graph.n, xp.float64)
     logarithms: Any = None if counts is None else log2_of(counts, xp)
-    for begin in range(0, m, CHUNK):
+    for begin in range(0, graph.m, CHUNK):
         heads = neighbours[begin : begin + CHUNK]
         tails = xp.searchsorted(offsets, xp.arange(begin, begin + len(heads)), side="right") - 1
         above, below = distance[tails], distance[heads]
@@ -207,10 +285,9 @@ def wrong(graph: Graph, distance: Any, counts: Any, source: int) -> str:
             return "an arc leads down more than one level"
         down = (above >= 0) & (below == above + 1)
         tails, heads = tails[down], heads[down]
-        parents += xp.bincount(heads, minlength=n)
+        parents += xp.bincount(heads, minlength=graph.n)
         if counts is not None:
-            share = xp.exp2(logarithms[tails] - logarithms[heads])
-            sums += xp.bincount(heads, weights=share, minlength=n)
+            sums += xp.bincount(heads, weights=xp.exp2(logarithms[tails] - logarithms[heads]), minlength=graph.n)
     found = distance > 0
     if not bool((parents[found] > 0).all()):
         return "a vertex has no arc from the level before"
@@ -237,75 +314,17 @@ def rows_of(graph: Graph, xp: Any) -> tuple[Any, Any]:
     return offsets, neighbours
 
 
-# ---------------------------------------------------------------- searches from several sources, level by level
-
-Levels = list[Any]  # the records of one search, hopwave.planning.trace.Level
-Search = Callable[[int], tuple[Levels, Any]]  # source → levels and distances
-
-
-def verified(lab: Lab, graph: Graph, count: int) -> tuple[list[int], list[Any]]:
-    """Sources in the largest component, and their distances by hopwave's own plan; the first are checked by arrays."""
-    sources = lab.sources(graph, count)
-    right = [hw.bfs(graph, source, predecessors=False, device=lab.device).distances for source in sources]
-    check_search(graph, right[0], None, sources[0])
-    return sources, right
-
-
-def searcher(lab: Lab, graph: Graph, plan: str | Plan, predecessors: bool = False) -> Search:
-    """A function that searches by a plan and returns the levels and the distances."""
-
-    def search(source: int) -> tuple[Levels, Any]:
-        found = hw.bfs(graph, source, plan=plan, device=lab.device, predecessors=predecessors, trace=True)
-        return list(found.trace or ()), found.distances
-
-    return search
-
-
-def in_turn(
-    lab: Lab, searches: Mapping[str, Search], sources: Iterable[int], right: Iterable[Any]
-) -> dict[str, list[Levels]]:
-    """The levels of every search, by the name of its way; from fewer sources if the time granted is used up.
-
-    From each source all ways search in turn, since levels include the host's time between launches, which drifts. The
-    first search of each way, which may compile, is not counted. Every distance is compared.
-    """
-    sources = list(sources)
-    for search in searches.values():
-        search(sources[0])
-    runs: dict[str, list[Levels]] = {name: [] for name in searches}
-    for source, expected in zip(sources, right, strict=True):
-        for name, search in searches.items():
-            levels, distances = search(source)
-            if not bool((distances == expected).all()):
-                raise WrongAnswer(f"{name} is wrong from {source}; please report this")
-            runs[name].append(levels)
-        if time.perf_counter() > lab.until:
-            break
-    return runs
-
-
 def ms_of(levels: Levels, direction: str = "") -> float:
     """Milliseconds inside levels, or inside those of one direction; by the GPU's clock on a GPU."""
     return 1e3 * float(sum(level.seconds for level in levels if direction in ("", level.direction)))
 
 
-def median_ms(runs: Iterable[Levels], direction: str = "") -> float:
-    """The median over searches."""
-    return median(ms_of(levels, direction) for levels in runs)
-
-
 # ---------------------------------------------------------------- other programs
 
-ELSEWHERE = "another program, which hopwave does not bring"
 
-
-def claimed(claims: Mapping[str, tuple[float, float]], ours: Mapping[str, tuple[float | None, str]]) -> list[Row]:
-    """A row for each claim of a paper: its number, that of its own tables, and ours where we have the other program."""
-    rows: list[Row] = []
-    for claim, (paper, own) in claims.items():
-        value, remark = ours.get(claim, (None, ELSEWHERE))
-        rows.append({"claim": claim, "ours": value, "paper": paper, "paper's tables": own, "remark": remark})
-    return rows
+def over(measure: Callable[[Lab, Case, Graph], Row], *tables: Iterable[Case], share: float = 1.0) -> Study:
+    """The study that measures every graph of some tables."""
+    return lambda lab: lab.over(chain(*tables), partial(measure, lab), share)
 
 
 def no_suitesparse() -> str:
@@ -313,33 +332,3 @@ def no_suitesparse() -> str:
     if importlib.util.find_spec("graphblas") is not None:
         return ""
     return "SuiteSparse:GraphBLAS is not installed; run: pip install python-graphblas"
-
-
-def suitesparse_ms(lab: Lab, graph: Graph, source: int, right: Any) -> float | None:
-    """Milliseconds of a search by python-graphblas on this machine's CPU, as its documentation writes it; or None.
-
-    Its distances must be `right`. It changes the direction by itself.
-    """
-    if no_suitesparse():
-        return None
-    from graphblas import Matrix, Vector, semiring  # type: ignore[import-untyped]
-
-    graph = graph.to("cpu")
-    A = Matrix.ss.import_csr(
-        nrows=graph.n, ncols=graph.n, indptr=graph.indptr.astype(np.uint64),
-        col_indices=graph.indices.astype(np.uint64), values=np.array([True]), is_iso=True, sorted_cols=True,
-    )  # fmt: skip
-    A.wait()
-
-    def search() -> Any:
-        level, frontier, depth = Vector("INT32", graph.n), Vector(bool, graph.n), 0
-        frontier[source] = True
-        while frontier.nvals:
-            level(frontier.S)[:] << depth
-            frontier(~level.S, replace=True) << frontier.vxm(A, semiring.any_pair[bool])
-            depth += 1
-        return level
-
-    if not np.array_equal(search().to_dense(-1), right):
-        raise WrongAnswer("SuiteSparse:GraphBLAS finds other distances; please report this")
-    return lab.mean_ms(search)

@@ -13,18 +13,7 @@ import numpy as np
 import hopwave as hw
 from hopwave.arrays import module_of, on_host
 from hopwave.graph import Graph
-from hopwave.papers.lab import (
-    Lab,
-    WrongAnswer,
-    claimed,
-    in_turn,
-    ms_of,
-    no_suitesparse,
-    rows_of,
-    searcher,
-    suitesparse_ms,
-    verified,
-)  # fmt: skip
+from hopwave.papers.lab import Lab, WrongAnswer, ms_of, no_suitesparse, over, rows_of
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, numbers, table
 from hopwave.planning.rules import Always
 
@@ -103,9 +92,7 @@ def plain(lab: Lab, graph: Any) -> Any:
     import cupy
     from cupyx.scipy.sparse import csr_matrix
 
-    from hopwave.engines.cuda.graph import CudaGraph
-
-    offsets, neighbours = CudaGraph(graph).rows
+    offsets, neighbours = rows_of(graph, cupy)
     return csr_matrix((cupy.ones(graph.m), neighbours, offsets), shape=(graph.n, graph.n))
 
 
@@ -146,37 +133,34 @@ def costs(lab: Lab) -> list[Row]:
 # ---------------------------------------------------------------- searches
 
 
-def searches(lab: Lab) -> list[Row]:
-    """Table 3 and Figure 7: the paper's plan and its baseline on each graph."""
-    return lab.over(TABLE_3, lambda case, graph: one_graph(lab, case, graph))
-
-
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
-    """Mean milliseconds of ten searches, as in section 7.1."""
+    """Table 3 and Figure 7: mean milliseconds of ten searches, as in section 7.1, with the baseline."""
     graph = graph.to_undirected() if graph.directed else graph
-    sources, right = verified(lab, graph, min(10, lab.effort.sources))
-    ways = {"push-pull": searcher(lab, graph, "pushpull"), "baseline": searcher(lab, graph, "pushpull-baseline")}
-    runs = in_turn(lab, ways, sources, right)
+    plans = {"push-pull": "pushpull", "baseline": "pushpull-baseline"}
+    runs, sources, right = lab.in_turn(graph, plans, min(10, lab.effort.sources))
     row: Row = {f"{name} ms": fmean(map(ms_of, some)) for name, some in runs.items()}
     row["sources"] = len(runs["push-pull"])
     row |= {"degree": int(np.asarray(graph.degrees).max()), "diameter": max(int(one.max()) for one in right)}
     row |= {"push-pull MTEPS": graph.m / row["push-pull ms"] / 1e3, "gain": row["baseline ms"] / row["push-pull ms"]}
     if graph.m <= lab.effort.limits.host:
-        row["SuiteSparse ms"] = suitesparse_ms(lab, graph, sources[0], on_host(right[0]))
+        suite = lab.suitesparse_ms(graph, sources[0], on_host(right[0]))
+        row |= {"SuiteSparse ms": suite, "(SuiteSparse)x": suite and suite / row["push-pull ms"]}
     for name in OTHERS:
         theirs, gunrock = case.stated[f"{name} ms"], case.stated["Gunrock ms"]
         row[f"paper: {name}"] = theirs / gunrock if isinstance(theirs, int | float) else None
     return row
 
 
+searches = over(one_graph, TABLE_3)
+
+
 def ideas(lab: Lab) -> list[Row]:
     """Table 2: one optimisation after another, on kron 21."""
     lab.grant(0.15)
     graph, _ = lab.kron()
-    sources, right = verified(lab, graph, lab.effort.sources)
+    runs, _, right = lab.in_turn(graph, dict(zip(IDEAS, IDEAS, strict=True)), lab.effort.sources)
     degrees = np.asarray(graph.degrees)
     arcs = [int(degrees[on_host(one) >= 0].sum(dtype=np.int64)) for one in right]
-    runs = in_turn(lab, {plan: searcher(lab, graph, plan) for plan in IDEAS}, sources, right)
     rows = []
     for plan, (name, gteps, gain) in IDEAS.items():
         ours = median(m / ms_of(levels) / 1e6 for m, levels in zip(arcs, runs[plan], strict=False))
@@ -192,8 +176,7 @@ def iterations(lab: Lab) -> list[Row]:
     """Figure 5: the arcs of each iteration by where they lead, and its milliseconds, only pushing and only pulling."""
     lab.grant(0.1)
     graph, _ = lab.kron()
-    sources, right = verified(lab, graph, min(lab.effort.sources, 16))
-    runs = in_turn(lab, {name: searcher(lab, graph, plan) for name, plan in one_way().items()}, sources, right)
+    runs, _, right = lab.in_turn(graph, one_way(), min(lab.effort.sources, 16))
     rows = kinds(graph, right[0])
     for number, row in enumerate(rows):
         for name, some in runs.items():
@@ -227,16 +210,15 @@ def kinds(graph: Graph, distances: Any) -> list[Row]:
 def samples(lab: Lab) -> list[Row]:
     """Figure 6: every iteration of searches from many sources, as points."""
     graph, _ = lab.kron()
-    sources = lab.sources(graph, lab.effort.points)
+    sources, plans = lab.sources(graph, lab.effort.points), one_way()
     rows = []
     lab.grant(0.15)
-    ways = {name: searcher(lab, graph, plan) for name, plan in one_way().items()}
-    for search in ways.values():
-        search(sources[0])  # compiles
+    for plan in plans.values():
+        lab.search(graph, plan, sources[0])  # compiles
     for source in sources:
-        for name, search in ways.items():
+        for name, plan in plans.items():
             left = graph.n - 1
-            for number, level in enumerate(search(source)[0]):
+            for number, level in enumerate(lab.search(graph, plan, source)[0]):
                 size = level.vertices if name == "push" else left
                 row = {"series": f"{name} {number + 1}", "iteration": number + 1, "direction": name, "entries": size}
                 rows.append(row | {"ms": 1e3 * level.seconds, "looks": level.checked / max(1, level.found)})
@@ -277,18 +259,12 @@ CLAIMS = {
 
 def averages(lab: Lab) -> list[Row]:
     """Section 7.3 and the abstract: geometric means over Table 3."""
-    rows = [row for row in lab.measured("searches") if "gain" in row]
-    suite = [row["SuiteSparse ms"] / row["push-pull ms"] for row in rows if row.get("SuiteSparse ms")]
-    most = max(row["push-pull MTEPS"] for row in rows) / 1e3 if rows else None
-    cpu = " (a CPU)" if lab.device == "cpu" else ""
-    remark = f"geometric mean of {len(suite)} graphs, on this machine's CPU" if suite else no_suitesparse()
-    gain = geometric_mean([row["gain"] for row in rows]) if rows else None
     ours = {
-        "× SuiteSparse": (geometric_mean(suite) if suite else None, remark),
-        "× baseline": (gain, f"geometric mean of {len(rows)} graphs; the baseline is Table 2's first row"),
+        "× SuiteSparse": ("(SuiteSparse)x", "geometric mean of {} graphs, on this machine's CPU", no_suitesparse()),
+        "× baseline": ("gain", "geometric mean of {} graphs; the baseline is Table 2's first row", ""),
     }
-    first: Row = {"claim": "GTEPS, up to", "paper": 101, "ours": most, "remark": f"the most of any graph{cpu}"}
-    return [first, *claimed(CLAIMS, ours)]
+    gteps = "GTEPS, up to", 101.0, "the most of any graph"
+    return lab.promised("searches", "push-pull MTEPS", gteps, CLAIMS, ours, geometric_mean)
 
 
 SERIES = tuple(f"{product} ms" for product in PRODUCTS)

@@ -7,6 +7,7 @@ the paper; it shows columns of a study's rows. Several exhibits may show one stu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,12 +92,8 @@ class Case:
 def table(text: str, columns: Iterable[str], table: str, unit: int = 1000) -> tuple[Case, ...]:
     """Cases of a text: the paper's name, the collection's name or recipe, the kind, U or D, n, m, then the columns.
 
-    A recipe is FAMILY:SIZE or FAMILY:SIZE:EDGES. n and m are in units of `unit`; a column that the paper leaves empty
-    is -.
-
-    >>> one, = table("kron16 kron:16:48 social U 66 4913 6", ["d"], "II")
-    >>> one.made, one.m, one.stated
-    (('kron', 16, 48), 4913000, {'table': 'II', 'd': 6})
+    A recipe is FAMILY:SIZE or FAMILY:SIZE:EDGES. n and m are in units of `unit`; - is a column that the paper leaves
+    empty.
     """
     cases = []
     for line in text.strip().splitlines():
@@ -110,15 +107,10 @@ def table(text: str, columns: Iterable[str], table: str, unit: int = 1000) -> tu
 
 
 def _value(text: str) -> Any:
-    if text == "-":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        try:
-            return float(text)
-        except ValueError:
-            return text
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return None if text == "-" else text
 
 
 def stated(case: Case) -> Row:
@@ -127,12 +119,7 @@ def stated(case: Case) -> Row:
 
 
 def numbers(cases: Iterable[Case], column: str, over: str = "") -> list[float]:
-    """The numbers that a paper states in a column, or their ratios to those of another column.
-
-    >>> cases = [*table("a x social U 1 1 8 2", ["theirs", "own"], "1")]
-    >>> numbers([*cases, *table("b x social U 1 1 OOM 2", ["theirs", "own"], "1")], "theirs", "own")
-    [4.0]
-    """
+    """The numbers that a paper states in a column, or their ratios to those of another column."""
     pairs = ((case.stated[column], case.stated[over] if over else 1) for case in cases if column in case.stated)
     return [one / other for one, other in pairs if isinstance(one, int | float) and isinstance(other, int | float)]
 

@@ -11,17 +11,7 @@ import numpy as np
 import hopwave as hw
 from hopwave.arrays import module_of, on_host
 from hopwave.graph import Graph
-from hopwave.papers.lab import (
-    Lab,
-    WrongAnswer,
-    check_search,
-    claimed,
-    degree_of,
-    log2_of,
-    no_suitesparse,
-    root_of,
-    suitesparse_ms,
-)  # fmt: skip
+from hopwave.papers.lab import Lab, WrongAnswer, check_search, degree_of, log2_of, no_suitesparse, over
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, numbers, table
 from hopwave.planning.jobs import SearchJob
 
@@ -107,14 +97,9 @@ sk-2005        LAW/sk-2005                 web     D     51    1949 12870/39/78 
 """, STATED, "III", unit=1_000_000)  # fmt: skip
 
 
-def searches(lab: Lab) -> list[Row]:
-    """Tables I to III: the six algorithms on each graph, checked, then timed; those that count paths do."""
-    return lab.over((*TABLE_I, *TABLE_II, *TABLE_III), lambda case, graph: one_graph(lab, case, graph))
-
-
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
-    """The row of one graph."""
-    root, ms = root_of(lab, graph), {}
+    """The six algorithms on one graph, checked, then timed; those that count paths do."""
+    root, ms = lab.root_of(graph), {}
     first: Any = None
     for plan in PLANS:
         record = hw.plan(f"turbobfs-{plan}")
@@ -135,9 +120,12 @@ def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
     row: Row = {"degree": degree_of(graph), "d": depth + 1, "best": best, "MTEPS": graph.m / ms[best] / 1e3}
     row |= {f"{plan} ms": taken for plan, taken in ms.items()} | {"paths ms": min(ms[plan] for plan in PLANS[:3])}
     if graph.m <= lab.effort.limits.host:
-        suite = suitesparse_ms(lab, graph, root, on_host(first[0]))
+        suite = lab.suitesparse_ms(graph, root, on_host(first[0]))
         row |= {"SuiteSparse ms": suite, "(GBLAS)x": suite and suite / ms[best]}
     return row
+
+
+searches = over(one_graph, TABLE_I, TABLE_II, TABLE_III)
 
 
 def same(counts: Any, first: Any, xp: Any) -> bool:
@@ -149,12 +137,12 @@ def same(counts: Any, first: Any, xp: Any) -> bool:
 
 def histograms(lab: Lab) -> list[Row]:
     """Figure 2: the relative histogram of degrees of a regular and of an irregular graph."""
-    regular, irregular = ("delaunayn19" if not lab.quick else "delaunayn15"), "mycielski12"
-    if not lab.quick:
-        irregular = "mycielski19" if lab.device == "cuda" else "mycielski15"
+    chosen = {"delaunayn19", "mycielski19" if lab.device == "cuda" else "mycielski15"}
     rows = []
     for case in (*TABLE_I, *TABLE_II):
-        if case.shown not in (regular, irregular) or (graph := lab.shelf.get(case).graph) is None:
+        if case.shown not in ({"delaunayn15", "mycielski12"} if lab.quick else chosen):
+            continue
+        if (graph := lab.shelf.get(case).graph) is None:
             continue
         degrees = np.asarray(graph.degrees)
         edges = np.linspace(0, degrees.max() + 1, min(40, int(degrees.max()) + 2))
@@ -203,31 +191,24 @@ def fastest(lab: Lab) -> list[Row]:
     for number, shares in paper.items():
         best = Counter(row["best"] for row in lab.measured("searches") if row["table"] == number and "best" in row)
         for plan in PLANS:
-            ours = 100 * best[plan] / best.total() if best.total() else None
-            rows.append(
-                {"table": number, "algorithm": plan, "% of graphs": ours, "paper: % of graphs": shares.get(plan)}
-            )
+            ours = {"% of graphs": 100 * best[plan] / best.total() if best.total() else None}
+            rows.append({"table": number, "algorithm": plan, **ours, "paper: % of graphs": shares.get(plan)})
     return rows
 
 
 # The abstract's averages, and the means of Tables I and II, whose 61 graphs they are of.
 CLAIMS = {
-    "× SuiteSparse:GraphBLAS": (15.7, fmean(numbers((*TABLE_I, *TABLE_II), "(GBLAS)x"))),
-    "× GraphBLAST": (5.8, fmean(numbers((*TABLE_I, *TABLE_II), "(GBLAST)x"))),
-    "× gunrock": (1.8, fmean(numbers((*TABLE_I, *TABLE_II), "(gunrock)x"))),
-}
+    f"× {name}": (value, fmean(numbers((*TABLE_I, *TABLE_II), column)))
+    for name, value, column in (("SuiteSparse:GraphBLAS", 15.7, "(GBLAS)x"), ("GraphBLAST", 5.8, "(GBLAST)x"),
+                                ("gunrock", 1.8, "(gunrock)x"))
+}  # fmt: skip
 
 
 def averages(lab: Lab) -> list[Row]:
     """The abstract: GTEPS, and the mean speed-ups."""
-    rows = [row for row in lab.measured("searches") if "best" in row]
-    gain = [row["(GBLAS)x"] for row in rows if row.get("(GBLAS)x")]
-    most = max(row["MTEPS"] for row in rows) / 1e3 if rows else None
-    cpu = " (a CPU)" if lab.device == "cpu" else ""
-    suite = f"mean of {len(gain)} graphs, on this machine's CPU" if gain else no_suitesparse()
-    ours = {"× SuiteSparse:GraphBLAS": (fmean(gain), suite)} if gain else {"× SuiteSparse:GraphBLAS": (None, suite)}
-    first: Row = {"claim": "GTEPS, up to", "paper": 40, "ours": most, "remark": f"the fastest of each graph{cpu}"}
-    return [first, *claimed(CLAIMS, ours)]
+    suite = "(GBLAS)x", "mean of {} graphs, on this machine's CPU", no_suitesparse()
+    gteps = "GTEPS, up to", 40.0, "the fastest of each graph"
+    return lab.promised("searches", "MTEPS", gteps, CLAIMS, {"× SuiteSparse:GraphBLAS": suite})
 
 
 COLUMNS = ("graph", "kind", "n", "m", "degree", "paper: degree", "d", "paper: d", "MTEPS", "best", "paper: MTEPS",

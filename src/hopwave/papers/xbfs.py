@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import product
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,7 @@ import numpy as np
 import hopwave as hw
 from hopwave.arrays import module_of, on_host
 from hopwave.graph import Graph
-from hopwave.papers.lab import (
-    Lab,
-    Levels,
-    Search,
-    WrongAnswer,
-    claimed,
-    in_turn,
-    median_ms,
-    ms_of,
-    rows_of,
-    searcher,
-    verified,
-)  # fmt: skip
+from hopwave.papers.lab import Lab, Levels, WrongAnswer, ms_of, over, rows_of
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, left_out, numbers, table
 from hopwave.planning.plan import Plan
 
@@ -174,14 +162,14 @@ def chance_ahead(xp: Any, indptr: Any, indices: Any, distances: Any, level: int)
 # ---------------------------------------------------------------- searches
 
 
-def ways(lab: Lab, graph: Graph) -> dict[str, Search]:
-    """The searches to compare. On a CPU, which makes queues in one way, XBFS with and without asynchronous pulls.
+def ways(device: str) -> dict[str, str | Plan]:
+    """The plans to compare. On a CPU, which makes queues in one way, XBFS with and without asynchronous pulls.
 
     The baseline has none of XBFS's choices: every queue is made by a scan, and rows are assigned statically.
     """
     whole = hw.plan("xbfs")
-    if lab.device == "cpu":
-        return {"warp-centric": searcher(lab, graph, "xbfs-sync"), "XBFS": searcher(lab, graph, whole)}
+    if device == "cpu":
+        return {"warp-centric": "xbfs-sync", "XBFS": whole}
     scan_free, single_scan, pull, no_queue, _ = whole.steps
 
     def balanced(balance: str) -> Plan:
@@ -191,21 +179,14 @@ def ways(lab: Lab, graph: Graph) -> dict[str, Search]:
     static = balanced("static")
     scans = (single_scan, single_scan, static.steps[2], single_scan, single_scan)
     plans = {"baseline": replace(whole, name="xbfs-scans", steps=scans), "+ Ad": static}
-    plans |= {name: balanced(balance) for name, balance in BALANCES.items()} | {"XBFS": whole}
-    return {name: searcher(lab, graph, plan) for name, plan in plans.items()}
-
-
-def searches(lab: Lab) -> list[Row]:
-    """Tables 1 and 2, and Figures 10 to 15."""
-    return lab.over(TABLE_1, lambda case, graph: one_graph(lab, case, graph))
+    return plans | {name: balanced(balance) for name, balance in BALANCES.items()} | {"XBFS": whole}
 
 
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
-    """Every way to search one graph."""
+    """Every way to search one graph: Tables 1 and 2, and Figures 10 to 15."""
     graph = graph.to_undirected() if graph.directed else graph
-    sources, right = verified(lab, graph, min(lab.effort.sources, 16))
-    runs = in_turn(lab, ways(lab, graph), sources, right)
-    row: Row = {f"{name} ms": median_ms(some) for name, some in runs.items()} | {"sources": len(runs["XBFS"])}
+    runs, _, right = lab.in_turn(graph, ways(lab.device), min(lab.effort.sources, 16))
+    row: Row = {f"{name} ms": median(map(ms_of, some)) for name, some in runs.items()} | {"sources": len(runs["XBFS"])}
     by_choice = {name: {way: total_ms(some, number) for way, number in CHOICES.items()} for name, some in runs.items()}
     checked = {name: sum(one.checked for run in runs[name] for one in run if one.direction == "pull")
                for name in ("warp-centric", "XBFS")}  # fmt: skip
@@ -234,6 +215,9 @@ def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
         row[f"balance: {name}"] = row["+ Ad ms"] / row[f"{name} ms"]
         row[f"pulls: {name}"] = up / by_choice[name]["double-scan"] if by_choice[name]["double-scan"] else None
     return row
+
+
+searches = over(one_graph, TABLE_1)
 
 
 def total_ms(runs: Iterable[Levels], choice: int) -> float:
@@ -324,7 +308,7 @@ CLAIMS = {
 
 def averages(lab: Lab) -> list[Row]:
     """The abstract: average speedups over other programs."""
-    return claimed(CLAIMS, {})
+    return lab.promised("searches", "", None, CLAIMS, {})
 
 
 def _bars(columns: tuple[str, ...], unit: str, log: bool = False, form: str = "bars") -> tuple[Drawing, ...]:
