@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
-from rank_setup import FOLDER, WORLD
+from rank_setup import WORLD, refused, written
 
 import hopwave as hw
 from hopwave import Graph
@@ -24,58 +23,53 @@ ODD = WORLD.size - 1  # the rank that disagrees
 GRID = hw.generate.grid(4, 5)
 
 
-def refused(call: Callable[..., Any], given: dict[str, Any], name: str, other: Any) -> None:
+def disagree(call: Callable[..., Any], name: str, value: Any, other: Any, **given: Any) -> None:
     """One rank passes another value for one argument; the message names that argument."""
-    mine = {**given, name: other} if WORLD.rank == ODD else given
-    with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments than rank 0 to \w+: {name}="):
-        call(**mine)
+    given[name] = other if WORLD.rank == ODD else value
+    refused(GraphError, rf"rank {ODD} gives other arguments than rank 0 to \w+: {name}=", call, **given)
 
 
 def check_other_arguments() -> None:
     if WORLD.size == 1:
         return
+    parts, path = hd.spread(GRID), written("agreement.mtx", GRID)
+    drawn = {"scale": 4, "edge_factor": 2, "seed": 1, "directed": False, "layout": "1d"}
     ends = {"source": [0, 1], "target": [1, 2]}
-    for name, value, other in (
-        ("n", 5, 6), ("n", None, 6), ("directed", False, True), ("layout", "1d", "2d"), ("balance", True, False),
-    ):  # fmt: skip
-        refused(hd.from_edges, {**ends, name: value}, name, other)
-    for name, other in (("scale", 5), ("edge_factor", 3), ("seed", 2), ("directed", True), ("layout", (1, WORLD.size))):
-        refused(hd.kronecker, {"scale": 4, "edge_factor": 2, "seed": 1, "directed": False, "layout": "1d"}, name, other)
-    for name, other in (("n", 21), ("seed", 2)):
-        refused(hd.uniform, {"n": 20, "edge_factor": 2, "seed": 1}, name, other)
-    path = Path(FOLDER) / f"agreement-{WORLD.size}.mtx"
-    if WORLD.rank == 0:
-        hw.write(path, GRID)
-    WORLD.barrier()
-    refused(hd.read, {"path": path, "directed": False}, "directed", True)
-    parts = hd.spread(GRID)
-    for name, value, other in (
-        ("source", 0, 1),
-        ("depth_limit", 2, 3),
-        ("predecessors", True, False),
-        ("plan", "auto", "merrill"),
-    ):
-        refused(hd.bfs, {"G": parts, "source": 0, name: value}, name, other)
+    long = hw.generate.grid(40, 50)
+    ones, changed = np.ones(long.m), np.ones(long.m)
+    changed[long.m // 2] = 2.0  # in the middle, which a repr leaves out
+    reversed_index = pd.Series(np.ones(long.n), index=np.arange(long.n)[::-1])
+    calls: dict[Any, tuple[dict[str, Any], dict[str, tuple[Any, Any]]]] = {
+        hd.from_edges: (ends, {"n": (5, 6), "directed": (False, True), "layout": ("1d", "2d"),
+                               "balance": (True, False)}),
+        hd.kronecker: (drawn, {"scale": (4, 5), "edge_factor": (2, 3), "seed": (1, 2), "directed": (False, True),
+                               "layout": ("1d", (1, WORLD.size))}),
+        hd.uniform: ({"n": 20}, {"n": (20, 21), "seed": (1, 2)}),
+        hd.read: ({"path": path}, {"directed": (False, True)}),
+        hd.bfs: ({"G": parts, "source": 0}, {"source": (0, 1), "depth_limit": (2, 3), "predecessors": (True, False),
+                                             "plan": ("auto", "merrill")}),
+    }  # fmt: skip
+    for call, (given, arguments) in calls.items():
+        for name, (value, other) in arguments.items():
+            disagree(call, name, value, other, **given)
+    disagree(hd.from_edges, "n", None, 6, **ends)
     for G in (GRID, parts):
         for name, value, other in (
             ("k", 3, 4), ("seed", 1, 2), ("sources", [1, 2], [1, 3]), ("cutoff", 2, 3), ("normalized", True, False),
             ("endpoints", False, True),
         ):  # fmt: skip
-            given = {"G": G, name: value} | ({"k": 3} if name == "seed" else {"seed": 1} if name == "k" else {})
-            refused(hd.betweenness_centrality, given, name, other)
-    refused(hd.betweenness_centrality, {"G": parts, "split": "graph"}, "split", "sources")
-    long = hw.generate.grid(40, 50)
-    ones, other = np.ones(long.m), np.ones(long.m)
-    other[long.m // 2] = 2.0  # in the middle, which a repr leaves out
-    indexed = pd.Series(np.ones(long.n)), pd.Series(np.ones(long.n), index=np.arange(long.n)[::-1])
-    for name, given, changed in (
-        ("weights", ones, other),
-        ("weights", pd.Series(ones), pd.Series(other)),
-        ("source_weights", *indexed),
+            disagree(
+                hd.betweenness_centrality, name, value, other, G=G, **{"seed": {"k": 3}, "k": {"seed": 1}}.get(name, {})
+            )
+    disagree(hd.betweenness_centrality, "split", "graph", "sources", G=parts)
+    for name, value, other in (
+        ("weights", ones, changed),
+        ("weights", pd.Series(ones), pd.Series(changed)),
+        ("source_weights", pd.Series(np.ones(long.n)), reversed_index),
         ("source_weights", dict(enumerate(ones[: long.n])), dict(enumerate(2 * ones[: long.n]))),
         ("sources", np.array([0, 1], object), np.array([0, 2], object)),
     ):
-        refused(hd.betweenness_centrality, {"G": long, "k": None, name: given}, name, changed)
+        disagree(hd.betweenness_centrality, name, value, other, G=long)
     assert hd.bfs(parts, np.int64(0) if WORLD.rank == ODD else 0).reached == GRID.n
     assert hd.betweenness_centrality(GRID, k=3, seed=1).sources == 3
 
@@ -91,7 +85,7 @@ def check_sets_of_names() -> None:
     parts = hd.spread(G)
     assert hd.bfs(parts, names).reached == G.n
     if WORLD.size > 1:
-        refused(hd.bfs, {"G": parts, "source": names}, "source", odd)
+        disagree(hd.bfs, "source", names, odd, G=parts)
 
 
 def check_other_calls() -> None:
@@ -110,13 +104,11 @@ def check_other_calls() -> None:
         result.gather,
         result.edges,
         parts.replicated,
+        parts.sort_rows,
     ]
+    message = rf"rank {ODD} (calls \w+ where rank 0 calls \w+|gives other arguments).*all ranks must"
     for i, call in enumerate(calls):
-        other = calls[(i + 1) % len(calls)]
-        with pytest.raises(
-            GraphError, match=rf"rank {ODD} (calls \w+ where rank 0 calls \w+|gives other arguments).*all ranks must"
-        ):
-            (other if WORLD.rank == ODD else call)()
+        refused(GraphError, message, calls[(i + 1) % len(calls)] if WORLD.rank == ODD else call)
         assert hd.bfs(parts, 0).reached == GRID.n, i
 
 
@@ -125,50 +117,43 @@ def check_other_graphs() -> None:
         return
     other = hw.generate.grid(5, 4)
     one, two = hd.spread(GRID), hd.spread(other)  # with equally many vertices and arcs
-    for call in (lambda G: hd.bfs(G, 0), hd.betweenness_centrality, lambda G: G.replicated(), lambda G: G.sort_rows()):
-        with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments .*: G=.*graph \d+ of this job"):
-            call(two if WORLD.rank == ODD else one)
-    with pytest.raises(GraphError, match=rf"rank {ODD} calls bfs where rank 0 calls sort_rows"):
-        (lambda: hd.bfs(one, 0) if WORLD.rank == ODD else one.sort_rows())()
+    names = ["a", "b", "c"]
+    named = [Graph.from_edges([0, 1], [1, 2], labels=labels) for labels in (names, names[::-1])]
+    of_this_job, whole = r": G=.*graph \d+ of this job", "to betweenness_centrality: G="
+    for call, ours, odd, message in (
+        (lambda G: hd.bfs(G, 0), one, two, of_this_job),
+        (hd.betweenness_centrality, one, two, of_this_job),
+        (lambda G: G.replicated(), one, two, of_this_job),
+        (lambda G: G.sort_rows(), one, two, of_this_job),
+        (hd.spread, GRID, other, "give different graphs to spread"),
+        (hd.spread, None, None, "no rank gives a graph"),
+        (hd.betweenness_centrality, GRID, other, whole),
+        (hd.betweenness_centrality, named[0], named[1], whole),
+        (hd.betweenness_centrality, GRID, "no graph", ""),
+    ):
+        refused(GraphError, message, call, odd if WORLD.rank == ODD else ours)
     one.sort_rows()
     assert hd.bfs(one, 0).reached == GRID.n
-    with pytest.raises(GraphError, match="give different graphs to spread"):
-        hd.spread(other if WORLD.rank == ODD else GRID)
-    with pytest.raises(GraphError, match="no rank gives a graph"):
-        hd.spread(None)
     assert hd.spread(None if WORLD.rank == 0 else GRID).n == GRID.n
-    with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments .* to betweenness_centrality: G="):
-        hd.betweenness_centrality(other if WORLD.rank == ODD else GRID)
-    named = [Graph.from_edges([0, 1], [1, 2], labels=labels) for labels in (["a", "b", "c"], ["c", "b", "a"])]
-    with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments .* to betweenness_centrality: G="):
-        hd.betweenness_centrality(named[WORLD.rank == ODD])
     assert hd.betweenness_centrality(named[0]).to_dict() == hw.betweenness_centrality(named[0]).to_dict()
-    with pytest.raises(GraphError):
-        hd.betweenness_centrality("no graph" if WORLD.rank == ODD else GRID)
     assert np.allclose(hd.betweenness_centrality(GRID).scores, hw.betweenness_centrality(GRID).scores)
 
 
 def check_other_versions() -> None:
-    if WORLD.size == 1:
-        return
-    with pytest.MonkeyPatch.context() as patch:
-        if WORLD.rank == ODD:
-            patch.setattr(hw, "__version__", "0.0.1")
-        with pytest.raises(EngineError, match=rf"rank 0 runs hopwave .* and rank {ODD} runs 0.0.1; install the same"):
-            World(WORLD.comm)
+    if WORLD.size > 1:
+        with patch.object(hw, "__version__", "0.0.1" if WORLD.rank == ODD else hw.__version__):
+            message = rf"rank 0 runs hopwave .* and rank {ODD} runs 0.0.1; install the same"
+            refused(EngineError, message, World, WORLD.comm)
 
 
 def check_what_is_no_graph_and_no_number() -> None:
     """If all ranks make the same mistake, each raises the usual error, and the next call works."""
     G = hd.spread(GRID)
-    for call, message in (
-        (lambda: hd.bfs(GRID, 0), "is not a DistributedGraph; make one with hopwave.distributed.spread"),  # type: ignore[arg-type]
-        (lambda: hd.spread("grid"), "'grid' is not a hopwave.Graph; make one of it"),
-        (lambda: hd.betweenness_centrality(G, memory_limit="1 GB"), "memory_limit='1 GB' is not a number of bytes"),
-        (lambda: hd.bfs(G, [[0, 1]]), r"\[0, 1\] is not a vertex of this graph"),
-    ):
-        with pytest.raises(GraphError, match=message):
-            call()
+    refused(GraphError, "is not a DistributedGraph; make one with hopwave.distributed.spread", hd.bfs, GRID, 0)
+    refused(GraphError, "'grid' is not a hopwave.Graph; make one of it", hd.spread, "grid")
+    refused(GraphError, "memory_limit='1 GB' is not a number", hd.betweenness_centrality, G, memory_limit="1 GB")
+    refused(GraphError, r"\[0, 1\] is not a vertex of this graph", hd.bfs, G, [[0, 1]])
+    refused(TypeError, r"spread\(\) has no argument 'layuot'; did you mean layout=", hd.spread, GRID, layuot="2d")
     assert hd.bfs(G, np.array(3)).reached == G.n
 
 

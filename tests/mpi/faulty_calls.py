@@ -1,7 +1,7 @@
 """MPI calls that fail on one rank, at every place where hopwave makes one.
 
     mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER                   # prints the places and ranks; no call fails
-    mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER RANK PLACE NUMBER # the call with that number there fails
+    mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER RANK PLACE        # the first call there fails
     python tests/mpi/faulty_calls.py --all [--record FILE]                 # one job for each place and rank
 
 A place is FILE:LINE:METHOD. After each fault the whole job must end, in time, with a sentence.
@@ -25,41 +25,42 @@ from typing import Any, ClassVar
 SOURCES = Path(__file__).resolve().parents[2] / "src" / "hopwave"
 RECEIVER = re.compile(r"(^|[._])(comm|mpi|MPI|COMM_WORLD|request|notice|status|machine|Get_info\(\))$")
 SECONDS_TO_END = 40  # from the start of a job to the end of every rank, after one of them failed
-NOT_INJECTED = {  # method of a place → why no fault is injected there
+NOT_INJECTED = {  # method of a place, or what it is inside → why no fault is injected there
     "Abort": "it ends the job",
     "Get_source": "it reads a field of a record of our own process",
     "Status": "it makes a record of our own process",
-    "bcast": "only NCCL needs it, which needs a GPU for each rank",
     "Is_finalized": "MPI may be asked this at any time, and has no error for it",
+    "NcclWire": "only NCCL needs it, which needs a GPU for each rank",
+    "except": "it is made after another call has failed",
 }
-NCCL = "NcclWire"  # the class whose places need a GPU for each rank
-HANDLER = "except"
 
 
 def places() -> dict[str, str]:
-    """Every place that calls MPI → its file, with its class, or HANDLER."""
+    """Every place that calls MPI → its class, or "except" inside a handler."""
     from mpi4py import MPI
 
     methods = {name for kind in (MPI.Intracomm, MPI.Request, MPI.Status, MPI.Info) for name in dir(kind)}
     methods |= {name for name in dir(MPI) if callable(getattr(MPI, name))}
     found = {}
     for path in sorted(SOURCES.rglob("*.py")):
-        if "mpi4py" not in path.read_text(encoding="utf-8") and path.parent.name != "distributed":
+        text = path.read_text(encoding="utf-8")
+        if "mpi4py" not in text and path.parent.name != "distributed":
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-        handlers = [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
-        for node in ast.walk(tree):
+        nodes = list(ast.walk(ast.parse(text)))
+        around = [(one, one.name) for one in nodes if isinstance(one, ast.ClassDef)]
+        around += [(one, "except") for one in nodes if isinstance(one, ast.ExceptHandler)]
+        for node in nodes:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in methods):
                 continue
-            if RECEIVER.search(ast.unparse(node.func.value)) is None:
-                continue
-            inside = [one.name for one in classes if one.lineno <= node.lineno <= (one.end_lineno or 0)]
-            if any(one.lineno <= node.lineno <= (one.end_lineno or 0) for one in handlers):
-                inside = [HANDLER]
-            file = path.relative_to(SOURCES).as_posix()
-            found[f"{file}:{node.lineno}:{node.func.attr}"] = f"{file}:{inside[-1] if inside else ''}"
+            if RECEIVER.search(ast.unparse(node.func.value)) is not None:
+                inside = [name for one, name in around if one.lineno <= node.lineno <= (one.end_lineno or 0)]
+                found[f"{path.relative_to(SOURCES).as_posix()}:{node.lineno}:{node.func.attr}"] = (inside or [""])[-1]
     return found
+
+
+def why_not(place: str, inside: str) -> str | None:
+    """Why no fault is injected at a place, or None."""
+    return NOT_INJECTED.get(inside) or NOT_INJECTED.get(place.split(":")[2])
 
 
 # ---------------------------------------------------------------- one job
@@ -69,7 +70,7 @@ class Faulty:
     """A wrapper of a communicator, a request or MPI itself: counts calls by place, and makes one of them fail."""
 
     calls: ClassVar[Counter[str]] = Counter()
-    fails: ClassVar[tuple[str, int]] = ("", 0)
+    fails: ClassVar[str] = ""
 
     def __init__(self, real: Any) -> None:
         self._real = real
@@ -87,7 +88,7 @@ class Faulty:
             if SOURCES in file.parents:
                 place = f"{file.relative_to(SOURCES).as_posix()}:{frame.f_lineno}:{name}"
                 Faulty.calls[place] += 1
-                if (place, Faulty.calls[place]) == Faulty.fails:
+                if place == Faulty.fails and Faulty.calls[place] == 1:
                     from mpi4py.MPI import ERR_OTHER, Exception
 
                     raise Exception(ERR_OTHER)
@@ -134,7 +135,7 @@ def one_job() -> None:
     rank = MPI.COMM_WORLD.Get_rank()
     mpi4py.MPI = Faulty(MPI)  # type: ignore[assignment]
     if fault and rank == int(fault[0]):
-        Faulty.fails = fault[1], int(fault[2])
+        Faulty.fails = fault[1]
     if not fault:  # after the last calls, which hopwave makes when the interpreter exits
         atexit.register(lambda: Path(folder, f"places-{rank}.json").write_text(json.dumps(Faulty.calls)))
     work(Path(folder))
@@ -156,12 +157,12 @@ def reached(folder: Path) -> dict[str, list[int]]:
     return found
 
 
-def trouble(folder: Path, rank: int, place: str, number: int = 1) -> str | None:
+def trouble(folder: Path, rank: int, place: str) -> str | None:
     """What is wrong with the end of a job in which this call fails; None if nothing is."""
     from mpi_job import start
 
     try:
-        done = start(2, __file__, str(folder), str(rank), place, str(number), seconds=SECONDS_TO_END)
+        done = start(2, __file__, str(folder), str(rank), place, seconds=SECONDS_TO_END)
     except subprocess.TimeoutExpired:
         return f"rank {rank} at {place}: the job did not end"
     said = [line for line in done.stderr.splitlines() if re.search(rf"rank {rank} of 2 failed: .*Exception: ", line)]
@@ -170,20 +171,10 @@ def trouble(folder: Path, rank: int, place: str, number: int = 1) -> str | None:
     return None
 
 
-def why_not(place: str, inside: str) -> str | None:
-    """Why no fault is injected at a place, or None."""
-    if inside.endswith(f":{NCCL}"):
-        return NOT_INJECTED["bcast"]
-    if inside.endswith(f":{HANDLER}"):
-        return "it is made after another call has failed"
-    return NOT_INJECTED.get(place.split(":")[2])
-
-
 def main() -> int:
     """Cause a fault at every place, on every rank that reaches it."""
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     began, wrong, tried = time.monotonic(), [], 0
-    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         found, known = reached(folder), places()
@@ -191,7 +182,7 @@ def main() -> int:
             if place not in found and why_not(place, known[place]) is None:
                 wrong.append(f"{place} is not reached")
         for place, ranks in found.items():
-            for rank in ranks if why_not(place, known.get(place, "")) is None and only in place else ():
+            for rank in ranks if why_not(place, known.get(place, "")) is None else ():
                 tried += 1
                 if (said := trouble(folder, rank, place)) is not None:
                     wrong.append(said)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from hopwave.papers.hiragushi import OPEN_MPI
+
 ROOT = Path(__file__).resolve().parents[2]
 MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
 NEEDS_MPI = [
@@ -18,12 +20,6 @@ NEEDS_MPI = [
     pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed"),
     pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec; pip install mpich brings one"),
 ]
-# Open MPI needs two settings to run as root, and one to start more ranks than cores; MPICH needs none.
-OPEN_MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-}
 
 
 def start(ranks: int, *command: str, seconds: float = 300, device: str = "cpu") -> subprocess.CompletedProcess[str]:
@@ -31,11 +27,5 @@ def start(ranks: int, *command: str, seconds: float = 300, device: str = "cpu") 
     assert MPIEXEC is not None
     known = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOPWAVE_NUM_THREADS": "1"}
     known |= {"HOPWAVE_CHECK_DEVICE": device, **OPEN_MPI}
-    return subprocess.run(
-        [MPIEXEC, "-n", str(ranks), sys.executable, *command],
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        env=known,
-        check=False,
-    )
+    line = [MPIEXEC, "-n", str(ranks), sys.executable, *command]
+    return subprocess.run(line, capture_output=True, text=True, timeout=seconds, env=known, check=False)

@@ -1,4 +1,4 @@
-"""What every check of ranks uses: the world, the device, a folder for files, and ways to distribute vertices.
+"""What every check of ranks uses: the world, the device, files that all ranks see, and ways to distribute vertices.
 
 Imported only under mpiexec, by checks.py and the files of checks.
 """
@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "src"), str(ROOT / "tests")]
 
 import numpy as np  # noqa: E402
+import pytest  # noqa: E402
 
+import hopwave as hw  # noqa: E402
 from hopwave import distributed as hd  # noqa: E402
 from hopwave.distributed.layout import Layout  # noqa: E402
 
@@ -41,3 +43,26 @@ def share_of(cases: Iterable[T]) -> list[T]:
     """The cases for this number of ranks: 1 rank takes all, 2 ranks take half, 3 and 4 ranks a third each."""
     stride = min(WORLD.size, 3)
     return [case for turn, case in enumerate(cases) if turn % stride == WORLD.size % stride]
+
+
+def written(name: str, content: str | hw.Graph, **options: Any) -> Path:
+    """A file that rank 0 writes: a text, or a graph."""
+    WORLD.barrier()  # no rank still reads a file of this name
+    path = FOLDER / name
+    if WORLD.rank == 0 and isinstance(content, str):
+        path.write_text(content)
+    elif WORLD.rank == 0:
+        hw.write(path, content, **options)
+    WORLD.barrier()
+    return path
+
+
+def hub(graph: hw.Graph) -> int:
+    return int(np.argmax(graph.degrees))
+
+
+def refused(error: type[Exception], message: str, call: Callable[..., Any], *given: Any, **options: Any) -> str:
+    """Every rank raises this error; returns what it says."""
+    with pytest.raises(error, match=message or None) as caught:
+        call(*given, **options)
+    return str(caught.value)

@@ -1,4 +1,4 @@
-"""Jobs of several ranks from the outside: they end with a reason when a rank fails; and Graph500 over ranks."""
+"""Jobs of several ranks from the outside: they end with a reason when a rank fails; Graph500 and executor=."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import faulty_calls
 import pytest
 from mpi_job import NEEDS_MPI, start
 
+import hopwave as hw
 from hopwave import graph500
 
 pytestmark = NEEDS_MPI
@@ -88,3 +89,21 @@ def test_a_command_that_fails_prints_one_error() -> None:
     done = start(2, "-m", "hopwave", "graph500", "--scale", "99", seconds=SECONDS_TO_END)
     assert done.returncode == 3
     assert sum("scale=99" in line for line in done.stderr.splitlines()) == 1
+
+
+POOL = """
+import hopwave as hw
+from mpi4py.futures import MPIPoolExecutor
+
+if __name__ == "__main__":
+    with MPIPoolExecutor() as pool:
+        print(hw.betweenness_centrality(hw.generate.delaunay(300, seed=1), executor=pool).scores.tobytes().hex())
+"""
+
+
+def test_mpi4py_futures(tmp_path: Path) -> None:
+    """Rank 0 deals out blocks, the other ranks are its workers."""
+    (tmp_path / "job.py").write_text(POOL)
+    done = start(2, "-m", "mpi4py.futures", str(tmp_path / "job.py"))
+    expected = hw.betweenness_centrality(hw.generate.delaunay(300, seed=1)).scores
+    assert done.stdout.split() == [expected.tobytes().hex()], done.stderr

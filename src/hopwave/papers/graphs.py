@@ -126,7 +126,7 @@ def on_gpu_mycielskian(k: int, _: int = 0) -> Graph:
         tips = cupy.stack([cupy.arange(n, 2 * n, dtype=cupy.int32), cupy.full(n, 2 * n, cupy.int32)])
         ends = cupy.concatenate([ends, cupy.stack([u + n, v]), cupy.stack([u, v + n]), tips], axis=1)
         n = 2 * n + 1
-    return Graph.from_edges(*ends, n=n)
+    return Graph.from_edges(ends[0], ends[1], n=n)
 
 
 def on_gpu_rmat(scale: int, edges: int) -> Graph:
@@ -147,8 +147,9 @@ def on_gpu_random(scale: int, edges: int) -> Graph:
     """GTgraph's random directed graph."""
     import cupy
 
-    ends = cupy.random.default_rng(1).integers(0, 1 << scale, (2, edges << scale), dtype=cupy.int32)
-    return Graph.from_edges(*ends, n=1 << scale, directed=True)
+    random = cupy.random.default_rng(1)
+    source, target = (random.integers(0, 1 << scale, edges << scale, dtype=cupy.int32) for _ in range(2))
+    return Graph.from_edges(source, target, n=1 << scale, directed=True)
 
 
 Recipe = Callable[[int, int], Graph]

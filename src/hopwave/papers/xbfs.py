@@ -162,7 +162,7 @@ def chance_ahead(xp: Any, indptr: Any, indices: Any, distances: Any, level: int)
 # ---------------------------------------------------------------- searches
 
 
-def ways(device: str) -> dict[str, str | Plan]:
+def ways(device: str) -> dict[str, Any]:
     """The plans to compare. On a CPU, which makes queues in one way, XBFS with and without asynchronous pulls.
 
     The baseline has none of XBFS's choices: every queue is made by a scan, and rows are assigned statically.
