@@ -4,11 +4,10 @@
 //   delta_u    (1 + delta) / sigma of one level                       S       levels, 0 = the source or not reached
 //   delta_ut   the product A delta_u                                  delta   dependencies
 //
-// Two kernels per level on the way out (forward_*, discover), three on the way back (spread, backward_*, collect),
-// one for the scores, as in the paper's Figure 2: of vertices (scores), or of edges (flows_*). A product has three
-// forms: one thread per arc (scCOOC, Algorithm 2), one thread per column (scCSC, Algorithm 3), one warp per column
-// (veCSC, Algorithm 4). The matrix is only its pattern, by columns: no values and no second copy by rows. So the way
-// back scatters in a directed graph and gathers in an undirected one.
+// The kernels of the paper's Figure 2: two per level on the way out, three on the way back, one for the scores of
+// vertices or of edges (flows_*). A product has three forms: one thread per arc (scCOOC, Algorithm 2), one thread per
+// column (scCSC, Algorithm 3), one warp per column (veCSC, Algorithm 4). The matrix is only its pattern, by columns, so
+// the way back scatters in a directed graph and gathers in an undirected one.
 //
 // Count is unsigned, as in the paper, or double if 32 bits are too few. A count that does not fit into 32 bits sets
 // `overflowed`, and the source is computed again with double.
@@ -50,10 +49,8 @@ __device__ inline Count frontier(const Count *f, int u, int source) {
   return u == source ? Count(1) : f[u];
 }
 
-// Columns are taken by WIDTH threads each: 1 (scCSC), or a whole WARP (veCSC).
-//
-// Returns `sum` plus Σ value(u) over a column's rows u, in every lane. Shuffles add up the lanes' sums, without shared
-// memory.
+// Returns `sum` plus Σ value(u) over a column's rows u, in every lane; WIDTH threads per column: 1 (scCSC), WARP
+// (veCSC).
 template <int WIDTH, class Offset, class Sum, class Value>
 __device__ inline Sum column_sum(const int *rows, Offset begin, Offset end, Sum sum, Value value) {
   gather<WIDTH>(rows, begin, end, Always(), value, [&](int, decltype(value(0)) term) { sum += term; });
@@ -91,8 +88,7 @@ __global__ void forward_columns(const Offset *offsets, const int *rows, int n, i
   if (first && sum > 0) ft[v] = counted(sum, run);
 }
 
-// f ← ft at vertices not yet discovered; sigma ← sigma + f; S ← depth (lines 20-27). ft is left empty for the next
-// level.
+// f ← ft at vertices not yet discovered; sigma ← sigma + f; S ← depth (lines 20-27). ft is left empty.
 template <class Offset, class Count>
 __global__ void discover(int n, int depth, Count *f, Count *ft, Count *sigma, int *S, RunState *run) {
   const u64 v = thread_number();
@@ -130,8 +126,7 @@ __global__ void backward_arcs(const int *rows, const int *columns, u64 arcs, con
       });
 }
 
-// A column holds the arcs into its vertex, and the way back follows them to their rows. In an undirected graph the same
-// arcs lead out, so the column's own entry can be gathered.
+// In an undirected graph the arcs of a column lead out too, so the column's own entry can be gathered.
 template <class Offset, bool directed, int WIDTH>
 __global__ void backward_columns(const Offset *offsets, const int *rows, int n, const double *delta_u,
                                  double *delta_ut) {
@@ -162,8 +157,7 @@ __global__ void collect(int n, int depth, const int *S, const Count *sigma, doub
 
 // ---------------------------------------------------------------- the scores
 
-// Adds up both sides of the certificate. The whole block calls this; it returns true to one thread of the last block to
-// finish, so that what this thread adds does not depend on the order of the blocks.
+// Adds up both sides of the certificate. The whole block calls this; returns true to one thread of the last block.
 __device__ inline bool certified(double found, u64 due, u64 ends, RunState *run) {
   double all_found;
   u64 all_due, all_ends;
@@ -198,10 +192,9 @@ __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *
   run->done = finished;
 }
 
-// The flow over an arc u → v is sigma(u) · (1 + delta(v)) / sigma(v) if v is one level behind u: what the way back
-// takes along this arc. Scores of edges are sums of flows; bc has them in the order of the matrix. `factors`, if not
-// null, brings each scaled level to the scale of the level before. The paths to a target at level d have d arcs: Σ d
-// is due.
+// The flow over an arc u → v is sigma(u) · (1 + delta(v)) / sigma(v) if v is one level behind u. Scores of edges are
+// sums of flows; bc has them in the order of the matrix. `factors`, if not null, brings each scaled level to the scale
+// of the level before. Σ d is due.
 template <class Count>
 struct Flows {
   int n, source;

@@ -1,10 +1,9 @@
 // The vertices that a search reached, level after level, and sums over the rows of a level: path counts, and sums of
 // masked products (linalg/waves.cuh).
 //
-// Within a level, vertices come by classes of in-degree, the longest rows first, so that rows of similar length are
-// side by side. A counting sort: bins are counted, scanned, and filled. A warp takes 32 vertices and goes through the
-// levels among them, so that it needs one atomic operation per bin; if there are few bins, blocks count in shared
-// memory first. The order within a bin may differ from run to run. Sums do not: each is over one vertex's own row.
+// Within a level, vertices come by classes of in-degree, the longest rows first: a counting sort. A warp takes 32
+// vertices and goes through the levels among them, so that it needs one atomic operation per bin. The order within a
+// bin may differ from run to run; sums do not, since each is over one vertex's own row.
 #pragma once
 #include "common/counts.cuh"
 #include "common/threads.cuh"
@@ -23,8 +22,7 @@ __device__ __forceinline__ int class_of(u64 arcs) {
   return arcs >= BLOCK_ROW ? 0 : arcs > LANE_ROW ? 1 : arcs > 4 ? 2 : 3;
 }
 
-// Calls visit(level, v, class, arcs) once for every level among the 32 vertices of a warp; lanes whose vertex is in
-// another level get class -1.
+// Calls visit(level, v, class, arcs) for every level among the 32 vertices of a warp; class -1: in another level.
 template <class Offset, class Visit>
 __device__ __forceinline__ void for_levels(const Offset *in_offsets, const int *distance, u64 n, Visit visit) {
   for (u64 v = thread_number(); v < (n + WARP - 1) / WARP * WARP; v += thread_count()) {

@@ -1,15 +1,12 @@
 // All levels of a search in one cooperative launch, with the direction chosen on the device.
 //
-// Small levels go to a team (one_launch/team.cuh): one block, some blocks, or all, as many as the level needs; the
-// other blocks wait at a barrier. Large levels go to the whole grid, with one barrier per level, by pushing
-// (one_launch/push.cuh) or pulling (one_launch/pull.cuh). Thread-block clusters are not used: their barrier takes 0.33
-// µs on an H200, a team's word in global memory takes little longer, and a team can be as large as a level needs, on
-// any GPU.
+// Small levels go to a team (one_launch/team.cuh) of as many blocks as the level needs; the other blocks wait at a
+// barrier. Large levels go to the whole grid, with one barrier per level, by pushing or pulling. A thread-block
+// cluster's barrier would be little faster than a team's word, and limit its size.
 //
 // State: two visited bitmaps (a pull reads one and writes the other), one queue that holds every vertex at most once,
-// and chunks of long lists. A vertex's answer is written when it is found. Vertices that are not reached get theirs at
-// the end, or from the first pull (Answer::FILLS). The end also clears one bitmap and the sums, so that a search starts
-// without clearing anything.
+// and chunks of long lists. Vertices that are not reached get their answers at the end, or from the first pull
+// (Answer::FILLS). The end also clears what the next search needs clear.
 //
 // Timeline: the work between two grid barriers, and what every block does after the second one.
 //
@@ -21,11 +18,9 @@
 //   pull    all take one level, but only the beginnings of long rows                 adds it up, if no rests are left
 //   rest    all search the rests of those rows                                       adds up the level
 //
-// Start is first; then each level is team, push (after queue and cut, where needed) or pull (then rest, where needed).
-//
-// Each line is a phase, but cut and push together are one phase, and so are pull and rest. Phases take turns with three
-// slots of sums, team words and standings (struct Counters): the current phase adds to `slot`, a slow block may still
-// read the one before, and thread 0 of block 0 clears the one after.
+// Each line is a phase, but cut and push are one phase, and so are pull and rest. Phases take turns with three slots of
+// sums, team words and standings (struct Counters): the current phase adds to `slot`, a slow block may still read the
+// one before, and thread 0 of block 0 clears the one after.
 #pragma once
 #include "one_launch/pull.cuh"
 #include "one_launch/push.cuh"
@@ -114,8 +109,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
   };
 
   __syncthreads();
-  // One pass per level, or per team. At the start block 0 sets the sources and, if the first levels suit one block,
-  // goes on alone while the others wait. All teams are called at one place below, since every call is inlined.
+  // One pass per level, or per team. All teams are called at one place below, since every call is inlined.
   for (bool start = true; start || !finished(here, depth_limit); start = false) {
     int choice = PUSH;
     u32 blocks = 1;
@@ -185,8 +179,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
     }
   }
 
-  // Two threads, of the warps with the least to do below, report to the host and clear the counters. Both take a while,
-  // so they start now. The counters are cleared when all blocks have left, so none reads them any more.
+  // Two threads report to the host and clear the counters, once all blocks have left.
   if (blockIdx.x == gridDim.x - 1 && threadIdx.x == THREADS - WARP) answer.tell(here);
   if (threadIdx.x == THREADS - 2 * WARP && atomicAdd(&counters->left, 1) == gridDim.x - 1) {
     counters->left = counters->arrived = 0;

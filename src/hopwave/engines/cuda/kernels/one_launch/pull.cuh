@@ -1,10 +1,5 @@
-// A pull by the whole grid: each vertex not yet visited looks for a visited in-neighbour.
-//
-// An in-neighbour that was visited before this level is in the frontier; otherwise the vertex would have been found
-// earlier. So the visited bitmap of the level before is enough, and the frontier needs no bitmap.
-//
-// The first pull of a search finds most vertices. If Answer::FILLS, it also writes the answers of the vertices that it
-// does not find.
+// A pull by the whole grid: each vertex not yet visited looks for a visited in-neighbour, which is in the frontier, or
+// the vertex would have been found earlier. So the frontier needs no bitmap.
 #pragma once
 #include "one_launch/state.cuh"
 
@@ -35,8 +30,7 @@ struct Pulling {
     edges += (u64)(__ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v));
   }
 
-  // Returns the first of the lane's neighbours that is visited, or -1; u[k] < 0 stands for no neighbour. All words are
-  // loaded together.
+  // Returns the first of the lane's neighbours that is visited, or -1; u[k] < 0 stands for no neighbour.
   template <int N>
   __device__ __forceinline__ int first_visited(const int (&u)[N]) const {
     u32 word[N];
@@ -47,8 +41,7 @@ struct Pulling {
   }
 
   // Each lane searches in_neighbours[e, end) of its vertex, alone at first. Then it cuts a long row into pieces for the
-  // whole grid, since one warp may have many long rows: all 32, if vertices are numbered by degree. The warp searches
-  // the other rows. Returns the neighbour found, or -1.
+  // whole grid; the warp searches the other rows. Returns the neighbour found, or -1.
   template <int N>
   __device__ __forceinline__ int look(int v, i64 e, i64 end, LevelSums *sums) {
     int hit = -1;
@@ -144,8 +137,7 @@ struct Pulling {
     return left;
   }
 
-  // The listed vertices search their neighbours, packed into full warps. Sets the bits of the vertices found in `late`,
-  // one word for each of the `words` from `first` on.
+  // The listed vertices search their neighbours, packed into full warps. Sets the bits of those found in `late`.
   __device__ __forceinline__ void list_pass(u32 first, u32 words, const int *list, u32 count, u32 *late,
                                             LevelSums *sums) {
     for (u32 i = lane(); i < ((count + 31) & ~31u); i += 32) {

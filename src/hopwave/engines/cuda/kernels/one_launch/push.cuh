@@ -26,8 +26,7 @@ struct Pushing {
   int depth;
   Finds finds;
 
-  // Claims the lanes' neighbours; u[k] < 0 stands for no neighbour. There are no branches, so that all loads of a kind,
-  // and all claims, are issued together.
+  // Claims the lanes' neighbours; u[k] < 0 stands for no neighbour. No branches, so that loads are issued together.
   __device__ __forceinline__ void take(const int (&u)[PUSH_IN_FLIGHT], const int (&from)[PUSH_IN_FLIGHT]) {
     u32 bit[PUSH_IN_FLIGHT], old[PUSH_IN_FLIGHT];
     Degree<Offset> degrees[PUSH_IN_FLIGHT];

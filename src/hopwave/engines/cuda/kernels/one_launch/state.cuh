@@ -64,8 +64,7 @@ struct Degree<i64> : WideDegree<i64> {};
 template <>
 struct Degree<u64> : WideDegree<u64> {};
 
-// On a large graph, data that is read or written only once is marked to leave the caches first, so that the bitmaps
-// stay.
+// On a large graph, data that is used once is marked to leave the caches first, so that the bitmaps stay.
 template <bool ONCE>
 __device__ __forceinline__ int read_once(const int *at) {
   return ONCE ? __ldcs(at) : __ldg(at);
@@ -184,8 +183,7 @@ __device__ __forceinline__ u32 grid_warps() { return gridDim.x * WARPS; }
 __device__ __forceinline__ u32 word_of(int u) { return (u32)max(u, 0) >> 5; }
 __device__ __forceinline__ u32 bit_of(int u) { return u < 0 ? 0 : 1u << (u & 31); }
 
-// Sets a bit, if it is not 0, and returns the word from before. There is no branch, which would wait for the result and
-// delay the next claims and loads.
+// Sets a bit, if it is not 0, and returns the word from before; without a branch, which would delay the next loads.
 __device__ __forceinline__ u32 claim(u32 *word, u32 bit) {
   u32 old = ALL_LANES;
   asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @p atom.global.or.b32 %0, [%1], %2;\n}"
@@ -249,8 +247,7 @@ __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bo
   barrier(&counters->arrived, target, gridDim.x, wait, after);
 }
 
-// Cuts the lists of the lanes' flagged vertices into chunks of `size` arcs. The whole warp calls this. It is inlined,
-// since the loops around it have no registers to spare for a call.
+// Cuts the lists of the lanes' flagged vertices into chunks of `size` arcs. The whole warp calls this.
 __device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail, i64 size) {
   u32 todo = __ballot_sync(ALL_LANES, flagged);
   if (!todo) return;

@@ -1,14 +1,11 @@
 // Small levels by a team: one block alone, some blocks, or all of them. Roads and meshes have thousands of such levels.
 //
-// Each block keeps its share of the frontier in shared memory, with lists cut into pieces of four or eight arcs. A
-// thread takes one arc of one piece, so a level is balanced whatever its degrees. Most vertices found add one or two
-// pieces. The vertices that a block finds are its share of the next frontier; blocks exchange only sums. A team whose
-// shares have become uneven puts its frontier into the queue and redistributes it.
+// Each block keeps its share of the frontier in shared memory, with lists cut into pieces of four or eight arcs, one
+// lane per arc. The vertices that a block finds are its share of the next frontier; blocks exchange only sums. A team
+// whose shares have become uneven puts its frontier into the queue and redistributes it.
 //
-// A block has workers and one messenger. While the messenger meets the messengers of the other blocks, the workers load
-// what is already known of the next level: neighbours, whether they are visited, where their own lists begin. So a
-// level costs the meeting and one more trip to memory, the claim. The rest is the time of the instructions, so every
-// instruction counts here.
+// A block has workers and one messenger. While the messenger meets those of the other blocks, the workers load what is
+// already known of the next level. So a level costs the meeting and one more trip to memory, the claim.
 //
 // Timeline of a level ( | is __syncthreads() )
 //
@@ -29,19 +26,17 @@
 //                          redistribute
 //   at most    255         255             255 · (2^14-1)   255 · 2^17
 //
-// When the word counts all blocks, it holds the sums too. Within a phase the word is never cleared: the sums of a
-// meeting are its difference, modulo 2^64, from the word before the meeting. Two words take turns, so that a fast block
-// at the next meeting cannot disturb a slow one at this meeting. A level needs no fence: blocks share only claims,
-// which are made in the common L2 cache, and a block arrives only when its claims have returned. Before the meeting,
-// workers may read bits that other blocks have set since. That only costs a useless claim: bits are never cleared.
+// Within a phase the word is never cleared: the sums of a meeting are its difference, modulo 2^64, from the word
+// before. Two words take turns, so that a fast block at the next meeting cannot disturb a slow one at this meeting. A
+// level needs no fence: blocks share only claims, which are made in the common L2 cache, and a block arrives when its
+// claims have returned. Bits that workers read too early only cost a useless claim.
 #pragma once
 #include "one_launch/state.cuh"
 
 namespace hopwave::one_launch {
 
-// ---- A block's share of a small frontier, in shared memory: lists cut into pieces of 2^shift arcs, with one lane for
-// each arc of a piece. A warp that has found vertices reserves places for all their pieces with one addition, and then
-// writes them there.
+// ---- A block's share of a small frontier, in shared memory: lists cut into pieces of 2^shift arcs. A warp reserves
+// places for all pieces of the vertices that it found with one addition.
 
 template <class Offset>
 struct FrontierShare {
@@ -189,8 +184,7 @@ constexpr u32 MAX_VERTICES = 2048;     // most vertices with which a block begin
 constexpr u32 MAX_ALONE_ARCS = 512;    // most arcs whose pieces fit into one block, whatever the degrees
 constexpr u32 UNEVEN_LANES = WORKERS;  // lanes from which a block with twice its share votes to redistribute
 constexpr u32 MAX_TEAM_BLOCKS = 255;   // the word counts blocks in 8 bits
-// How many levels in a row may be too small for a team before it leaves. Ski-rental: staying costs a little per level,
-// changing costs about as much as this many levels, so the choice costs at most twice the best one.
+// Levels in a row that may be too small before a team leaves (ski-rental: at most twice the cost of the best choice).
 constexpr int MAX_SMALL_LEVELS = 8;
 static_assert(MAX_ALONE_ARCS / 4 * 5 <= FrontierShare<i64>::PIECES, "the pieces of a frontier for one block must fit");
 
@@ -267,8 +261,7 @@ struct Worker {
     return shares + second - here;
   }
 
-  // Claims the prefetched neighbours and writes the vertices found to the other share, which then becomes the current
-  // one.
+  // Claims the prefetched neighbours; vertices found go to the other share, which then becomes the current one.
   __device__ __forceinline__ void claim_level(int depth, u32 size, u32 shares) {
     const u32 there = other_share(shares);
     for (u32 first = threadIdx.x & ~31u; first < lanes; first += WORKERS) {
