@@ -202,6 +202,17 @@ def test_a_look_ahead_beside_bitmaps_is_refused() -> None:
     assert reason is not None and "asynchronous" in reason
 
 
+@compiles
+def test_wrong_names_of_arguments_are_refused() -> None:
+    from hopwave.engines.cuda.launch import check_names
+
+    check_names("steps/state.cuh", "merge_bits", dict.fromkeys(("visited", "found", "words")))
+    check_names("steps/state.cuh", "merge_bits", {"words": None}, 2)
+    for wrong in (("found", "visited", "words"), ("visited", "found"), ("visited", "found", "n")):
+        with pytest.raises(TypeError, match="has the parameters visited, found, words, not "):
+            check_names("steps/state.cuh", "merge_bits", dict.fromkeys(wrong))
+
+
 def test_the_hash_covers_every_header(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for header in HEADERS:
         (tmp_path / header).parent.mkdir(exist_ok=True)

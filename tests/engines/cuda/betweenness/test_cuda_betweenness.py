@@ -16,7 +16,6 @@ import pytest
 import hopwave as hw
 import oracle
 from hopwave import EngineError, Graph, engines, generate
-from hopwave.algorithms.brandes import accumulate
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
@@ -75,19 +74,6 @@ def test_every_regime_agrees_with_the_cpu_and_with_itself(plan: str, name: str, 
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11, atol=1e-290)
     assert found.certificate.error <= 1e-12 and found.plan.name == plan
     assert np.array_equal(found.scores, again.scores) and found.certificate == again.certificate
-
-
-def test_samples_with_bounds() -> None:
-    for plan in PLANS[:2]:
-        found, expected = (
-            hw.betweenness_centrality(
-                graph("kronecker"), epsilon=0.1, seed=5, device=device, plan=plan_, method="sources"
-            )
-            for device, plan_ in (("cuda", plan), ("cpu", "auto"))
-        )
-        assert found.sources == expected.sources
-        np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-11)
-        np.testing.assert_allclose(found.bounds, expected.bounds, rtol=1e-11)
 
 
 @both
@@ -270,21 +256,6 @@ def test_an_interrupted_run_resumes_bit_for_bit(call: str, tmp_path: Path) -> No
     assert np.array_equal(resumed.scores, uninterrupted.scores)
     assert resumed.certificate == uninterrupted.certificate
     assert min(heard) > 0, "it started from the beginning"
-
-
-@pytest.mark.usefixtures("small_blocks")
-@every_plan
-def test_a_run_that_pauses_after_every_block(plan: str) -> None:
-    engine, G = engines.engine("cuda"), graph("kronecker")
-    job = BetweennessJob(np.arange(40 if plan == "hopwave-wide" else 2000, dtype=np.int64))
-    whole = engine.accumulation(G, job, CATALOGUE[plan])
-    accumulate(whole, job, "test", False, None)
-    run, reached = engine.accumulation(G, job, CATALOGUE[plan]), 0
-    assert run.blocks > 1
-    while reached < run.blocks:
-        assert run.advance(reached, lambda done: True) == reached + 1 == run.done
-        reached += 1
-    assert np.array_equal(run.total, whole.total) and np.array_equal(run.certificate, whole.certificate)
 
 
 @pytest.mark.usefixtures("small_blocks")

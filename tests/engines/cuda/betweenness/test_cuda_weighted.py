@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -97,31 +96,6 @@ def test_more_paths_than_float64_holds(directed: bool) -> None:
         )
         accumulation.advance(0, lambda done: False)
         assert accumulation.extended >= 1  # type: ignore[attr-defined]
-
-
-def test_little_memory_changes_no_bit() -> None:
-    graph = large("mesh")
-    options = {"sources": SOURCES, "weights": True, "device": "cuda"}
-    least = hw.betweenness_centrality(graph, memory_limit=400_000, **options)
-    assert np.array_equal(least.scores, hw.betweenness_centrality(graph, **options).scores)
-
-
-def test_a_run_continues_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regimes, "MAX_ROUNDS", 1)
-    monkeypatch.setattr(regimes, "block_shape", lambda *_: regimes.Shape(128, 1, 20, 0))
-    graph, path = large("mesh"), tmp_path / "run.npz"
-
-    def stop(reached: int, total: int) -> None:
-        if 0 < reached < total:
-            raise KeyboardInterrupt
-
-    options = {"sources": SOURCES, "weights": True, "device": "cuda"}
-    with pytest.raises(KeyboardInterrupt):
-        hw.betweenness_centrality(graph, checkpoint=path, progress=stop, **options)
-    heard: list[int] = []
-    resumed = hw.betweenness_centrality(graph, checkpoint=path, progress=lambda done, _: heard.append(done), **options)
-    assert np.array_equal(resumed.scores, hw.betweenness_centrality(graph, **options).scores)
-    assert min(heard) > 0, "it did not start anew"
 
 
 # ---------------------------------------------------------------- distances from many sources

@@ -157,19 +157,6 @@ def test_memory_is_as_estimated(gpu: Any, turbobc: Any, plan: str, directed: boo
 
 @on_a_gpu
 @every_plan
-def test_device_memory_goes_with_the_run(gpu: Any, plan: str) -> None:
-    import cupy
-
-    graph = mixed.fresh(TRAPS["overflow-of-int64-grid"]())
-    pool = cupy.get_default_memory_pool()
-    finished(gpu, graph, plan, [0])
-    before = pool.used_bytes()
-    finished(gpu, graph, plan, [0])
-    assert pool.used_bytes() == before
-
-
-@on_a_gpu
-@every_plan
 @pytest.mark.parametrize("edges", [False, True])
 def test_samples_and_checkpoints_through_the_public_function(gpu: Any, plan: str, edges: bool, tmp_path: Any) -> None:
     graph, call = TRAPS["uniform-directed"](), hw.edge_betweenness_centrality if edges else hw.betweenness_centrality

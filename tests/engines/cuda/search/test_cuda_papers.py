@@ -216,3 +216,23 @@ def test_xbfs_scans_nothing_where_every_vertex_is_visited() -> None:
     levels = engine.run(search, plan, True)
     assert [level.direction for level in levels] == ["push", "pull"] and not any(scans)
     assert values(engine.fetch(search)["distances"]) == oracle.distances(graph, [0])
+
+
+@on_gpu
+def test_no_generation_makes_no_pass_of_its_own() -> None:
+    """XBFS, Observation 2: after a pull that looked ahead, one push reads its queue, and nothing else does."""
+    graph, engine, plan = TRAPS["kronecker"](), engines.engine("cuda"), hw.plan("xbfs")
+    search: Any = engine.start(engine.load(graph, plan), (0,), SearchJob())
+    search.begin()
+    launch, names = search.launch, []
+
+    def counted(header: str, name: str, *arguments: Any, **options: Any) -> None:
+        names.append(name)
+        launch(header, name, *arguments, **options)
+
+    search.launch = counted
+    engine.advance(search, plan.steps[2], 2)
+    assert names[-1] == "pull_queue"
+    names.clear()
+    engine.advance(search, plan.steps[3], 3)
+    assert names == ["push"]

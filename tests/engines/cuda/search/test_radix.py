@@ -39,12 +39,3 @@ def test_keys_are_sorted_and_values_follow(count: int, n: int, pairs: bool) -> N
     np.testing.assert_array_equal(found, keys[order])
     if pairs:
         np.testing.assert_array_equal(theirs, order)
-
-
-@pytest.mark.parametrize("n", [5, 1 << 20])
-def test_equal_and_extreme_keys(n: int) -> None:
-    keys = np.repeat(np.array([n - 1, 0, n - 1], np.int32), 3000)
-    found, theirs = sorted_by_gpu(n, keys, np.arange(9000, dtype=np.int32))
-    order = np.argsort(keys, kind="stable")
-    np.testing.assert_array_equal(found, keys[order])
-    np.testing.assert_array_equal(theirs, order)
