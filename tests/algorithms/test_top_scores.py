@@ -38,7 +38,7 @@ GRAPHS = {
 
 
 def assert_same(graph: Graph, top: int, **options: Any) -> top_scores.Searches:
-    """Compare with the full computation exactly, and with NetworkX up to rounding."""
+    """Compare with the full computation, exactly."""
     for ask in (hw.closeness_centrality, hw.harmonic_centrality):
         given = options if ask is hw.closeness_centrality else {}
         found, every = ask(graph, top=top, **given), ask(graph, **given)
@@ -69,16 +69,6 @@ def test_cut_searches_and_whole_ones_agree(share: float, monkeypatch: pytest.Mon
         assert_same(GRAPHS[name], 4)
 
 
-def test_as_networkx() -> None:
-    G = nx.gnp_random_graph(90, 0.05, seed=3)
-    for graph, mine, theirs in (
-        (G, hw.closeness_centrality, nx.closeness_centrality),
-        (G.to_directed(), hw.harmonic_centrality, nx.harmonic_centrality),
-    ):
-        right = sorted(theirs(graph).values(), reverse=True)[:9]
-        assert mine(graph, top=9).scores.tolist() == pytest.approx(right, rel=1e-12)
-
-
 def test_searches_are_saved() -> None:
     found = hw.closeness_centrality(generate.barabasi_albert(3000, 3, seed=2), top=3)
     assert found.searches is not None and found.searches.whole < 300 and found.searches.skipped > 2000
@@ -94,8 +84,8 @@ def test_threads_change_nothing() -> None:
 @given(data=st.data())
 def test_any_graph(data: st.DataObject) -> None:
     """Self-loops, parallel arcs, isolated vertices, any component structure; few rounds and many."""
-    n = data.draw(st.integers(1, 40))
-    arcs = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=90))
+    n = data.draw(st.integers(0, 40))
+    arcs = data.draw(st.lists(st.tuples(*[st.integers(0, max(n - 1, 0))] * 2), max_size=90 if n else 0))
     graph = Graph.from_edges(
         [u for u, _ in arcs], [v for _, v in arcs], n=n, directed=data.draw(st.booleans()), repeats="keep"
     )
@@ -135,9 +125,3 @@ def test_bounds_are_no_less_than_scores() -> None:
                 job = CutSweep(np.arange(graph.n), score, least, low, high)
                 cut = engines.engine("cpu").cut_sweep(graph, job, lambda done: None)
                 assert (cut.whole | (right < least)).all() and (share < 1 or not cut.whole.all())
-
-
-def test_no_vertices_and_no_arcs() -> None:
-    for n in (0, 1, 5):
-        graph = Graph.from_edges([], [], n=n)
-        assert hw.closeness_centrality(graph, top=2).to_dict() == dict.fromkeys(range(min(n, 2)), 0.0)

@@ -209,12 +209,12 @@ def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
     write(tmp_path / "mesh.npz", hw.generate.delaunay(2000, seed=1))
     script = (
         "import os, signal, sys, threading\n"
-        "from hopwave.algorithms import brandes\n"
+        "from hopwave.algorithms import many_sources\n"
         "from hopwave.cli import main\n"
-        "class Meter(brandes.Meter):\n"
+        "class Meter(many_sources.Meter):\n"
         "    def update(self, done):\n"
         "        if 0 < done < 2000: os.kill(os.getpid(), signal.SIGINT)\n"
-        "brandes.Meter = Meter if len(sys.argv) > 1 else brandes.Meter\n"
+        "many_sources.Meter = Meter if len(sys.argv) > 1 else many_sources.Meter\n"
         "sys.exit(main(['bc', 'mesh.npz', '--checkpoint', 'run.npz', '--json']))\n"
     )
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -36,19 +37,13 @@ def _cupy(monkeypatch: pytest.MonkeyPatch, runtime: Any) -> None:
     monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
 
 
-def _no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = importlib.util.find_spec
-    monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "cupy" else find(name, *rest))
-
-
-def test_the_processor_comes_first() -> None:
+def test_the_processor_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     processor = devices()[0]
     assert (processor.name, processor.kind, processor.available, processor.reason) == ("cpu", "cpu", True, None)
     assert processor.model and processor.cores and processor.cores >= 1
     assert processor.memory_bytes is None or processor.memory_bytes > 1 << 20
+    assert ("cupy" in sys.modules) <= (importlib.util.find_spec("cupy") is not None)
 
-
-def test_the_processor_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(self: Path, **options: Any) -> str:
         raise FileNotFoundError(self)
 
@@ -59,23 +54,15 @@ def test_the_processor_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_gpu_without_cupy_says_what_to_install(driver: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _no_cupy(monkeypatch)
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "cupy" else find(name, *rest))
     monkeypatch.setattr(module, "driver_version", lambda: 13010)
     found = devices()[1:]
-    assert [(device.name, device.model, device.available) for device in found] == [
-        ("cuda:0", "NVIDIA H200", False),
-        ("cuda:1", "NVIDIA GPU", False),
-    ]
-    assert (
-        found[0].reason
-        == "CuPy is not installed; run: pip install cupy-cuda13x 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'"
-    )
-
-
-def test_no_gpu_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "NVIDIA", tmp_path / "missing")
-    _no_cupy(monkeypatch)
-    assert [device.kind for device in devices()] == ["cpu"]
+    assert [(device.model, device.available) for device in found] == [("NVIDIA H200", False), ("NVIDIA GPU", False)]
+    what = "pip install cupy-cuda13x 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'"
+    assert found[0].reason == f"CuPy is not installed; run: {what}" and found[0].name == "cuda:0"
+    monkeypatch.setattr(module, "NVIDIA", driver / "missing")
+    assert [device.kind for device in devices()] == ["cpu"], "no GPU is not an error"
 
 
 def test_a_gpu_with_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,37 +87,16 @@ def test_the_extra_fits_the_driver(monkeypatch: pytest.MonkeyPatch, version: int
     assert cuda_extra() == extra
 
 
-def test_devices_loads_no_gpu_library() -> None:
-    before = "cupy" in sys.modules
-    devices()
-    installed = importlib.util.find_spec("cupy") is not None
-    assert ("cupy" in sys.modules) == (before or installed)
-
-
 @pytest.mark.parametrize(("gpus", "retained"), [(1, 1), (0, 0), (4, 0)])
 def test_cuda_starts_while_cupy_is_imported(gpus: int, retained: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With several GPUs none is started early, since it is not known which one is wanted."""
-    called: list[str] = []
-
-    class Driver:
-        def cuInit(self, flags: int) -> int:
-            called.append("cuInit")
-            return 0
-
-        def cuDeviceGetCount(self, count: Any) -> int:
-            count._obj.value = gpus
-            return 0
-
-        def cuDeviceGet(self, device: Any, number: int) -> int:
-            return 0
-
-        def cuDevicePrimaryCtxRetain(self, context: Any, device: Any) -> int:
-            called.append("retain")
-            return 0
-
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: Driver())
+    driver = MagicMock()
+    for name in ("cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain"):
+        getattr(driver, name).return_value = 0
+    driver.cuDeviceGetCount.side_effect = lambda count: setattr(count._obj, "value", gpus)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: driver)
     module._start_driver()
-    assert called.count("cuInit") == 1 and called.count("retain") == retained
+    assert driver.cuInit.call_count == 1 and driver.cuDevicePrimaryCtxRetain.call_count == retained
 
 
 def test_without_a_driver_nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Machine code on disk is never a reason to fail: read-only folders, damaged files, full disks."""
+"""Machine code on disk or in a wheel is never a reason to fail: read-only folders, damaged files, full disks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import errno
 import importlib.util
 import json
 import os
+import platform
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +20,29 @@ from numba.core import caching
 
 import hopwave
 from hopwave.cli import start
-from hopwave.system import numba_cache
+from hopwave.system import numba_cache, shipped_code
 
-MODULE = """
+ONE_FUNCTION = """
 from hopwave.system.numba_cache import njit
 
 @njit(cache=True, nogil=True)
 def next_number(x):
     return x + 1
 """
+TWO_FUNCTIONS = f"""{ONE_FUNCTION.replace("+ 1", "+ step()")}
+@njit(cache=True, nogil=True)
+def step():
+    return 1
+"""
+BASELINES = shipped_code.BASELINES.get(platform.machine(), ())
 
 
 @pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     """Import a compiled function as a new process would."""
     monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(numba_cache, "replaced", [])
-    (tmp_path / "counting.py").write_text(MODULE)
+    (tmp_path / "counting.py").write_text(ONE_FUNCTION)
 
     def load() -> Any:
         spec = importlib.util.spec_from_file_location("counting", tmp_path / "counting.py")
@@ -44,32 +54,55 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return load
 
 
+@pytest.fixture
+def shipped(module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """As `module`, in a new process of an installed wheel that carries its code, with nothing kept on disk."""
+    if not BASELINES:
+        pytest.skip("no wheel for this machine")
+    monkeypatch.setattr(shipped_code, "PACKAGE", tmp_path)
+    monkeypatch.setattr(shipped_code, "FOLDER", tmp_path / "machine_code")
+    runs = iter(range(99))
+
+    def load() -> Any:
+        monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / f"cache{next(runs)}"))
+        monkeypatch.setattr(shipped_code, "_said", set())
+        shipped_code._choose.cache_clear()
+        numba_cache.digest_of.cache_clear()
+        return module()
+
+    with monkeypatch.context() as making:
+        making.setenv("HOPWAVE_SHIP", BASELINES[0].cpu)
+        assert load()(1) == 2
+    return load
+
+
+def was_compiled(function: Any) -> bool:
+    assert function(1) == 2
+    return not function.stats.cache_hits
+
+
 def kept(tmp_path: Path, ending: str) -> list[Path]:
-    return list(tmp_path.glob(f"cache/*/*{ending}"))
+    return [*tmp_path.glob(f"cache/*/*{ending}"), *tmp_path.glob(f"machine_code/*/*{ending}")]
 
 
-TWO_FILES = """
-from hopwave.system.numba_cache import njit
-
-@njit(cache=True, nogil=True)
-def step():
-    return 1
-
-@njit(cache=True, nogil=True)
-def next_number(x):
-    return x + step()
-"""
+def said_by(script: str, **environment: str) -> tuple[str, str]:
+    """What a new process prints."""
+    given = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOPWAVE_PROGRESS": "0", **environment}
+    command = [sys.executable, "-W", "error", "-c", script]
+    done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout, done.stderr
 
 
 def test_source_that_was_edited_after_its_import(module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was imported is compiled, and must not be kept as if it were the new source: the caller has not changed."""
     monkeypatch.setattr(numba_cache, "_imported", {})
     file = tmp_path / "counting.py"
-    file.write_text(TWO_FILES)
+    file.write_text(TWO_FUNCTIONS)
     old = module()
-    file.write_text(TWO_FILES.replace("return 1", "return 20"))
+    file.write_text(TWO_FUNCTIONS.replace("return 1", "return 20"))
     assert old(1) == 2 and not kept(tmp_path, ".nbc")
     monkeypatch.setattr(numba_cache, "_imported", {})  # a new process
+    numba_cache.digest_of.cache_clear()
     assert module()(1) == 21
     assert len(kept(tmp_path, ".nbc")) == 2
     again = module()
@@ -85,45 +118,42 @@ def test_a_file_has_a_name_of_its_own_and_is_there_before_the_index_names_it(
         write = getattr(caching.IndexDataCacheFile, name)
         note = lambda self, *given, name=name, write=write: (steps.append(name), write(self, *given))  # noqa: E731
         monkeypatch.setattr(caching.IndexDataCacheFile, name, note)
-    assert module()(1) == 2 and steps == ["_save_data", "_save_index"]
+    assert was_compiled(module()) and steps == ["_save_data", "_save_index"]
     [before] = kept(tmp_path, ".nbc")
+    assert not was_compiled(module())
     monkeypatch.setattr(numba_cache, "digest_of", lambda path: "an edited file")
-    assert module()(1.5) == 2.5
+    assert was_compiled(module())
     [after] = kept(tmp_path, ".nbc")  # the old one is gone
     assert after.name != before.name
 
 
-def test_machine_code_is_kept(module: Any, tmp_path: Path) -> None:
-    assert module()(1) == 2
-    again = module()
-    assert again(1) == 2 and sum(again.stats.cache_hits.values()) == 1
-    assert len(kept(tmp_path, ".nbi")) == len(kept(tmp_path, ".nbc")) == 1
-
-
-DAMAGE = {
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda data: b"",
     "cut": lambda data: data[: len(data) // 2],
-    "other": lambda data: b"\x00" * 40,
+    "zeros": lambda data: b"\0" * 40,
     "text": lambda data: b"not a pickle\n",
     "one byte": lambda data: data[:10] + bytes([data[10] ^ 255]) + data[11:],
     "one bit in the middle": lambda data: bytes(x ^ (i == len(data) // 2) for i, x in enumerate(data)),
+    "last bit": lambda data: data[:-1] + bytes([data[-1] ^ 1]),
 }
 
 
-@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+@pytest.mark.parametrize("ending", [".nbi", ".nbc", shipped_code.SUFFIX])
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_thrown_away_and_made_again(
-    damage: str, ending: str, module: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    damage: str, ending: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, request: pytest.FixtureRequest
 ) -> None:
-    assert module()(1) == 2
+    """One in a wheel is left there; the function is compiled."""
+    in_wheel = ending == shipped_code.SUFFIX
+    load = request.getfixturevalue("shipped" if in_wheel else "module")
+    assert was_compiled(load()) is not in_wheel
     [path] = kept(tmp_path, ending)
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
-    assert module()(1) == 2
-    assert len(numba_cache.replaced) == caplog.text.count("is damaged") == 1
-    assert "(1 damaged and compiled again)" in start.cached_in("here", numba_cache.replaced)
-    again = module()
-    assert again(1) == 2 and sum(again.stats.cache_hits.values()) == 1
-    assert len(numba_cache.replaced) == 1
+    assert was_compiled(load()) or ending == ".nbi"
+    assert caplog.text.count("is damaged") == 1
+    if not in_wheel:
+        assert "(1 damaged and compiled again)" in start.cached_in("here", numba_cache.replaced)
+        assert not was_compiled(load()) and len(numba_cache.replaced) == 1
 
 
 def test_a_full_disk_costs_only_the_time_to_compile(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,15 +161,7 @@ def test_a_full_disk_costs_only_the_time_to_compile(module: Any, monkeypatch: py
         raise OSError(errno.ENOSPC, "no space left on device")
 
     monkeypatch.setattr(caching.IndexDataCacheFile, "_save_data", full)
-    assert module()(1) == 2 and module()(1) == 2
-
-
-def test_machine_code_of_other_source_is_not_used(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numba checks a function's own file; code compiled into it may come from another file."""
-    assert module()(1) == 2
-    monkeypatch.setattr(numba_cache, "digest_of", lambda path: "an edited file")
-    again = module()
-    assert again(1) == 2 and not again.stats.cache_hits
+    assert was_compiled(module()) and was_compiled(module())
 
 
 def test_every_file_that_is_compiled_counts() -> None:
@@ -160,11 +182,8 @@ print([name for name in ("numba.np.linalg", "numba.typed.typeddict", "scipy.lina
 
 def test_kept_code_is_loaded_without_what_only_compiling_needs() -> None:
     """Numba imports it before it looks for kept code, which takes longer than all the rest of a first call."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOPWAVE_PROGRESS": "0"}
-    command = [sys.executable, "-W", "error", "-c", LOADS]
-    for _ in range(2):  # the first may compile
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert (done.stdout, done.stderr) == ("4\n[]\n", "")
+    said_by(LOADS)  # may compile
+    assert said_by(LOADS) == ("4\n[]\n", "")
 
 
 READ_ONLY = """
@@ -186,14 +205,9 @@ print(present.tolist(), numba_cache.where_kept())
 
 @pytest.mark.slow
 def test_without_a_folder_for_machine_code_all_works_and_it_is_said_once() -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", READ_ONLY], env=environment, capture_output=True, text=True, timeout=120,
-        check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (0, "[True, False, True] None\n"), done.stderr
-    assert done.stderr.count("every process compiles anew; set NUMBA_CACHE_DIR") == 1
-    assert len(done.stderr.splitlines()) == 1
+    printed, warned = said_by(READ_ONLY)
+    assert printed == "[True, False, True] None\n", warned
+    assert len(warned.splitlines()) == warned.count("every process compiles anew; set NUMBA_CACHE_DIR") == 1
     assert "not cached" in start.cached_in(None, [])
 
 
@@ -209,17 +223,79 @@ print(njit(lambda a: np.dot(a, a))(np.ones((2, 2))).sum())
 
 
 def test_compiling_leaves_linear_algebra_to_those_who_need_it(tmp_path: Path) -> None:
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "HOPWAVE_PROGRESS": "0"}
-    command = [sys.executable, "-c", COMPILING]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout == "8.0\n", done.stderr
+    assert said_by(COMPILING, NUMBA_CACHE_DIR=str(tmp_path))[0] == "8.0\n"
 
 
 def test_every_compiled_function_is_kept_in_this_way() -> None:
     """A function compiled by Numba's own njit would fail if its cache fails."""
-    source = Path(hopwave.__file__).parent
-    for path in source.rglob("*.py"):
-        text = path.read_text()
-        assert "from numba import njit" not in text, f"{path}: import njit from hopwave.system.numba_cache"
-        assert path == Path(numba_cache.__file__) or "numba.njit(nogil=True, cache=True" not in text
-    assert json.dumps(numba_cache.where_kept())
+    for path in Path(hopwave.__file__).parent.rglob("*.py"):
+        assert "from numba import njit" not in path.read_text(), f"{path}: import njit from hopwave.system.numba_cache"
+
+
+# ---------------------------------------------------------------- code that a wheel carries
+
+
+def test_code_in_the_package_is_loaded(
+    shipped: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert len(kept(tmp_path, shipped_code.SUFFIX)) == 1 and not was_compiled(shipped()) and not caplog.records
+    assert shipped()(1.5) == 2.5  # another signature is compiled
+    monkeypatch.setattr(numba_cache.Cache, "_check_folder", lambda self: (_ for _ in ()).throw(RuntimeError()))
+    monkeypatch.setattr(numba_cache, "_said", True)
+    function = shipped()  # where nothing can be kept
+    assert not was_compiled(function) and isinstance(function._cache, numba_cache.PackageOnly)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda about: about["made with"].update(numba="0.1"), "it was made for numba 0.1, and this is"),
+        (lambda about: about["made with"].update(hopwave="0.0.9"), "it was made for hopwave 0.0.9"),
+        (lambda about: about["made with"].update(python="cpython 3.2"), "it was made for python cpython 3.2"),
+        (lambda about: about["made with"].update(triple="riscv64"), "it was made for triple riscv64"),
+        (lambda about: about["features"].append("teleport"), "this CPU has no teleport"),
+        (lambda about: about.clear(), "cannot be read (KeyError)"),
+        (None, "can be written to by others"),
+    ],
+)
+def test_code_for_something_else_is_not_used(
+    change: Any, reason: str, shipped: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "machine_code" / BASELINES[0].cpu
+    if change is None:
+        folder.chmod(0o777)
+    else:
+        about = json.loads((folder / shipped_code.ABOUT).read_text())
+        change(about)
+        (folder / shipped_code.ABOUT).write_text(json.dumps(about))
+    assert was_compiled(shipped())
+    assert len(caplog.records) == 1 and reason in caplog.text
+
+
+def test_code_of_other_source_is_not_used(shipped: Any, tmp_path: Path) -> None:
+    (tmp_path / "counting.py").write_text(ONE_FUNCTION + "\nEDITED = True\n")
+    assert was_compiled(shipped())
+
+
+def test_the_settings_name_every_feature_that_is_checked() -> None:
+    for baseline in chain(*shipped_code.BASELINES.values()):
+        words = baseline.settings()["NUMBA_CPU_FEATURES"].split(",")
+        assert {word[1:] for word in words if word[0] == "+"} == baseline.features
+        assert not {word[1:] for word in words if word[0] == "-"} & baseline.features
+    best, next_best = shipped_code.BASELINES["x86_64"]  # the levels of LLVM
+    assert {"sse4.2", "popcnt", "crc32", "cx16"} <= next_best.features < best.features
+    assert {"avx2", "bmi2", "fma", "movbe", "f16c", "xsave", "lzcnt"} <= best.features - next_best.features
+
+
+def test_a_cpu_without_the_best_baseline_uses_the_next(
+    shipped: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    plain, place = BASELINES[0]._replace(cpu="plain"), tmp_path / "machine_code"
+    (place / BASELINES[0].cpu).rename(place / "plain")
+    best = shutil.copytree(place / "plain", place / "best")
+    monkeypatch.setitem(shipped_code.BASELINES, platform.machine(), (plain._replace(cpu="best"), plain))
+    for file in best.glob(f"*{shipped_code.SUFFIX}"):
+        file.write_bytes(b"")  # would be found damaged if it were used
+    about = json.loads((best / shipped_code.ABOUT).read_text())
+    (best / shipped_code.ABOUT).write_text(json.dumps(about | {"features": [*about["features"], "teleport"]}))
+    assert not was_compiled(shipped()) and not caplog.records

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from hopwave.system.threads import Crew, Flag, Pool, each
+from hopwave.system.threads import Flag, Pool, each
 
 
 def test_a_pool_uses_no_more_threads_than_it_may() -> None:
@@ -51,16 +51,6 @@ def test_several_wait_for_one_flag() -> None:
     for thread in waiting:
         thread.join(30)
     assert seen == [True] * 4 and flag.wait(0.0)
-
-
-def test_a_crew_counts_its_calls() -> None:
-    hands, over = Crew(), Flag()
-    assert hands.start(3, lambda number: over.wait(30)) == 3
-    assert len(hands._away) == len(hands._pending) == hands._threads == 3
-    over.set()
-    until = time.monotonic() + 30
-    while hands._away or hands._pending:
-        assert time.monotonic() < until
 
 
 STORM = """

@@ -3,8 +3,7 @@
     s, t   source and target        σ   number of shortest paths        δ_s(v)   = Σ_t σ_st(v) / σ_st, v's dependency
 
 Engines add up δ_s(v) over the sources, block after block and always in the same order. What every engine has in common
-is here: progress, checkpoints, and the identity that every correct run satisfies. `draws` draws the sources, `scaling`
-turns sums into scores.
+is here: progress, checkpoints, the identity that every correct run satisfies, and scores from sums.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from hopwave.graph.csr import is_compiled_faster
 from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Integers, Progress
 from hopwave.planning.many_sources import PathSums
 from hopwave.planning.plan import Plan, PlanUsed
-from hopwave.system.progress import Meter, quietly, say
+from hopwave.system.progress import quietly, say
 from hopwave.system.threads import parted
 
 TOLERANCE = 1e-9
@@ -102,22 +101,15 @@ class SourceRun:
 def accumulate(
     run: Accumulation, job: BetweennessJob, title: str, progress: Progress, checkpoint: Checkpoint | None
 ) -> Certificate:
-    """Run a job to its end and check it. The sums are then in run.total.
-
-    A checkpoint is read at the start, and written from time to time, on Ctrl-C, and when an executor is lost.
-    """
+    """Run a job to its end and check it; the sums are then in run.total. A checkpoint is written on Ctrl-C, too."""
     done = checkpoint.load(run) if checkpoint else 0
     sources = len(job.sources)
     if checkpoint and done and progress is not False:
         say(checkpoint.continues(f"{min(done * run.size, sources):,} of {sources:,} sources"))
-    show = None if callable(progress) else progress
-    with Meter(title, sources, show) as meter:
+    with polled(title, sources, progress) as show:
 
         def poll(blocks: int) -> bool:
-            reached = min(blocks * run.size, sources)
-            meter.update(reached)
-            if callable(progress):
-                progress(reached, sources)
+            show(min(blocks * run.size, sources))
             return checkpoint is not None and checkpoint.is_due()
 
         try:
@@ -129,8 +121,6 @@ def accumulate(
             if checkpoint:
                 checkpoint.save_and_tell(error, run, max(done, run.done))  # run.done is 0 until the run has begun
             raise
-        if callable(progress):
-            progress(sources, sources)
     sums = None if job.endpoints else sums_of(run)  # with endpoints the sums are not Σ δ, so the total is not checked
     if sums is not None and job.squares:
         sums = sums[: len(sums) // 2]
@@ -150,47 +140,30 @@ def _sum(values: Array) -> float:
     return float(engines.algebra("cuda").reduce(monoid.plus, values, np.dtype(np.float64))) if len(values) else 0.0
 
 
-def _apart(found: float, due: float) -> float:
-    """The relative difference of two sums, NaN if one of them is."""
-    return abs(found - due) / max(due, 1.0)
-
-
 def certify(both_sides: npt.NDArray[np.float64], sums: Array = None, whose: str = "source") -> Certificate:
     """Compare Σ_v δ_s(v) of each source with Σ_t (h(s, t) − 1); raise an EngineError if they differ too much.
 
-    `both_sides` has one row per source, or per what `whose` says. Also checks the total over all sources, if the `sums`
-    per vertex are given: a lost or repeated addition would change it.
-
-    >>> certify(np.array([[3.0, 3.0], [0.0, 0.0]]), np.array([1.0, 2.0])).error
-    0.0
+    `both_sides` has one row per source, or per what `whose` says. If the `sums` per vertex are given, their total is
+    checked, too: a lost or repeated addition would change it.
     """
     found, due = both_sides[:, 0], both_sides[:, 1]
-    if len(both_sides) == 1:  # without NumPy's functions, which take longer than the search of a small graph
-        right: float = due.item()
-        worst = _apart(found.item(), right)
-    else:
-        right = float(np.add.reduce(due))
-        worst = float(np.maximum.reduce(np.abs(found - due) / np.maximum(due, 1.0), initial=0.0))  # .max(), 2 µs faster
+    error = np.abs(found - due) / np.maximum(due, 1.0)
+    worst, right = float(np.maximum.reduce(error, initial=0.0)), float(np.add.reduce(due))
+    wrong = ""
     if not worst <= TOLERANCE:  # NaN fails too
-        error = np.abs(found - due) / np.maximum(due, 1.0)
         bad = int(np.argmax(np.where(np.isnan(error), np.inf, error)))
+        wrong = f"{whose} number {bad} sums to {found[bad]!r} instead of {due[bad]!r}"
+    elif sums is not None:
+        whole = _sum(sums)
+        worst = max(abs(whole - right) / max(right, 1.0), worst)
+        if not worst <= TOLERANCE:
+            wrong = f"all sources together sum to {whole!r} instead of {right!r}"
+    if wrong:
         raise EngineError(
-            f"betweenness failed its own check: {whose} number {bad} sums to {found[bad]!r} instead of {due[bad]!r}; "
+            f"betweenness failed its own check: {wrong}; "
             "this is a fault of hopwave or of the hardware: please report it, and try another device="
         )
-    if sums is not None:
-        whole = _sum(sums)
-        apart = _apart(whole, right)
-        if not apart <= TOLERANCE:
-            raise EngineError(
-                f"betweenness failed its own check: all sources together sum to {whole!r} instead of {right!r}; "
-                "this is a fault of hopwave or of the hardware: please report it, and try another device="
-            )
-        worst = max(worst, apart)
     return Certificate(worst, TOLERANCE, len(both_sides))
-
-
-# ---------------------------------------------------------------- from sums of dependencies to betweenness scores
 
 
 def scale(
@@ -206,9 +179,6 @@ def scale(
     """Sums over all sources, or over `sampled` ones, as scores: exactly NetworkX 3.6.1's `_rescale`.
 
     `subset`: the sums are over sources and targets that the caller named. They are then overwritten, if on the host.
-
-    >>> scale(np.array([0.0, 2.0, 0.0]), 3, normalized=True, directed=False, endpoints=False).tolist()
-    [0.0, 1.0, 0.0]
     """
     if subset:
         return scale_subset(sums, n, normalized=normalized, directed=directed, endpoints=endpoints)
@@ -234,55 +204,31 @@ def scale(
 def scale_subset(
     sums: npt.NDArray[np.float64], n: int, *, normalized: bool, directed: bool, endpoints: bool
 ) -> npt.NDArray[np.float64]:
-    """Sums over named sources and targets as scores: NetworkX's `betweenness_centrality_subset`.
+    """Sums over named sources and targets as scores: NetworkX's `betweenness_centrality_subset`. Overwrites `sums`.
 
-    Overwrites `sums` on the host, because a new array would take longer than a search from one source.
-
-    For edges, endpoints is always True. NetworkX has no endpoints= for subsets of vertices; here endpoints count as
-    they do without a subset, so that naming all sources gives the same scores as naming none.
-
-    >>> scale_subset(np.array([2.0]), 3, normalized=False, directed=False, endpoints=False).tolist()
-    [1.0]
+    NetworkX has no endpoints= for subsets of vertices; here endpoints count as they do without a subset. For edges,
+    endpoints is always True.
     """
-    if normalized:
-        pairs = n * (n - 1) if endpoints else (n - 1) * (n - 2)
-        if pairs <= 0:
-            return sums
-        if on_gpu(sums):
-            from hopwave.engines.cuda.arcs import scaled
-
-            found: Floats = scaled(sums, divisor=pairs)
-            return found
-        return _overwritten(np.divide, sums, pairs)
-    if directed:
+    pairs = n * (n - 1) if endpoints else (n - 1) * (n - 2)
+    divisor = max(pairs, 1) if normalized else 1 if directed else 2
+    if divisor > 1 and not on_gpu(sums):  # on all cores
+        parted(lambda part: np.divide(part, divisor, out=part), sums)
         return sums
-    return times(sums, 0.5) if on_gpu(sums) else _overwritten(np.multiply, sums, 0.5)
+    return times(sums, 1.0, divisor) if divisor > 1 else sums
 
 
-def times(sums: Floats, factor: float) -> Floats:
-    """sums · factor, where the sums are."""
+def times(sums: Floats, factor: float, divisor: float = 1.0) -> Floats:
+    """sums · factor / divisor, of which one is 1, where the sums are."""
     if not on_gpu(sums):
-        return sums * factor
+        return sums * factor if divisor == 1 else sums / divisor
     from hopwave.engines.cuda.arcs import scaled
 
-    found: Floats = scaled(sums, factor)
+    found: Floats = scaled(sums, factor, divisor)
     return found
 
 
-def _overwritten(operation: np.ufunc, sums: Floats, number: float) -> Floats:
-    """operation(sums, number) in their place, on all cores if they are many."""
-    parted(lambda part: operation(part, number, out=part), sums)
-    return sums
-
-
-# ------------------------------------------------------------------ arcs
-
-
 def of_both_directions(graph: Graph, values: Array) -> Array:
-    """For every arc of an undirected graph, its value plus that of its reverse, on the device of the values.
-
-    Overwrites `values` on the host, if they are many.
-    """
+    """For every arc of an undirected graph, its value plus that of its reverse; overwrites `values` on the host."""
     if not on_gpu(values) or graph.order != "ascending":
         values = on_host(values)
         if not _is_compiled(graph):
@@ -299,12 +245,7 @@ def of_both_directions(graph: Graph, values: Array) -> Array:
 def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
     """For every arc of an undirected graph, the value of its reverse.
 
-    The i-th arc in the order (head, tail) is the reverse of the i-th arc in the order (tail, head). A graph with
-    ascending rows stores its arcs by (tail, head).
-
-    >>> graph = Graph.from_edges([0, 1, 1], [1, 2, 3])  # arcs 0 → 1, 1 → 0, 1 → 2, 1 → 3, 2 → 1, 3 → 1
-    >>> of_reverse_arcs(graph, np.arange(6.0)).tolist()
-    [1.0, 0.0, 4.0, 5.0, 2.0, 3.0]
+    The i-th arc in the order (head, tail) is the reverse of the i-th arc in the order (tail, head).
     """
     if _is_compiled(graph):
         from hopwave.graph.arcs_compiled import reverse_values

@@ -39,8 +39,7 @@ class Stored(Protocol):
 class Checkpoint:
     """A file that a run writes from time to time and on Ctrl-C, and continues from when it is started again.
 
-    Blocks are summed in order, so the result of a continued run is the same as without a break, bit for bit. The file
-    contains the key of the run (`key_of`), and is refused for any other.
+    Blocks are summed in order, so a continued run gives the same bits. A file with the key of another run is refused.
     """
 
     def __init__(self, path: str | os.PathLike[str], key: str) -> None:
@@ -73,10 +72,7 @@ class Checkpoint:
         return f"continuing from {self.path}: {done} are done"
 
     def save(self, run: Stored, done: int) -> str | None:
-        """Write the sums over the first `done` blocks. Returns None, or the reason if they cannot be written.
-
-        The run goes on in either case; its first failure to write is a warning.
-        """
+        """Write the sums over the first `done` blocks; returns None, or why not. The first failure is a warning."""
         self._last = time.monotonic()
         parts = {
             "format": np.array(FORMAT),
@@ -144,12 +140,7 @@ class Checkpoint:
 
 
 def key_of(graph: Graph, weighted: bool, *parts: Any) -> str:
-    """A digest of the graph, with its weights if they count, and of all that changes a sum: arrays and plain values.
-
-    >>> path = Graph.from_edges([0, 1], [1, 2])
-    >>> key_of(path, False, np.arange(3), "plan") == key_of(path, False, np.arange(2), "plan")
-    False
-    """
+    """A digest of the graph, with its weights if they count, and of all that changes a sum: arrays and plain values."""
     weights = np.asarray(graph.weights, np.float64) if weighted else None
     digest = hashlib.sha256(repr((graph.n, graph.m, graph.directed)).encode())
     for part in (graph.indptr, graph.indices, weights, *parts):

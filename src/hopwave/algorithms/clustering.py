@@ -49,10 +49,6 @@ def _roots(graph: Graph, weighted: bool) -> Floats:
 
 
 def shares(found: Array, possible: Integers) -> Array:
-    """found / possible, and 0 where nothing was found; where `found` is, on the host or a GPU.
-
-    >>> shares(np.array([1.0, 0.0]), np.array([2, 0])).tolist()
-    [0.5, 0.0]
-    """
+    """found / possible, and 0 where nothing was found; where `found` is, on the host or a GPU."""
     xp = module_of(found)
     return xp.where(found > 0, found / xp.maximum(xp.asarray(possible), 1), 0.0)

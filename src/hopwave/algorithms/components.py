@@ -18,11 +18,7 @@ from hopwave.prepared import Structure
 
 
 def roots(label: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
-    """The lowest vertex of every component.
-
-    >>> roots(np.array([0, 0, 1, 0, 2], np.int32)).tolist()
-    [0, 2, 4]
-    """
+    """The lowest vertex of every component."""
     count = int(label.max(initial=-1)) + 1
     first = np.zeros(count, np.intp)
     first[label[::-1]] = np.arange(len(label))[::-1]  # the lowest vertex is written last, and stays
@@ -30,11 +26,7 @@ def roots(label: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
 
 
 def members(label: npt.NDArray[np.int32]) -> list[npt.NDArray[np.intp]]:
-    """The vertices of every component, ascending.
-
-    >>> [some.tolist() for some in members(np.array([0, 1, 0], np.int32))]
-    [[0, 2], [1]]
-    """
+    """The vertices of every component, ascending."""
     if not len(label):
         return []
     order = np.argsort(label, kind="stable")
@@ -44,8 +36,7 @@ def members(label: npt.NDArray[np.int32]) -> list[npt.NDArray[np.intp]]:
 def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8] | tuple[int, int]:
     """The side of each vertex, 0 or 1: the parity of its distance from its component's root (0 if it was not reached).
 
-    Returns an edge instead if its ends are on one side: the graph then has a cycle of odd length. Every cycle of odd
-    length has such an edge.
+    Returns an edge instead if its ends are on one side: every cycle of odd length has such an edge.
     """
     from hopwave.engines.cpu.arc_passes import arc_within  # compiled, so imported when first needed
 

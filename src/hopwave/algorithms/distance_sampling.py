@@ -70,14 +70,7 @@ Interval = tuple[Floats, Floats]
 
 
 def guaranteed(mean: Any, variance: Any, k: Any, N: Any, risk: float) -> Interval:
-    """(lowest, highest) p, for each mean; each fails with probability `risk` at most. All arguments may be arrays.
-
-    >>> low, high = guaranteed([0.5, 0.5, 0.5], [0.25, 0.01, 0.01], [100, 100, 990], 1000, 0.1)
-    >>> (high - 0.5).round(3).tolist(), (0.5 - low).round(3).tolist()
-    ([0.136, 0.058, 0.005], [0.136, 0.058, 0.005])
-    >>> guaranteed([0.0], [0.0], 0, 10, 0.1)
-    (array([0.]), array([1.]))
-    """
+    """(lowest, highest) p, for each mean; each fails with probability `risk` at most. All arguments may be arrays."""
     mean, variance, k, N = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (mean, variance, k, N)))
     low, high = np.zeros(len(mean)), np.ones(len(mean))
     for drawn in np.unique(k):
@@ -96,9 +89,6 @@ def normal(mean: Any, variance: Any, k: Any, N: Any, risk: float) -> tuple[Float
     """(lowest, highest, standard error) for each mean, as if it were normal; NaN as standard error of a single draw.
 
     m ± t s √((1 − k/N) / k), where s² = v k / (k − 1) and t is Student's factor for k − 1 degrees of freedom.
-
-    >>> [part.round(4).tolist() for part in normal([0.5], [0.01], 100, 1000, 0.1)]
-    [[0.4842], [0.5158], [0.0095]]
     """
     from scipy.special import stdtrit  # a tenth of a second to import
 
@@ -110,11 +100,7 @@ def normal(mean: Any, variance: Any, k: Any, N: Any, risk: float) -> tuple[Float
 
 
 def left_over(k: Any, N: Any) -> Any:
-    """ρ of k draws from N numbers.
-
-    >>> float(left_over(1, 100)), float(left_over(100, 100))
-    (1.0, 0.0)
-    """
+    """ρ of k draws from N numbers."""
     return np.maximum(np.minimum(1 - (k - 1) / N, (1 - k / N) * (1 + 1 / k)), 0.0)
 
 
@@ -186,11 +172,7 @@ def widened(found: Estimated) -> Estimated:
 
 
 def draw(n: int, k: int, seed: Any) -> Integers:
-    """k different vertices, drawn uniformly from all n.
-
-    >>> draw(10, 3, seed=1).tolist() == draw(10, 3, seed=1).tolist()
-    True
-    """
+    """k different vertices, drawn uniformly from all n."""
     return np.asarray(numpy_generator(seed).choice(n, k, replace=False), np.int64)
 
 
@@ -200,10 +182,6 @@ def interval_of(
     """Where means of N numbers in the range `span` lie, given the means and mean squares of k of them.
 
     `risk`: that any of the `means` guaranteed intervals fails, or that a normal one does.
-
-    >>> found = interval_of("normal", np.array([2.0]), np.array([5.0]), 101, 10**6, (0.0, 9.0), 0.1, 1)
-    >>> found.low.round(3).tolist(), found.standard_error.round(3).tolist()
-    ([1.834], [0.1])
     """
     least, width = span[0], np.where(span[1] > span[0], span[1] - span[0], 1.0)
     unit = (mean - least) / width
@@ -217,10 +195,7 @@ def interval_of(
 
 @ignoring("divide", "invalid")  # the derivative of 1 / μ
 def closeness(sample: Sample, wf_improved: bool) -> Estimated:
-    """Scores. μ(v) is the mean distance to v from the r − 1 other vertices of its component.
-
-    If distances may be 0, μ may be arbitrarily small, and an interval may have no upper end.
-    """
+    """Scores. μ(v) is the mean distance to v from the r − 1 others of its component; it may be 0 along weights."""
     engine, graph, k, seed, delta, interval, progress, threads, weighted = sample
     if graph.directed and not connected(engine, graph):
         raise GraphError(
@@ -255,12 +230,7 @@ def closeness(sample: Sample, wf_improved: bool) -> Estimated:
 
 
 def arc_lengths(graph: Graph, weighted: bool) -> tuple[float, float, int]:
-    """(least arc length, greatest arc length, shift). Distances times 2^shift are at most 1, so that their squares
-    neither over- nor underflow.
-
-    >>> arc_lengths(Graph.from_edges([0, 1], [1, 2], weights=[3, 4]), True)
-    (3.0, 4.0, -4)
-    """
+    """(least arc length, greatest, shift): distances times 2^shift are at most 1, so that squares do not overflow."""
     if not weighted:
         return 1.0, 1.0, 0
     weights = np.asarray(graph.weights, np.float64)
@@ -269,10 +239,7 @@ def arc_lengths(graph: Graph, weighted: bool) -> tuple[float, float, int]:
 
 
 class Certain(NamedTuple):
-    """What holds for each vertex whatever was drawn: low ≤ μ ≤ high, and distances lie between `least` and `farthest`.
-
-    `most`: at least the greatest μ of a connected graph. `least`, `farthest` and `most` depend on the graph alone.
-    """
+    """Whatever was drawn: low ≤ μ ≤ high, distances lie between `least` and `farthest`, and μ is at most `most`."""
 
     low: Floats
     high: Floats
@@ -325,9 +292,6 @@ def mean_gap(others: Any, own: Any, both: bool) -> Any:
     """For each of `own`, the mean over `others` of how much larger (or smaller, too, if `both`) they are.
 
     This is at most μ(v), if these are the distances to one vertex: d(s, v) ≥ d(s, c) − d(v, c).
-
-    >>> mean_gap(np.array([0, 1, 2, 5]), np.array([1]), both=True).tolist()
-    [1.5]
     """
     xp = module_of(others)
     ordered = xp.sort(others).astype(np.float64)
@@ -362,13 +326,7 @@ def harmonic(sample: Sample) -> Estimated:
 
 
 def least_arcs_into(graph: Graph) -> Floats:
-    """A lower bound on the distances above 0 to each vertex: the weight of its lightest arc, if that is not 0.
-
-    A vertex with an arc of weight 0, or without any, has the least weight above 0 of the whole graph.
-
-    >>> least_arcs_into(Graph.from_edges([0, 1], [1, 2], weights=[3, 4])).tolist()
-    [3.0, 3.0, 4.0]
-    """
+    """A lower bound on the distances above 0 to each vertex: its lightest arc, or else the graph's above 0."""
     back = graph.reversed()
     weights = np.asarray(back.weights, np.float64)
     least = float(weights[weights > 0].min(initial=weights.max(initial=1.0))) or 1.0
@@ -378,11 +336,7 @@ def least_arcs_into(graph: Graph) -> Floats:
 
 
 def reciprocal_bits(k: int) -> int:
-    """How many binary places of 1/d to keep, so that the sum of k reciprocals does not overflow.
-
-    >>> reciprocal_bits(1), reciprocal_bits(1000)
-    (61, 52)
-    """
+    """How many binary places of 1/d to keep, so that the sum of k reciprocals does not overflow."""
     return BITS - k.bit_length()
 
 

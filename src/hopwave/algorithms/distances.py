@@ -37,11 +37,7 @@ FAR = np.int32(2**30)  # more than any distance
 
 
 def closeness(reached: Integers | Floats, total: Integers | Floats, n: int, wf_improved: bool) -> Floats:
-    """(r − 1) / Σ d, times (r − 1) / (n − 1) for Wasserman and Faust; 0 for a vertex that no other reaches.
-
-    >>> closeness(np.array([3, 1]), np.array([3, 0]), 4, wf_improved=True).round(4).tolist()
-    [0.4444, 0.0]
-    """
+    """(r − 1) / Σ d, times (r − 1) / (n − 1) for Wasserman and Faust; 0 for a vertex that no other reaches."""
     others = reached - 1.0
     score: Floats = np.divide(others, total, out=np.zeros(len(total)), where=total > 0)
     if wf_improved and n > 1:
@@ -112,7 +108,7 @@ def bounded_eccentricities(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Reduction | None]:
     """Bounds low ≤ e ≤ high that are tight enough for the goal: max(low) is the diameter, min(high) the radius.
 
-    Arrays of int32, or of float64 if weighted; and what was removed from the last searches (distance_sums).
+    Also what was removed from the last searches (distance_sums).
     """
     n = graph.n
     low, high = (np.zeros(n), np.full(n, np.inf)) if weighted else (np.zeros(n, np.int32), np.full(n, FAR))
@@ -121,6 +117,22 @@ def bounded_eccentricities(
     every = n <= SMALL or (goal == "eccentricity" and error > 0)
     size, most = 1, min(BATCH, block_rows(n, weighted=weighted))
     fewest = most * (MIN_SETTLED_BY_GPU if engine.name == "cuda" else MIN_SETTLED)
+
+    def tighten(chosen: Integers) -> None:
+        """The bounds of all vertices by searches from the chosen ones."""
+        job = Sweep(chosen, "rows", weighted=weighted)
+        away = on_host(sweep(engine, graph, job, "bounds", False, threads).rows)
+        back = on_host(sweep(engine, graph.reversed(), job, "bounds", False, threads).rows) if graph.directed else away
+        for s, from_s, to_s in zip(chosen, away, back, strict=True):
+            e = from_s.max()
+            near, far, rest = to_s, to_s + e, e - from_s
+            if error:
+                near, far, rest = near - error * near, far + error * far, rest - error * (e + from_s)
+            np.maximum(low, near, out=low)
+            np.maximum(low, rest, out=low)
+            np.minimum(high, far, out=high)
+            low[s] = high[s] = e
+
     chosen = np.array([np.argmax(graph.degrees)], np.int64)
     before, remaining, about = n, n, None
     while remaining:
@@ -131,7 +143,7 @@ def bounded_eccentricities(
             found, about = sums(engine, graph, job, "farthest", goal, progress, threads, alone, reduce)
             low[rest] = high[rest] = found.farthest
             break
-        tighten(engine, graph, chosen, low, high, threads, weighted, error)
+        tighten(chosen)
         still = np.flatnonzero(is_open(low, high))
         before, remaining = remaining, len(still)
         size = min(2 * size, most)
@@ -142,13 +154,9 @@ def bounded_eccentricities(
 def rounding(graph: Graph) -> float:
     """How far a bound along weights may be off, as a share of the distances it was computed from.
 
-    A path of n − 1 arcs is rounded n − 1 times, each time by at most 2^-53 of its length. A bound is the sum of two
+    A path of n − 1 arcs is rounded n − 1 times, each time by at most 2^-53 of its length; a bound is the sum of two
     paths, and is compared with a third. The result is 0 if every sum is exact: all weights are multiples of some power
-    of two, and every path is shorter than 2^53 times that power. Whole numbers usually are.
-
-    >>> path = Graph.from_edges([0, 1], [1, 2], weights=[3, 4])
-    >>> rounding(path), rounding(path.with_weights([0.1, 0.1, 0.2, 0.2])) < 1e-14
-    (0.0, True)
+    of two, and every path is shorter than 2^53 times that power.
     """
     weights = np.asarray(graph.weights, np.float64)
     above = int(np.frexp(weights.max(initial=0.0))[1]) + graph.n.bit_length()  # every path is shorter than 2^above
@@ -156,40 +164,11 @@ def rounding(graph: Graph) -> float:
     return 0.0 if np.array_equal(np.ldexp(whole, above - 53), weights) else graph.n * 2.0**-51
 
 
-def tighten(
-    engine: Engine,
-    graph: Graph,
-    chosen: Integers,
-    low: Any,
-    high: Any,
-    threads: int | None,
-    weighted: bool,
-    error: float,
-) -> None:
-    """Tighten the bounds of all vertices by searches from the chosen ones."""
-    job = Sweep(chosen, "rows", weighted=weighted)
-    away = on_host(sweep(engine, graph, job, "bounds", False, threads).rows)
-    back = on_host(sweep(engine, graph.reversed(), job, "bounds", False, threads).rows) if graph.directed else away
-    for s, from_s, to_s in zip(chosen, away, back, strict=True):
-        e = from_s.max()
-        near, far, rest = to_s, to_s + e, e - from_s
-        if error:
-            near, far, rest = near - error * near, far + error * far, rest - error * (e + from_s)
-        np.maximum(low, near, out=low)
-        np.maximum(low, rest, out=low)
-        np.minimum(high, far, out=high)
-        low[s] = high[s] = e
-
-
 def most_promising(still: npt.NDArray[np.intp], low: Any, high: Any, size: int) -> Integers:
     """The open vertices from which to search next.
 
     A quarter have the greatest upper bounds: searching from them raises lower bounds. A quarter have the least lower
-    bounds: searching from them lowers upper bounds. The vertices of a quarter tend to be close together and to give
-    nearly the same bounds, so the other half is spread evenly over all open vertices.
-
-    >>> most_promising(np.arange(6), np.array([3, 1, 2, 3, 3, 3]), np.array([4, 5, 9, 8, 8, 8]), 4).tolist()
-    [0, 1, 2, 3]
+    bounds, for the other ends. These tend to be close together, so half is spread evenly over all open vertices.
     """
     if len(still) <= size:
         return still.astype(np.int64)
@@ -202,11 +181,7 @@ def most_promising(still: npt.NDArray[np.intp], low: Any, high: Any, size: int) 
 
 
 def least(keys: Any, count: int) -> npt.NDArray[np.intp]:
-    """The places of the `count` least keys, in no order; equal keys count in the order of their places.
-
-    >>> sorted(least(np.array([3, 1, 2, 1, 2]), 3).tolist())
-    [1, 2, 3]
-    """
+    """The places of the `count` least keys, in no order; equal keys count in the order of their places."""
     border = np.partition(keys, count - 1)[count - 1]
     below = np.flatnonzero(keys < border)
     return np.concatenate([below, np.flatnonzero(keys == border)[: count - len(below)]])

@@ -76,20 +76,12 @@ def jackknife(pairs: Floats, ask: Callable[[Floats], Any]) -> tuple[Any, Any]:
 
 
 def mean_distance(N: Floats) -> float:
-    """The mean over all pairs of different vertices with a path; NaN if there are none.
-
-    >>> mean_distance(np.array([3.0, 7.0, 9.0]))  # a path of three vertices
-    1.3333333333333333
-    """
+    """The mean over all pairs of different vertices with a path; NaN if there are none."""
     return float(np.arange(1, len(N)) @ np.diff(N)) / float(N[-1] - N[0]) if N[-1] > N[0] else math.nan
 
 
 def effective_diameter(N: Floats, share: float) -> float:
-    """The hops within which that share of all pairs with a path are, each vertex with itself included; interpolated.
-
-    >>> round(effective_diameter(np.array([3.0, 7.0, 9.0]), 0.9), 2)
-    1.55
-    """
+    """The hops within which that share of all pairs with a path are, each vertex with itself included; interpolated."""
     wanted = share * N[-1]
     t = int(np.argmax(wanted <= N))
     return t - 1 + float((wanted - N[t - 1]) / (N[t] - N[t - 1])) if t else 0.0

@@ -37,11 +37,7 @@ CROWDED = 0.25  # from this share of the vertices on, sources count as crowded
 
 
 def together(n: int, depth: int, sources: int) -> bool:
-    """Whether `sources` searches of `depth` levels on n vertices are faster if they share their steps.
-
-    >>> together(36_692, 9, 100), together(1_000_000, 2000, 100)
-    (True, False)
-    """
+    """Whether `sources` searches of `depth` levels on n vertices are faster if they share their steps."""
     if sources < FEW_SOURCES:
         return False
     return depth < (DEEP_CROWDED if sources >= CROWDED * n else DEEP_SCATTERED)
@@ -110,11 +106,7 @@ def distance_blocks(
 
 
 def block_rows(n: int, block: int = BLOCK_BYTES, weighted: bool = False) -> int:
-    """How many rows of distances fit into a block of that many bytes; at least one.
-
-    >>> block_rows(1 << 20), block_rows(1 << 20, weighted=True), block_rows(1000, block=1)
-    (16, 8, 1)
-    """
+    """How many rows of distances fit into a block of that many bytes; at least one."""
     return max(1, block // ((8 if weighted else 4) * max(1, n)))
 
 

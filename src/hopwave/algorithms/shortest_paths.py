@@ -63,8 +63,10 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
     chosen, why = method, "asked for"
     if method == "auto":
         given = "delta" if delta is not None else "threads" if threads is not None else "trace" if trace else None
-        buckets = "near-far" if device == "cuda" and threads is None else "delta-stepping"
-        chosen, why = (buckets, f"{given}= is given") if given else _fastest(graph, device)
+        chosen = "near-far" if device == "cuda" and threads is None else "delta-stepping"
+        why = f"{given}= is given" if given else "the default" if device != "cuda" else "the default on a GPU"
+        if device == "cpu" and given is None and graph.m < MIN_ARCS_FOR_BUCKETS:
+            chosen, why = "dijkstra", "the graph is small"
     if chosen == "dijkstra" and device != "cpu":
         raise GraphError(f"Dijkstra's algorithm runs on the CPU, not on {device!r}; use method='near-far'")
     if chosen == "near-far" and device != "cuda":
@@ -85,20 +87,8 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
     return Way(chosen, why, delta, device, threads, trace)
 
 
-def _fastest(graph: Graph, device: str) -> tuple[str, str]:
-    """The method and why: Dijkstra on the CPU for small graphs, else Δ-stepping; on a GPU, a search in one launch."""
-    if device == "cuda":
-        return "near-far", "the default on a GPU"
-    if device == "cpu" and graph.m < MIN_ARCS_FOR_BUCKETS:
-        return "dijkstra", "the graph is small"
-    return "delta-stepping", "the default"
-
-
 class Found(NamedTuple):
-    """The distance of every vertex from the nearest source, infinite if there is no path; the trace; which plan ran.
-
-    A search on a GPU leaves distances there; `predecessors()` computes predecessors there, and `to_host` copies arrays.
-    """
+    """Distances, where the search left them, infinite without a path; the trace; which plan ran; functions of a GPU."""
 
     distances: Array
     buckets: BucketTrace | None
@@ -112,38 +102,31 @@ def distances(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
     ran = PlanUsed(CATALOGUE[way.method], way.why)
     if way.method == "dijkstra":
         found = Found(settle(A, search).distances, None, ran)
+    elif way.method == "near-far":
+        there = engines.algebra("cuda").near_far(A.to("cuda"), search, way.delta, way.trace)
+        buckets = BucketTrace(there.buckets) if way.trace else None
+        found = Found(there.distances, buckets, ran, there.predecessors, there.to_host)
     elif way.method == "delta-stepping" and way.device == "cpu":
-        found = _by_buckets(A, search, way, ran)
+        here = engines.algebra("cpu").delta_stepping(A.to("cpu"), search, way.delta, way.trace, way.threads)
+        if here.on_one_core:
+            ran = PlanUsed(CATALOGUE[ON_ONE_CORE], "one core that follows no arc twice is faster here than Δ-stepping")
+        found = Found(here.distances, BucketTrace(here.buckets) if way.trace else None, ran)
     else:
-        found = _elsewhere(A, search, way, ran)
+        found = Found(_by_products(A, search, way), None, ran)
     if search.targets:
         d = found.distances
         d[d > d[list(search.targets)].max()] = math.inf  # in place: on a GPU, predecessors are chosen by these
     return found
 
 
-def _by_buckets(A: Matrix, search: ShortestPathsJob, way: Way, ran: PlanUsed) -> Found:
-    """Δ-stepping on the CPU."""
-    found = engines.algebra("cpu").delta_stepping(A.to("cpu"), search, way.delta, way.trace, way.threads)
-    if found.on_one_core:
-        why = "one core that follows no arc twice is faster here than Δ-stepping"
-        ran = PlanUsed(CATALOGUE[ON_ONE_CORE], why)
-    return Found(found.distances, BucketTrace(found.buckets) if way.trace else None, ran)
-
-
 @ignoring("over")  # the mean length may overflow to infinity
-def _elsewhere(A: Matrix, search: ShortestPathsJob, way: Way, ran: PlanUsed) -> Found:
-    """On a GPU, or by products."""
-    if way.method == "near-far":
-        there = engines.algebra("cuda").near_far(A.to("cuda"), search, way.delta, way.trace)
-        buckets = BucketTrace(there.buckets) if way.trace else None
-        return Found(there.distances, buckets, ran, there.predecessors, there.to_host)
+def _by_products(A: Matrix, search: ShortestPathsJob, way: Way) -> Floats:
     if way.method == "bellman-ford":
         vector = algorithms.sssp(A, search.sources, device=way.device)
     else:
         vector = algorithms.delta_stepping(A, search.sources, way.delta, device=way.device)
     d = np.asarray(vector.to("cpu").to_dense())
-    return Found(np.where(d > search.limit, math.inf, d), None, ran)
+    return np.where(d > search.limit, math.inf, d)
 
 
 def settle(A: Matrix, search: ShortestPathsJob) -> Settled:
@@ -188,7 +171,7 @@ def nearest_of(
     return np.pad(d, missing, constant_values=np.inf), np.pad(numbers, missing, constant_values=-1)
 
 
-def _arcs(graph: Graph, weighted: bool) -> Any:
+def _arcs(graph: Graph, weighted: bool = True) -> Any:
     """The arcs as kernels of the CPU read them; lengths, as float64, are kept with the graph."""
     from hopwave.engines.cpu import Engine
     from hopwave.engines.cpu.shortest_paths.dijkstra import arcs
@@ -243,8 +226,7 @@ def _is_dense(A: Matrix) -> bool:
 def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list[int]] | None:
     """Every shortest path between two vertices, as ids, one at a time; None if there is no path.
 
-    An arc u → v is on a shortest path if d(u) plus its length is d(v), exactly. Arcs of length 0 may form cycles, but
-    no path visits a vertex twice.
+    An arc u → v is on a shortest path if d(u) plus its length is d(v), exactly.
     """
     job = ShortestPathsJob((source,), targets=(target,))
     if device == "cuda":
@@ -268,9 +250,6 @@ def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list
     return simple_paths(before, source, target)
 
 
-# ---------------------------------------------------------------- all shortest paths between two vertices
-
-
 Vertex = TypeVar("Vertex", bound=Hashable)
 NO_MORE: Any = object()  # the end of an iterator; not None, which may be a vertex
 
@@ -291,9 +270,6 @@ def simple_paths(
     """Every path from the source to the target that visits no vertex twice; before(v) yields v's possible predecessors.
 
     Walks backwards from the target. Needs memory for one path only.
-
-    >>> list(simple_paths(lambda v: iter([v - 1, v - 2] if v > 1 else [v - 1]), 0, 3))
-    [[0, 1, 2, 3], [0, 2, 3], [0, 1, 3]]
     """
     path, on_path = [target], {target}
     choices = [before(target)]
@@ -319,11 +295,10 @@ def simple_paths(
 #
 # A path over v is at least d_s(v) + d_t(v) long, and the paths of the two trees over k different vertices, if they are
 # simple and different, bound the k-th length from above. Vertices and arcs beyond this bound are on none of the k
-# paths; what is left becomes a graph of its own (Feng et al., PeeK, SC '23); on roads and social networks that is
-# little. The two searches run on a GPU or on all cores, and near vertices are cut out of the graph where its rows are.
-# In Yen's algorithm (1971), each new path leaves a known one at some vertex. A spur path goes on from the length of its
-# root, so a length is the float64 sum of its arcs from the source on. Every path is looked for once (Lawler, 1972): a
-# path is only left from the vertex at which it left its own parent. Paths are left in rounds, many at a time.
+# paths; the rest becomes a graph of its own (Feng et al., PeeK, SC '23). In Yen's algorithm (1971), each new path
+# leaves a known one at some vertex. A length is the float64 sum of its arcs from the source on. Every path is looked
+# for once (Lawler, 1972): a path is only left from the vertex at which it left its own parent. Paths are left in
+# rounds, many at a time.
 
 
 ROUNDING = 2.0**-50  # per vertex: by how much a sum of two distances may be off
@@ -378,8 +353,7 @@ def left_over(
 ) -> tuple[Part, float]:
     """The vertices over which one of the k paths may go, and a length that none of these exceeds.
 
-    A tree's path over v has vertices at least as near as v. So the bound is looked for among the nearest vertices, and
-    among more of them where they have too few paths.
+    A tree's path over v has vertices at least as near as v: the bound is looked for among the nearest vertices first.
     """
     from hopwave.engines.cpu.shortest_paths.deviations import tree_paths
 
@@ -395,17 +369,10 @@ def left_over(
         near = float(np.partition(through, most - 1)[most - 1])
         part = within(near * slack)
         d = part.from_source, part.to_target
-        bound = tree_paths(_arcs_of(part.graph), _arcs_of(part.graph.reversed()), *d, part.ends, k, most) * slack
+        bound = tree_paths(_arcs(part.graph), _arcs(part.graph.reversed()), *d, part.ends, k, most) * slack
         if bound < math.inf or near == math.inf:
             return part, bound
     return within(math.inf), math.inf
-
-
-def _arcs_of(graph: Graph) -> Any:
-    from hopwave.engines.cpu.shortest_paths import dijkstra
-
-    lengths = np.empty(0) if graph.weights is None else np.asarray(graph.weights, np.float64)
-    return dijkstra.arcs((graph.indptr, graph.indices), lengths)
 
 
 def arcs_within(part: Part, bound: float) -> Any:
@@ -425,8 +392,8 @@ def yen(search: Any, k: int, bound: float, slack: float) -> list[int]:
     """The numbers of the k shortest spurs, shortest first, with their paths.
 
     A spur stands for a set of paths. Once its shortest path is found, the others are divided among the spurs that leave
-    this path. So waiting spurs can be taken in any order, and many at a time. When k are known, others may be no longer
-    than the k-th: `slack` times that, because distances to the target are sums from the other end.
+    this path, so waiting spurs can be taken in any order. When k are known, others may be no longer than `slack` times
+    the k-th, because distances to the target are sums from the other end.
     """
     ranked = np.arange(len(search.lengths))
     while True:

@@ -1,7 +1,7 @@
 """Tables of distances: rows of sources, columns of targets, block by block; in memory, or into a file.
 
-A file is written beside its name, block after block, and gets its name when it is whole. A checkpoint knows how many
-blocks are in it and where they end: a run that was killed goes on there, so that no row is lost and none is twice.
+A file gets its name when it is whole. A checkpoint knows how many blocks are in it and where they end: a run that was
+killed continues there, so that no row is lost and none is twice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hopwave.errors import ExecutorError, FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.jobs import Floats, Integers, Progress
-from hopwave.planning.many_sources import Sweep, Valued
+from hopwave.planning.many_sources import Sweep, Swept, Valued
 from hopwave.system.files import replacing
 from hopwave.system.optional import optional
 from hopwave.system.progress import say
@@ -76,18 +76,21 @@ class Table:
         """(row, column, distance) of the pairs that are connected within the limit, by row, then by column."""
         job = self.sweep(begin, end, "pairs")
         found = _many.sweep(self.engine, self.graph, job, "searches", False, self.threads)
-        own = np.arange(begin, end)  # pairs lack the source itself
-        row = np.concatenate([own, np.repeat(own, found.reached)])
-        vertex = np.concatenate([self.sources[begin:end], found.pairs[0]])
-        distance = np.concatenate([np.zeros(end - begin), found.pairs[1]]).astype(self.dtype)
-        column = vertex
+        row, column, distance = _with_sources(self.sources[begin:end], found)
         if self.targets is not None:
             places = np.full(self.graph.n, -1, np.int64)
             places[self.targets] = np.arange(self.width)
-            column = places[vertex]
+            column = places[column]
         order = np.lexsort((column, row))
         order = order[column[order] >= 0]
-        return row[order], column[order], distance[order]
+        return row[order] + begin, column[order], distance[order].astype(self.dtype)
+
+
+def _with_sources(sources: Integers, found: Swept) -> tuple[Integers, Integers, Floats]:
+    """(number of the source, vertex, distance) of the pairs that were found, and of each source with itself."""
+    own = np.arange(len(sources))
+    row = np.concatenate([own, np.repeat(own, found.reached)])
+    return row, np.concatenate([sources, found.pairs[0]]), np.concatenate([np.zeros(len(sources)), found.pairs[1]])
 
 
 def rows_at_once(width: int, weighted: bool, device: str) -> int:
@@ -250,23 +253,14 @@ def _write_parquet(table: Table, under_way: Path, out: Path, at_once: int = 1 <<
         writer.close()
 
 
-# ------------------------------------------------------------------ hops
-
-
-@dataclass
-class UnitLengths:
-    """Kept with a graph: the same graph with arcs of length 1."""
-
-    graph: Graph
-
-
 def with_unit_lengths(graph: Graph) -> Graph:
     """The graph with arcs of length 1, for hops by a search along weights; made once, and kept with the graph."""
-    kept = graph._prepared.find(UnitLengths)
-    if kept is None:
+
+    def make() -> Graph:
         rows = graph._rows._replace(values=np.ones(graph.m))  # the same both ways: nothing to check
-        kept = graph._prepared.keep(UnitLengths(graph._with(rows, order=graph._order)))
-    return kept.graph
+        return graph._with(rows, order=graph._order)
+
+    return graph._prepared.made("unit lengths", make)
 
 
 def one_by_one(table: Table) -> Table:
@@ -277,9 +271,6 @@ def one_by_one(table: Table) -> Table:
     if _many.together(table.graph.n, depth, len(table.sources)):
         return table
     return replace(table, graph=with_unit_lengths(table.graph), weighted=True)
-
-
-# ---------------------------------------------------------------- sums of values at the vertices within a distance of
 
 
 Fade = Callable[[Floats], npt.ArrayLike]  # the caller's own f(d), of an array of distances
@@ -305,13 +296,9 @@ def value_sums(
     with _many.polled("accessibility", len(sources), progress) as poll:
         for begin in range(0, len(sources), size):
             some = sources[begin : begin + size]
-            found = _many.sweep(
-                engine, graph, Sweep(some, "pairs", longest, weighted=True), "accessibility", False, threads
-            )
-            own = np.arange(len(some))  # pairs lack the source itself
-            row = np.concatenate([own, np.repeat(own, found.reached)])
-            vertex = np.concatenate([some, found.pairs[0]])
-            d = np.concatenate([np.zeros(len(some)), found.pairs[1]])
+            job = Sweep(some, "pairs", longest, weighted=True)
+            found = _many.sweep(engine, graph, job, "accessibility", False, threads)
+            row, vertex, d = _with_sources(some, found)
             terms = valued.columns[:, vertex] * faded(fade, d)
             for i, within in enumerate(valued.limits):
                 near = d <= within

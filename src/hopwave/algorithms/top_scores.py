@@ -45,12 +45,9 @@ ROUNDED = 1e-10  # more than the relative rounding error of a score
 
 
 def shared_arc(depth: int) -> float:
-    """Cost of an arc per search when 64 searches share their steps, relative to a cut search; depends on the depth.
+    """Cost of an arc per search when 64 searches share their steps, relative to a cut search.
 
     Measured: 1/25 to 1/40 on email-Enron (9 levels), 1/10 on PGPgiantcompo (24), 1/2 on meshes and roads (over 100).
-
-    >>> shared_arc(9), shared_arc(1000)
-    (0.03515625, 0.5)
     """
     return min(0.5, max(1 / 32, depth / 256))
 
@@ -175,13 +172,7 @@ def scores_of(score: CentralityScore, reached: Integers, total: Integers | Float
 
 
 def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Integers) -> Floats:
-    """An upper bound of the score of each vertex, from its degree and those of its neighbours.
-
-    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> four = np.full(4, 4)
-    >>> degree_bounds(path, "harmonic", four, four).round(2).tolist()
-    [1.83, 2.5, 2.5, 1.83]
-    """
+    """An upper bound of the score of each vertex, from its degree and those of its neighbours."""
     n, degree = graph.n, graph.degrees.astype(np.int64)
     back = 0 if graph.directed else 1  # one arc of each neighbour leads back
     running = np.concatenate([[0], np.cumsum(degree[graph.indices] - back)])
@@ -203,11 +194,7 @@ def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Int
 
 
 def level_bounds(row: npt.NDArray[np.int32], degree: Integers, score: CentralityScore, r: int, n: int) -> Floats:
-    """An upper bound of the score of each vertex that a pivot reaches. row, degree: their levels and degrees.
-
-    >>> level_bounds(np.array([0, 1, 2, 3]), np.array([1, 2, 2, 1]), "harmonic", 4, 4).round(2).tolist()
-    [1.83, 2.5, 2.5, 1.83]
-    """
+    """An upper bound of the score of each vertex that a pivot reaches. row, degree: their levels and degrees."""
     sizes = np.bincount(row).astype(np.float64)
     gaps = np.maximum(np.abs(np.arange(1.0 - len(sizes), len(sizes))), 2)
     weights = 1 / gaps if score == "harmonic" else gaps

@@ -28,11 +28,9 @@ def adaptive(
 ) -> tuple[Floats, Floats, int, Certificate]:
     """Normalised betweenness within ±epsilon, for all vertices together with probability 1 − delta.
 
-    Returns the scores, their bounds, the size of the sample and its certificate.
-
-    Sources are drawn in rounds, each of which doubles the sample. After a round, every vertex has a bound that fails
-    with risk delta / (n · 2^round). The run ends when the widest bound is below epsilon. If the next sample would have
-    n sources or more, all n vertices are used instead, and the scores are exact.
+    Returns scores, bounds, the size of the sample and its certificate. Each round doubles the sample, after which every
+    vertex has a bound that fails with risk delta / (n · 2^round), until the widest is below epsilon. If the next sample
+    would have n sources or more, all n vertices are used instead.
     """
     n, generator = run.graph.n, numpy_generator(seed)
     sums, squares = np.zeros(n), np.zeros(n)
@@ -104,14 +102,7 @@ def costs_on(engine: str) -> Costs:
 def before_pilot(
     n: int, m: int, goal: Goal, engine: str, weighted: bool = False, continued: bool = False
 ) -> Choice | None:
-    """The method, if it is clear without a pilot; else None.
-
-    All sources if they cost less than the pilot; a sample of sources on a GPU along weights. `continued`: the run
-    continues from a checkpoint, which a sample of sources cannot do.
-
-    >>> before_pilot(100, 400, Goal(0.1, 0.1), "cpu").why
-    'exact: all 100 sources are cheap'
-    """
+    """The method, if it is clear without a pilot; else None. `continued`: a checkpoint, which rules out sources."""
     costs = costs_on(engine)
     if weighted and engine == "cuda" and not continued:
         return Choice("sources", "along weights, a GPU goes from sources; paths are drawn on the CPU")
@@ -138,11 +129,7 @@ def after_pilot(n: int, m: int, pilot: Pilot, engine: str, continued: bool = Fal
 
 
 def sources_needed(n: int, goal: Goal, share: float) -> int:
-    """How many sources `sources.adaptive` will draw if the highest score is `share`; at most n.
-
-    >>> sources_needed(10**6, Goal(0.01, 0.1), 0.1) > sources_needed(10**6, Goal(0.02, 0.1), 0.1)
-    True
-    """
+    """How many sources `adaptive` will draw if the highest score is `share`; at most n."""
     mean: npt.NDArray[np.float64] = np.array([share])
     square = mean**2 + SOURCE_VARIANCE * mean * (1 - mean)
     k = FIRST_SAMPLE

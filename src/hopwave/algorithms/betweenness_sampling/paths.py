@@ -61,8 +61,8 @@ class Goal:
 class Look:
     """The intervals after a look: low ≤ p ≤ high for all vertices at once, and the widest half-width.
 
-    `low` and `high` have one entry per vertex in `met`, ascending. No path of the sample or the pilot had any other
-    vertex inside: all these, nearly all vertices of a large graph, have the same interval `others`.
+    `low` and `high` have one entry per vertex in `met`, ascending. All other vertices, which no path had inside, share
+    the interval `others`.
     """
 
     pairs: int
@@ -81,30 +81,17 @@ class Look:
 
 
 def pilot_size(goal: Goal) -> int:
-    """How many pairs the pilot draws.
-
-    >>> pilot_size(Goal(0.01, 0.1))
-    800
-    """
+    """How many pairs the pilot draws."""
     return math.ceil(PILOT / goal.epsilon)
 
 
 def look_risk(delta: float, look: int) -> float:
-    """The risk of a look, counted from 0. The risks of all looks add up to delta.
-
-    >>> look_risk(0.1, 0), sum(look_risk(0.1, j) for j in range(1000)) < 0.1
-    (0.05, True)
-    """
+    """The risk of a look, counted from 0. The risks of all looks add up to delta."""
     return delta / ((look + 1) * (look + 2))
 
 
 def interval(hits: Integers, pairs: int, risk: Floats) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's interval for the probability of a hit: each side errs with at most `risk`.
-
-    >>> low, high = interval(np.array([0, 50]), 100, np.array([0.025, 0.025]))
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.0, 0.398], [0.036, 0.602])
-    """
+    """Clopper and Pearson's interval for the probability of a hit: each side errs with at most `risk`."""
     from scipy.special import betaincinv  # a tenth of a second to import
 
     k, misses = np.asarray(hits, np.float64), pairs - np.asarray(hits, np.float64)
@@ -120,8 +107,7 @@ def interval(hits: Integers, pairs: int, risk: Floats) -> tuple[Floats, Floats]:
 class Schedule:
     """How many pairs the first look has, and each vertex's share of a look's risk, for one side.
 
-    Vertices that the pilot met equally often have equal shares: vertex v has shares[group[v]]. The shares of all
-    vertices, for both sides, add up to 1.
+    Vertex v has shares[group[v]]: vertices that the pilot met equally often have equal shares, which add up to 1.
     """
 
     goal: Goal
@@ -154,12 +140,7 @@ class Schedule:
 
 
 def undecided(look: Look, counts: Integers, top: int | None) -> npt.NDArray[np.intp]:
-    """The vertices that may or may not be among the `top` highest. All vertices, if top is None.
-
-    >>> look = Look(10, 0.2, np.arange(3), np.array([0.5, 0.2, 0.1]), np.array([0.9, 0.4, 0.3]), (0.0, 0.1))
-    >>> undecided(look, np.array([7, 3, 2, 0]), 1).tolist(), undecided(look, np.array([7, 3, 2, 0]), 2).tolist()
-    ([], [1, 2])
-    """
+    """The vertices that may or may not be among the `top` highest. All vertices, if top is None."""
     n, met = len(counts), look.met
     if top is None:
         return np.arange(n)
@@ -180,12 +161,7 @@ def undecided(look: Look, counts: Integers, top: int | None) -> npt.NDArray[np.i
 
 
 def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
-    """The size of the first look and the shares of the risk, from a pilot's counts over `pairs` pairs.
-
-    >>> plan = schedule(np.array([60, 3, 0, 0]), 800, Goal(0.01, 0.1))
-    >>> bool(plan.first > 1000), round(float(2 * plan.shares[plan.group].sum()), 9)
-    (True, 1.0)
-    """
+    """The size of the first look and the shares of the risk, from a pilot's counts over `pairs` pairs."""
     times = np.bincount(counts)  # times[c] vertices were met c times
     hits = np.flatnonzero(times)
     many, group = times[hits], (np.cumsum(times > 0) - 1)[counts]
@@ -203,12 +179,7 @@ def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
 
 
 def apart(low: Floats, high: Floats, many: Integers, top: int) -> bool:
-    """Whether no other vertex can be above the `top` highest. Groups of `many` vertices each, lowest guess first.
-
-    >>> low, high = np.array([0.0, 0.5]), np.array([0.3, 0.9])
-    >>> apart(low, high, np.array([9, 2]), 2), apart(low, high, np.array([9, 2]), 1)
-    (True, False)
-    """
+    """Whether no other vertex can be above the `top` highest. Groups of `many` vertices each, lowest guess first."""
     above = np.cumsum(many[::-1])[::-1]  # how many vertices are in a group and in all groups above it
     place = np.flatnonzero(above == top)
     if not len(place):
@@ -221,7 +192,7 @@ def divide(guess: Floats, many: Integers, size: int, epsilon: float) -> Floats:
     """Per group of `many` vertices with equal guessed p: the share of the risk for one vertex and one side.
 
     After `size` pairs a vertex is off by epsilon with a probability of about exp(−size · E), where E is the relative
-    entropy between p and p ± epsilon. Shares are proportional to that probability; EVEN of the risk is divided evenly.
+    entropy between p and p ± epsilon. Shares are proportional to that; EVEN of the risk is divided evenly.
     """
     rate = np.minimum(_entropy(guess, guess + epsilon), _entropy(guess, guess - epsilon))
     least = rate.min(initial=np.inf)
@@ -317,10 +288,7 @@ class Pilot:
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample that is large enough: estimates of p, half-widths of their intervals, and what was checked.
-
-    `undecided`: vertices that may or may not be among the highest (Goal.top).
-    """
+    """Estimates of p, half-widths of their intervals, and which vertices may or may not be among the highest."""
 
     shares: Floats
     bounds: Floats

@@ -68,10 +68,7 @@ MOST_LOST = 0.9  # the greatest `a` of "Variance": the largest share that a bet 
 
 @dataclass(frozen=True)
 class Sample:
-    """What the bounds of all scores have in common: k draws out of N; a risk delta, shared by `scores` scores; `load`.
-
-    `both_ways`: R if the draws are row sums of a symmetric matrix divided by R ("Both ways" above), else None.
-    """
+    """k draws out of N; a risk delta, shared by `scores` scores; `load`; `both_ways`: R, or None (see above)."""
 
     k: int
     N: int
@@ -109,8 +106,7 @@ def deferred_bounds(
 def sample_bounds(graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool) -> Floats:
     """The bound of each score of a sample, scaled like the scores. NaN for a score to which no source contributes.
 
-    `sums`: over the sources of the job (both directions of an undirected edge added), then the sums of squares if the
-    job has them.
+    `sums` over the sources of the job, then the sums of squares if the job has them.
     """
     n, k, inner = graph.n, len(job.sources), not (job.endpoints or job.edges)
     sums, squares = (sums[:n], sums[n:]) if job.squares else (sums, None)
@@ -132,13 +128,7 @@ def sample_bounds(graph: Graph, job: BetweennessJob, sums: Floats, delta: float,
 
 
 def leads_back(graph: Graph, job: BetweennessJob) -> bool:
-    """Whether the shortest paths from t to s are those from s to t. Weights must be whole numbers: other sums are
-    rounded, and differently in the two directions.
-
-    >>> road, job = Graph.from_edges([0, 1], [1, 2], weights=[1.0, 2.0]), BetweennessJob(np.array([0]), weighted=True)
-    >>> leads_back(road, job), leads_back(road.with_weights(road.weights / 10), job)
-    (True, False)
-    """
+    """Whether shortest paths from t to s are those from s to t. Sums of other weights than integers are rounded."""
     if graph.directed or job.has_demand:
         return False
     if not job.weighted:
@@ -150,12 +140,7 @@ def leads_back(graph: Graph, job: BetweennessJob) -> bool:
 
 @ignoring("divide", "invalid")  # some ranges may be 0, or all
 def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], most: int) -> Floats:
-    """R of each score: 0 for vertices that cannot be inside a path, else the largest R divided by a power of 2.
-
-    >>> two = Graph.from_edges([0, 1, 3], [1, 2, 4])  # a path of three vertices, and an edge
-    >>> ranges_of(two, BetweennessJob(np.array([0])), np.array([3, 3, 3, 2, 2]), 3).round(2).tolist()
-    [0.0, 0.33, 0.0, 0.0, 0.0]
-    """
+    """R of each score: 0 for vertices that cannot be inside a path, else the largest R divided by a power of 2."""
     # Targets behind a vertex: those it reaches, and the vertex itself only with endpoints and for arcs. In an
     # undirected graph a vertex also reaches the source, which is no target.
     behind = reach[graph.indices] if job.edges else reach if job.endpoints else reach - 1
@@ -172,14 +157,6 @@ def half_widths(mean: Floats, sample: Sample, square: Floats | None = None, rang
     """How far the means of a sample may be off, for all scores together, except with the risk delta.
 
     `square`: the means of squares, for narrower bounds. `ranges`: R of each score, the draws being in [0, R]; None: 1.
-
-    >>> means, sample = np.array([0.0, 0.5]), Sample(100, 10_000, scores=1000, load=np.inf, delta=0.1)
-    >>> half_widths(means, sample).round(3).tolist()
-    [0.094, 0.212]
-    >>> half_widths(means, replace(sample, k=10_000)).tolist()
-    [0.0, 0.0]
-    >>> half_widths(np.array([0.25]), sample, ranges=np.array([0.5])).round(3).tolist()
-    [0.106]
     """
     if sample.k <= 0 or sample.k == sample.N:
         return np.full(len(mean), np.nan if sample.k <= 0 else 0.0)
@@ -248,12 +225,7 @@ def _interval(mean: Floats, sample: Sample, square: Floats | None = None) -> tup
 
 @ignoring("divide", "invalid")
 def of_rows(mean: Floats, p: Floats, R: float) -> Floats:
-    """The evidence per draw against a p above the mean, if draws are row sums of a symmetric matrix, divided by R.
-
-    >>> few, much = np.array([0.03]), np.array([0.12])
-    >>> (divergence(few, much) < of_rows(few, much, 1.0)).tolist()
-    [True]
-    """
+    """The evidence per draw against a p above the mean, if draws are row sums of a symmetric matrix, divided by R."""
     best = np.zeros(len(mean))
     p = np.minimum(p, R)  # what excludes this p excludes every larger one
     heavy = R * (1 - np.sqrt(1 - p / R))
@@ -267,12 +239,7 @@ def of_rows(mean: Floats, p: Floats, R: float) -> Floats:
 
 @ignoring("divide", "invalid", "over")
 def best_bet(mean: Floats, square: Floats, k: int, p: Floats, needed: Floats) -> Floats:
-    """The evidence against p of the best bet, minus log(number of bets). The bets' factors depend on `needed`.
-
-    >>> few, none = np.array([0.02]), np.array([np.log(1000.0)])
-    >>> bool(best_bet(np.array([0.1]), few, 1000, np.array([0.12]), none)[0] > 0)
-    True
-    """
+    """The evidence against p of the best bet, minus log(number of bets). The bets' factors depend on `needed`."""
     price = math.log(len(VARIANCES))
     room = np.where(p > mean, 1 - p, p)  # how far a draw can be from p, against the bet
     spread = np.maximum(square - 2 * p * mean + p * p, 0.0) + 1e-14 * (square + mean * mean + p * p)  # for rounding
@@ -287,24 +254,14 @@ def best_bet(mean: Floats, square: Floats, k: int, p: Floats, needed: Floats) ->
 
 
 def divergence(x: Floats, p: Floats) -> Floats:
-    """KL(x, p), the relative entropy of x and p: infinite where p is 0 or 1 and x is not.
-
-    >>> divergence(np.array([0.5, 0.0]), np.array([0.5, 0.5])).round(4).tolist()
-    [0.0, 0.6931]
-    """
+    """KL(x, p), the relative entropy of x and p: infinite where p is 0 or 1 and x is not."""
     from scipy.special import rel_entr  # a tenth of a second to import
 
     return np.asarray(rel_entr(x, p) + rel_entr(1 - x, 1 - p))
 
 
 def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, pairs: int) -> float:
-    """An upper bound of Σ p over all scores; infinite if none is known: along weights, with demand, or if directed.
-
-    >>> path = Graph.from_edges([0, 1], [1, 2])
-    >>> job, sums = BetweennessJob(np.array([0])), np.array([0.0, 1.0, 0.0])
-    >>> load_bound(path, job, sums, 2) >= 1.0
-    True
-    """
+    """An upper bound of Σ p over all scores; infinite if none is known: along weights, with demand, or if directed."""
     n, counted = graph.n, 0 if job.edges else 1 if job.endpoints else -1  # what a path adds = its hops + counted
     if job.weighted or job.has_demand:
         return math.inf

@@ -16,26 +16,29 @@ Paths must be the same in a part as in the whole: lengths are hops, or numbers w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from hopwave.algorithms import brandes
 from hopwave.algorithms.brandes import Certificate
-from hopwave.algorithms.checkpoint import File
+from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
 from hopwave.algorithms.reduction.union import (
-    LEAST_SHARE,
-    Share,
     Twins,
     Union,
-    add_up,
     as_whole,
+    both_sides,
     core_of,
+    first_alike,
     merged,
-    share_of_twins,
+    worth_merging,
 )
 from hopwave.graph import Graph
-from hopwave.planning.jobs import BetweennessJob, Floats, Progress
+from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Progress
+
+Share = Callable[[Graph, BetweennessJob, Accumulation], Accumulation]
 
 LEAST_SOURCES = 1000  # with fewer, one search is too large a part of the work: finding blocks takes as long as several
 LEAST_GAIN = 1.15  # work without the reduction, divided by the work with it
@@ -115,14 +118,30 @@ class ReducedJob:
     def by_core(
         self, share: Share, title: str, progress: Progress, checkpoint: File
     ) -> tuple[Floats, Certificate] | None:
-        """Sums of the whole job and their certificate, if only the core is searched and float64 holds its counts."""
-        if self.core is None:
+        """Sums of the whole job and their certificate, if only the core is searched and float64 holds its counts.
+
+        `share` may give its batches to others.
+        """
+        run, graph, demand, job, saved = self.core, self.graph, self._demand, self.job, None
+        if run is None:
             return None
-        found = add_up(self.core, self.graph, self._demand, self.job, share, title, progress, checkpoint)
-        if found is None:
-            self.about = replace(self.about, vertices=self.graph.n, edges=self.graph.m // 2, chains=0)
+        run.prepare()
+        if checkpoint is not None:
+            saved = Checkpoint(checkpoint, key_of(graph, job.weighted, demand, job.copies, "core by pairs"))
+        try:
+            shared = share(graph, job, run)
+            rows = BetweennessJob(np.arange(run.K), endpoints=True)  # its sums have no total to compare
+            brandes.accumulate(shared, rows, title, progress, saved)
+            run.total = shared.total
+        except OverflowError:
+            if saved is not None:
+                saved.path.unlink(missing_ok=True)  # the sums of an earlier pause
+            self.about = replace(self.about, vertices=graph.n, edges=graph.m // 2, chains=0)
             return None
-        return self.put_back(found[0]), found[1]
+        vertices, arcs = run.scores()
+        edges = brandes.of_both_directions(graph, arcs.copy())
+        certificate = brandes.certify(both_sides(graph, demand, run.label, vertices, edges), whose="vertex")
+        return self.put_back(arcs if job.edges else vertices), certificate
 
     def put_back(self, sums: Floats) -> Floats:
         """The sums of the whole job."""
@@ -146,7 +165,7 @@ def why_whole(graph: Graph, job: BetweennessJob, engine: str) -> str | None:
         return "parallel edges are kept"
     low = np.count_nonzero(np.diff(graph.indptr) <= 2)
     worth = low >= LEAST_LOW[engine] * graph.n or len(job.sources) >= LOOK_ANYWAY
-    if not worth and (engine != "cpu" or share_of_twins(graph, job.weighted) < LEAST_SHARE):
+    if not worth and (engine != "cpu" or not worth_merging(first_alike(graph, job.weighted))):
         return "few vertices have one or two neighbours, or a twin"
     if job.weighted and as_whole(graph) is None:
         return "lengths are rounded when they are added"
@@ -161,10 +180,7 @@ def reduced(
     engine: str | None,
     walked_by: str | None = None,
 ) -> ReducedJob | None:
-    """The job in parts, if that is less work. `blocks`: a results.Blocks; `engine`: of the core; None keeps chains.
-
-    walked_by: another engine that finds the chains, where nothing is to be run.
-    """
+    """The job in parts, if that is less work. `engine`: of the core, None keeps chains; `walked_by` only finds them."""
     demand = np.zeros((graph.n, 2))
     demand[job.sources, 0] = 1.0 if job.origins is None else job.origins[job.sources]
     demand[:, 1] = 1.0 if job.targets is None else job.targets

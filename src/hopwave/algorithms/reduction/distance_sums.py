@@ -45,10 +45,9 @@ def sums(
     alone: bool = True,
     reduce: bool = True,
 ) -> tuple[Swept, Reduction | None]:
-    """What sweep(job) finds, by fewer searches if that is less work, and what was removed.
+    """What sweep(job) finds, by fewer searches if that is less work (then only the sums that `what` names), and how.
 
-    After fewer searches, only the sums that `what` names are there. `alone`: this process searches, no workers
-    elsewhere; `reduce`: whether the caller allows fewer searches.
+    `alone`: this process searches, no workers elsewhere; `reduce`: whether the caller allows fewer searches.
     """
     may = flag("reduce", reduce) and may_pay(engine, graph, job)
     if may and (not job.weighted or as_whole(graph) is not None):
@@ -85,7 +84,7 @@ def by_trees(
     reached = reached[trees.root]
     down_the_trees(*trees[:3], *trees[5:], reached, total, np.zeros(graph.n))
     about = _about(graph, len(roots), graph.m, 0, len(job.sources) / len(roots))
-    return _swept(job, reached, total), about
+    return _swept(job, reached, total=total), about
 
 
 def core_sums(engine: Engine, graph: Graph, job: Sweep, what: What, threads: int | None) -> Any:
@@ -116,7 +115,8 @@ def by_core(
     with many_sources.polled(title, run.searched, progress) as poll:
         reached, *found = run.run(rows_of, what == "inverse", threads, poll)
     about = _about(graph, run.searched, run.graph.m, run.chains, run.gain)
-    return (_swept(job, reached, *found) if what != "inverse" else _swept(job, reached, inverse=found[0])), about
+    names = ("inverse",) if what == "inverse" else ("total", "farthest")
+    return _swept(job, reached, **dict(zip(names, found, strict=True))), about
 
 
 def _shallow(engine: Engine, graph: Graph, threads: int | None) -> bool:
@@ -125,13 +125,14 @@ def _shallow(engine: Engine, graph: Graph, threads: int | None) -> bool:
     return many_sources.together(graph.n, depth, many_sources.FEW_SOURCES)
 
 
-def _swept(job: Sweep, reached: Any, total: Any = None, farthest: Any = None, inverse: Any = None) -> Swept:
+def _swept(job: Sweep, reached: Any, **sums: Any) -> Swept:
     """The sums of the job's sources, in the types of a Swept."""
-    kind, none = np.float64 if job.weighted else np.int64, np.zeros(0, np.int64)
-    total, farthest = (none if one is None else one[job.sources].astype(kind) for one in (total, farthest))
-    inverse = np.zeros(0) if inverse is None else inverse[job.sources]
-    pairs: Any = (none, none)
-    return Swept(reached[job.sources].astype(np.int64), total, farthest, inverse, none, none, none.reshape(0, 0), pairs)
+    kinds = {"reached": np.int64, "inverse": np.float64}
+    found = {
+        name: one[job.sources].astype(kinds.get(name, np.float64 if job.weighted else np.int64))
+        for name, one in (sums | {"reached": reached}).items()
+    }
+    return Swept.of(len(job.sources), job.weighted, **found)
 
 
 def _about(graph: Graph, searched: int, arcs: int, chains: int, gain: float) -> Reduction:

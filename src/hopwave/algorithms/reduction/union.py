@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms import brandes
-from hopwave.algorithms.brandes import of_both_directions
-from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
 from hopwave.arrays import seeded
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import offset_type
-from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Integers, Progress
+from hopwave.planning.jobs import Floats, Integers
 
 # ---------------------------------------------------------------- lengths that can be added in any order
 
 
 def as_whole(graph: Graph) -> npt.NDArray[np.int64] | None:
-    """Lengths in units of a power of 2, if all sums of them are exact in float64, and no length is 0; else None.
-
-    >>> road = Graph.from_edges([0, 1], [1, 2], weights=[0.5, 1.25])
-    >>> as_whole(road).tolist(), as_whole(road.with_weights(road.weights / 10))
-    ([2, 2, 5, 5], None)
-    """
+    """Lengths in units of a power of 2, if all sums of them are exact in float64, and no length is 0; else None."""
     lengths = np.asarray(graph.weights, np.float64)
     if not len(lengths):
         return np.zeros(0, np.int64)
@@ -126,11 +116,7 @@ LEAST_SHARE = 1 / 20  # of all vertices, merged with another: with fewer, they a
 
 
 def first_alike(graph: Graph, weighted: bool, kind: Integers | None = None) -> npt.NDArray[np.int32]:
-    """Of every vertex the first that is its twin, or itself, by a hash of neighbours; twins are of the same `kind`.
-
-    >>> first_alike(Graph.from_edges([0, 1, 2, 0, 3], [1, 2, 3, 3, 4]), False).tolist()  # a square and a tail
-    [0, 1, 0, 3, 4]
-    """
+    """Of every vertex the first that is its twin, or itself, by a hash of neighbours; twins are of the same `kind`."""
     code = seeded(1).integers(0, 1 << 63, graph.n, np.uint64)
     tails, heads, odd = arc_tails(graph), graph.indices, np.ones(1, np.uint64)
     if weighted:
@@ -149,9 +135,9 @@ def first_alike(graph: Graph, weighted: bool, kind: Integers | None = None) -> n
     return first
 
 
-def share_of_twins(graph: Graph, weighted: bool) -> float:
-    """How many of all vertices would be merged with another."""
-    return float(np.mean(first_alike(graph, weighted) != np.arange(graph.n))) if graph.n else 0.0
+def worth_merging(first: npt.NDArray[np.int32]) -> bool:
+    """Whether enough vertices have an earlier twin."""
+    return bool(np.count_nonzero(first != np.arange(len(first))) > LEAST_SHARE * len(first))
 
 
 class Twins:
@@ -228,11 +214,7 @@ class Twins:
 
 
 def sums_of_others(of: Integers, demand: Floats) -> Floats:
-    """Of every vertex the demand of all others of its class: sums, never differences.
-
-    >>> sums_of_others(np.array([0, 1, 0, 0]), np.array([[1.0], [2.0], [3.0], [4.0]])).ravel().tolist()
-    [7.0, 0.0, 5.0, 4.0]
-    """
+    """Of every vertex the demand of all others of its class: sums, never differences."""
     found, order, size = np.zeros_like(demand), np.argsort(of, kind="stable"), np.bincount(of)
     for several in np.unique(size[size > 1]):
         members = order[size[of[order]] == several].reshape(-1, several)
@@ -245,7 +227,7 @@ def merged(union: Union, weighted: bool, edges: bool) -> Twins | None:
     """The union with one vertex per class of twins, if that is less work."""
     kind: Any = np.unique(union.demand, axis=0, return_inverse=True)[1].reshape(-1) if edges else None
     first = first_alike(union.graph, weighted, kind)
-    if not np.count_nonzero(first != np.arange(len(first))) > LEAST_SHARE * len(first):
+    if not worth_merging(first):
         return None
     found = Twins(union, weighted, first)
     return found if union.work >= LEAST_TWIN_GAIN * found.work and found.are_right(kind) else None
@@ -269,8 +251,6 @@ def merged(union: Union, weighted: bool, edges: bool) -> Twins | None:
 # Certificate: at every vertex, the scores of its edges add up to twice its own and to the pairs that end there.
 
 
-Share = Callable[[Graph, BetweennessJob, Accumulation], Accumulation]
-
 LEAST_INNER = 1 / 4  # of all vertices, of degree two: with fewer, the core is hardly less work
 LEAST_CHAIN_GAIN = 2.0  # arcs that searches of all sources look at, divided by those of the core and the lookups
 
@@ -284,37 +264,6 @@ def core_of(part: Union | Twins, weighted: bool, engine: str, threads: int | Non
     module = import_module(f"hopwave.engines.{engine}.betweenness.core_run")  # compiled code, loaded when it is used
     run = module.CoreRun(graph, part.demand, weighted, threads, part.copies)
     return run if run.chains and run.possible and part.work >= LEAST_CHAIN_GAIN * (run.passes + run.lookups) else None
-
-
-def add_up(
-    run: Any,
-    graph: Graph,
-    demand: Floats,
-    job: BetweennessJob,
-    share: Share,
-    title: str,
-    progress: Progress,
-    file: File,
-) -> tuple[Floats, brandes.Certificate] | None:
-    """The sums of a job over the whole graph, by its core; None if path counts outgrow float64.
-
-    `share`: makes a run of the same batches, which others may compute.
-    """
-    run.prepare()
-    saved = None if file is None else Checkpoint(file, key_of(graph, job.weighted, demand, job.copies, "core by pairs"))
-    rows = BetweennessJob(np.arange(run.K), endpoints=True)  # its sums have no total to compare
-    try:
-        shared = share(graph, job, run)
-        brandes.accumulate(shared, rows, title, progress, saved)
-        run.total = shared.total
-    except OverflowError:
-        if file is not None:
-            Path(file).unlink(missing_ok=True)  # the sums of an earlier pause
-        return None
-    vertices, arcs = run.scores()
-    edges = of_both_directions(graph, arcs.copy())
-    certificate = brandes.certify(both_sides(graph, demand, run.label, vertices, edges), whose="vertex")
-    return (arcs if job.edges else vertices), certificate
 
 
 def both_sides(graph: Graph, demand: Floats, label: Any, vertices: Floats, edges: Floats) -> Floats:
