@@ -17,7 +17,7 @@ from networkx.utils import create_py_random_state
 import hopwave as hw
 import oracle
 from hopwave import Graph, engines, generate
-from hopwave.algorithms.brandes import scale, scale_subset
+from hopwave.algorithms.brandes import scale
 from hopwave.algorithms.draws import draw_sources, half_width
 from hopwave.api import choice
 from hopwave.engines import host_memory
@@ -72,7 +72,7 @@ def test_a_subset_of_all_is_scaled_like_all(n: int, normalized: bool, directed: 
     """Naming all sources changes nothing. (With fewer than two other vertices, nothing is scaled.)"""
     how = {"normalized": normalized, "directed": directed, "endpoints": endpoints}
     sums = np.arange(1.0, n + 1) if (n if endpoints else n - 1) >= 2 else np.zeros(n)
-    np.testing.assert_allclose(scale_subset(sums.copy(), n, **how), scale(sums, n, **how), rtol=1e-14)
+    np.testing.assert_allclose(scale(sums.copy(), n, subset=True, **how), scale(sums, n, **how), rtol=1e-14)
 
 
 # ---------------------------------------------------------------- sources, as NetworkX draws them

@@ -22,7 +22,6 @@ BAD_WORDS = ("misspelt", 3, TWO, ["cpu"], None)
 BAD_THREADS = ("2", "", 2.5, 2.0, True, 0, -1, TWO, np.ma.masked)
 WORDS = ("device", "direction", "interval", "method", "plan", "repeats", "combine")
 NONE_IS_KNOWN = {"combine"}
-TABLE = {"origin": ["a", "b"], "dest": ["b", "c"], "year": ["x", "y"], "km": [3, 4]}
 
 
 def cases() -> Iterator[Any]:
@@ -98,18 +97,3 @@ def test_other_errors_are_not_touched() -> None:
 def test_public_functions_can_be_pickled() -> None:
     for function in (hw.bfs, hw.read, generate.grid, hw.linalg.mxv):
         assert pickle.loads(pickle.dumps(function)) is function
-
-
-@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "nullable"])
-def test_a_column_of_numbers_is_not_omitted_silently(kind: str) -> None:
-    """As `read` does with a file; text is not a weight."""
-    tables = {"polars": ("polars", "DataFrame"), "arrow": ("pyarrow", "table")}
-    library, name = tables.get(kind, ("pandas", "DataFrame"))
-    made: Any = getattr(pytest.importorskip(library), name)(TABLE)
-    if kind == "nullable":
-        made = made.convert_dtypes()
-    make = Graph.from_arrow if kind == "arrow" else Graph.from_pandas
-    with pytest.warns(hw.IgnoredColumnWarning, match="column 'km' may be weights"):
-        assert not make(made, "origin", "dest").is_weighted
-    assert make(made, "origin", "dest", "km").weights.max() == 4
-    assert not make(made, "origin", "dest", weight=False).is_weighted

@@ -178,10 +178,16 @@ def scale(
 ) -> npt.NDArray[np.float64]:
     """Sums over all sources, or over `sampled` ones, as scores: exactly NetworkX 3.6.1's `_rescale`.
 
-    `subset`: the sums are over sources and targets that the caller named. They are then overwritten, if on the host.
+    `subset`: over sources and targets that the caller named, as NetworkX's `betweenness_centrality_subset` (whose
+    endpoints here count as without a subset; for edges they always do); sums on the host are then overwritten.
     """
     if subset:
-        return scale_subset(sums, n, normalized=normalized, directed=directed, endpoints=endpoints)
+        pairs = n * (n - 1) if endpoints else (n - 1) * (n - 2)
+        divisor = max(pairs, 1) if normalized else 1 if directed else 2
+        if divisor > 1 and not on_gpu(sums):  # on all cores
+            parted(lambda part: np.divide(part, divisor, out=part), sums)
+            return sums
+        return times(sums, 1.0, divisor) if divisor > 1 else sums
     N = n if endpoints else n - 1
     if N < 2:
         return sums
@@ -199,22 +205,6 @@ def scale(
         # A source adds nothing to its own sum, so the sum of a sampled source is over k - 1 sources.
         scaled[sampled] = sums[sampled] * factor(len(sampled) - 1)
     return scaled
-
-
-def scale_subset(
-    sums: npt.NDArray[np.float64], n: int, *, normalized: bool, directed: bool, endpoints: bool
-) -> npt.NDArray[np.float64]:
-    """Sums over named sources and targets as scores: NetworkX's `betweenness_centrality_subset`. Overwrites `sums`.
-
-    NetworkX has no endpoints= for subsets of vertices; here endpoints count as they do without a subset. For edges,
-    endpoints is always True.
-    """
-    pairs = n * (n - 1) if endpoints else (n - 1) * (n - 2)
-    divisor = max(pairs, 1) if normalized else 1 if directed else 2
-    if divisor > 1 and not on_gpu(sums):  # on all cores
-        parted(lambda part: np.divide(part, divisor, out=part), sums)
-        return sums
-    return times(sums, 1.0, divisor) if divisor > 1 else sums
 
 
 def times(sums: Floats, factor: float, divisor: float = 1.0) -> Floats:
@@ -277,10 +267,14 @@ def _is_compiled(graph: Graph) -> bool:
 # 3.1 and 3.3; Everett and Borgatti, The centrality of groups and classes (1999).
 
 
+def _summed(engine: Engine, graph: Graph, job: PathSums, progress: Progress, threads: int | None) -> Floats:
+    with polled({"group": "group betweenness"}.get(job.kind, job.kind), graph.n, progress) as poll:
+        return engine.path_sums(graph, job, poll, threads)
+
+
 def stress(engine: Engine, graph: Graph, progress: Progress, threads: int | None) -> Floats:
     """Shortest paths through every vertex. A pair of vertices of an undirected graph counts once."""
-    with polled("stress", graph.n, progress) as poll:
-        counts = engine.path_sums(graph, PathSums("stress"), poll, threads)
+    counts = _summed(engine, graph, PathSums("stress"), progress, threads)
     beyond = np.flatnonzero(~np.isfinite(counts))
     if len(beyond):
         raise GraphError(
@@ -294,8 +288,7 @@ def load(
     engine: Engine, graph: Graph, cutoff: int | None, normalized: bool, progress: Progress, threads: int | None
 ) -> Floats:
     """NetworkX's load: both directions of a pair count, also in an undirected graph."""
-    with polled("load", graph.n, progress) as poll:
-        scores = engine.path_sums(graph, PathSums("load", cutoff), poll, threads)
+    scores = _summed(engine, graph, PathSums("load", cutoff), progress, threads)
     n = graph.n
     return scores * (1.0 / ((n - 1) * (n - 2))) if normalized and n > 2 else scores
 
@@ -306,5 +299,5 @@ def through_group(
     """Σ over ordered pairs of the share of their shortest paths that touch the group."""
     member = np.zeros(graph.n, np.bool_)
     member[group] = True
-    with polled("group betweenness", graph.n, progress) as poll:
-        return float(engine.path_sums(graph, PathSums("group", group=member, endpoints=endpoints), poll, threads).sum())
+    job = PathSums("group", group=member, endpoints=endpoints)
+    return float(_summed(engine, graph, job, progress, threads).sum())

@@ -83,9 +83,8 @@ def check_connected(engine: Engine, graph: Graph, what: str) -> None:
 #     max(d(v, s), e(s) − d(s, v))  ≤  e(v)  ≤  d(v, s) + e(s).
 # A vertex is open while the result still depends on where its eccentricity lies between its bounds.
 #
-# Along weights, computed distances are off by up to n roundings, so bounds are widened by that much (`rounding`): a
-# vertex that matters is never closed by a rounding error. The diameter and the radius must then come from a search, not
-# from a widened bound, so they are found like the periphery and the center.
+# Along weights, computed distances are off by up to n roundings, so bounds are widened by that much (`rounding`). The
+# diameter and the radius must then come from a search, so they are found like the periphery and the center.
 OPEN: dict[Goal, Callable[[Any, Any], Any]] = {
     "eccentricity": lambda low, high: low < high,
     "diameter": lambda low, high: high > low.max(),

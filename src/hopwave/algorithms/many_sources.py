@@ -3,9 +3,8 @@
     s, t   source and target        d(s, t)   hops from s to t, or the length of a shortest path along weights
     n, k   vertices, sources
 
-An engine takes a `Sweep` and returns a `Swept`: sums over the targets of each source, sums over the sources of each
-target, or the distances themselves. Everything in hopwave that needs many distances uses one of these, block by block,
-so that only one block of the n × n distances is in memory at a time.
+Everything in hopwave that needs many distances asks an engine for a `Sweep`, block by block, so that only one block of
+the n × n distances is in memory at a time.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
     known = graph._prepared.record(Structure)
     if known.depth is None:
         probe = np.array([np.argmax(graph.degrees)], np.int64)
-        found = engine.sweep(graph, Sweep(probe, "sums", together=False), _ignore, threads)
+        found = engine.sweep(graph, Sweep(probe, "sums", together=False), id, threads)
         known.depth = int(found.farthest[0])
     return known.depth
 
@@ -62,7 +61,8 @@ def sweep(
     if not shareable:
         job = replace(job, together=False, block=block_rows(graph.n, weighted=True) if job.weighted else None)
     elif graph.n > DEEP_SCATTERED or engine.name != "cpu":  # else the depth need not be known (a GPU needs it)
-        depth = _depth(engine, graph, job, threads)
+        depth = probed_depth(engine, graph, threads)
+        depth = depth if job.limit is None else min(depth, int(job.limit))
         job = replace(job, together=together(graph.n, depth, k), depth=depth)
     with polled(title, k, quietly(progress, k * (graph.n + graph.m))) as poll:
         return engine.sweep(graph, job, poll, threads)
@@ -81,11 +81,6 @@ def polled(title: str, count: int, progress: Progress) -> Iterator[Poll]:
         yield poll
         if callable(progress):
             progress(count, count)
-
-
-def _depth(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> int:
-    depth = probed_depth(engine, graph, threads)
-    return depth if job.limit is None else min(depth, int(job.limit))
 
 
 def distance_blocks(
@@ -108,7 +103,3 @@ def distance_blocks(
 def block_rows(n: int, block: int = BLOCK_BYTES, weighted: bool = False) -> int:
     """How many rows of distances fit into a block of that many bytes; at least one."""
     return max(1, block // ((8 if weighted else 4) * max(1, n)))
-
-
-def _ignore(done: int) -> None:
-    """A poll that shows nothing."""

@@ -4,22 +4,18 @@
     bound(v)   an upper bound of the score of v
     least      the lowest of the k highest scores so far
 
-Scores are exact, and so is their order (Bergamini, Borassi, Crescenzi, Marino & Meyerhenke 2019). Three bounds leave
-searches out or end them:
+Scores and their order are exact (Bergamini, Borassi, Crescenzi, Marino & Meyerhenke 2019). Three bounds skip or end
+searches:
 
 1. By degrees. v has d(v) neighbours, and at most Σ (d(u) − 1) vertices are two steps away; all others are farther.
-2. By levels, in undirected graphs. A whole search from a pivot gives levels: a vertex of level i is at least |i − j|
+2. By levels, in undirected graphs. A full search from a pivot gives levels: a vertex of level i is at least |i − j|
    away from a vertex of level j, and at least 2 unless they are neighbours. Half of the pivots are the vertices with
    the best bounds so far, the others are as far as possible from all pivots.
 3. By what a search has seen so far (engines/cpu/many/cut.py): it is cut off once its score is below `least`.
 
-Searches start from vertices in descending order of bounds, some at a time, until the next bound is below `least`.
-Vertices whose scores equal `least` are never left out: among equal scores the lower id comes first, as when all scores
-are computed.
-
-Whole searches share their steps, 64 at a time; cut searches do not. So every round begins with a few cut searches, and
-goes on with whole searches if these cost less. Costs are counted in arcs, not measured, so that the same call always
-does the same.
+Searches start from vertices in descending order of bounds, until the next bound is below `least`; equal scores are
+never skipped. Full searches share their steps, 64 at a time; cut searches do not. So every round begins with a few cut
+searches, and continues with full ones if these cost less, counted in arcs.
 """
 
 from __future__ import annotations
@@ -68,15 +64,6 @@ class Searches:
         return f"{self.whole:,} searches whole, {self.cut_off:,} cut off, {self.skipped:,} skipped"
 
 
-@dataclass(frozen=True)
-class Highest:
-    """The vertices with the highest scores, highest first, and what it took to find them."""
-
-    vertices: Integers
-    scores: Floats
-    searches: Searches
-
-
 class Best:
     """The highest scores found so far, highest first; equal ones in vertex order."""
 
@@ -84,6 +71,7 @@ class Best:
         self.top, self.least = top, 0.0
         self.searched = np.empty(0, np.int64)  # the vertices whose searches ran to their end
         self.vertices, self.scores = np.empty(0, np.int64), np.empty(0)
+        self.searches = Searches(0, 0, 0)
 
     def add(self, vertices: Integers, scores: Floats) -> None:
         """Add vertices whose searches ran to their end, and their scores."""
@@ -94,15 +82,6 @@ class Best:
         if len(best) == self.top:
             self.least = float(self.scores[-1]) * (1 - ROUNDED)
 
-    @property
-    def whole(self) -> int:
-        """How many searches ran to their end."""
-        return len(self.searched)
-
-    def found(self, cut_off: int, skipped: int) -> Highest:
-        """The result, with the numbers of searches."""
-        return Highest(self.vertices, self.scores, Searches(self.whole, cut_off, skipped))
-
 
 def highest(
     engine: Engine,
@@ -112,7 +91,7 @@ def highest(
     title: str,
     progress: Progress = None,
     threads: int | None = None,
-) -> Highest:
+) -> Best:
     """The `top` vertices with the highest scores, by distances along the arcs *out of* a vertex."""
     n, best = graph.n, Best(top)
 
@@ -122,7 +101,8 @@ def highest(
 
     if n <= SMALL or 2 * top >= n:
         search_all(np.arange(n, dtype=np.int64), progress)
-        return best.found(0, 0)
+        best.searches = Searches(n, 0, 0)
+        return best
     low, high = engine.reach_bounds(graph)
     bound = degree_bounds(graph, score, low, high)
     if not graph.directed:
@@ -158,7 +138,9 @@ def highest(
                 search_all(rest, False)
             at, size = at + len(rest), GROWTH * size
             poll(at)
-    return best.found(cut_off, n - best.whole - cut_off)
+    whole = len(best.searched)
+    best.searches = Searches(whole, cut_off, n - whole - cut_off)
+    return best
 
 
 def scores_of(score: CentralityScore, reached: Integers, total: Integers | Floats, inverse: Floats, n: int) -> Floats:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms.betweenness_sampling.source_bounds import divergence
 from hopwave.algorithms.brandes import Certificate
 from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
 from hopwave.engines import Engine
@@ -194,19 +195,13 @@ def divide(guess: Floats, many: Integers, size: int, epsilon: float) -> Floats:
     After `size` pairs a vertex is off by epsilon with a probability of about exp(−size · E), where E is the relative
     entropy between p and p ± epsilon. Shares are proportional to that; EVEN of the risk is divided evenly.
     """
-    rate = np.minimum(_entropy(guess, guess + epsilon), _entropy(guess, guess - epsilon))
+    rate = np.full(len(guess), np.inf)
+    for q in (guess + epsilon, guess - epsilon):
+        inside = (q > 0) & (q < 1)
+        rate[inside] = np.minimum(rate[inside], divergence(guess[inside], q[inside]))
     least = rate.min(initial=np.inf)
     weight = np.exp(-size * (rate - least)) if least < np.inf else np.ones(len(rate))  # else none can be off
     return np.asarray((1 - EVEN) * weight / (2 * (weight @ many)) + EVEN / (2 * many.sum()))
-
-
-def _entropy(p: Floats, q: Floats) -> Floats:
-    """p log(p / q) + (1 − p) log((1 − p) / (1 − q)); infinite unless 0 < q < 1."""
-    from scipy.special import rel_entr
-
-    inside = (q > 0) & (q < 1)
-    safe = np.where(inside, q, 0.5)
-    return np.where(inside, rel_entr(p, safe) + rel_entr(1 - p, 1 - safe), np.inf)
 
 
 def _least(enough: Any) -> int:

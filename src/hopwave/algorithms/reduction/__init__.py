@@ -5,11 +5,8 @@
 Blocks. Shortest paths between two blocks lead through the vertices that hold them together (articulation points). So
 each block is solved alone, with the demand of all that hangs on a vertex given to that vertex, and an articulation
 point gets what passes between its branches. Trees are blocks of one edge, and need no search. All other blocks become
-the components of *one* graph: the reduced job is an ordinary job, and checkpoints, progress, executors and ranks work
-as in any other run. (Puzis et al. 2015; Sariyüce et al. 2013, whose BADIOS also removes trees and twins.)
-
-In the blocks, vertices with the same neighbours are merged (union.py), and chains of vertices of degree two are left
-out of the search (union.py), where that pays.
+the components of *one* graph, so that the reduced job is an ordinary job. (Puzis et al. 2015; Sariyüce et al. 2013.)
+If that pays, vertices with the same neighbours are merged, and chains of vertices of degree two contracted (union.py).
 
 Paths must be the same in a part as in the whole: lengths are hops, or numbers whose sums are all exact.
 """

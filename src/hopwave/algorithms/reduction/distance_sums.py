@@ -1,12 +1,8 @@
 """Closeness, harmonic centrality and eccentricity without a search from every vertex.
 
-Trees. Sums of distances of a tree's vertices follow from those of the vertex where it hangs: fewer sources, on any
-engine. Σ 1/d does not follow.
-
-Trees and chains, on the CPU in one process, along lengths and in deep graphs: only the core, vertices of degree three
-and more, is searched from, without the trees. All other sums follow from the rows of distances of two core vertices
-(engines/cpu/many/core_sums.py). In shallow graphs, 64 searches share most of their steps, and a row would cost more
-than its search.
+Trees. Sums of distances of a tree's vertices follow from those of the vertex where it hangs, on any engine; Σ 1/d does
+not. Trees and chains, on the CPU in one process, along lengths and in deep graphs: only the core, vertices of degree
+three and more, is searched from; other sums follow from the rows of two core vertices (engines/cpu/many/core_sums.py).
 """
 
 from __future__ import annotations
