@@ -21,7 +21,6 @@ from hopwave.arrays import ScaledCounts
 from hopwave.engines import found_in
 from hopwave.engines.cpu import path_counts, policy, team
 from hopwave.engines.cpu.betweenness.small import SmallAccumulation
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop, state
@@ -138,7 +137,7 @@ class Engine:
         cells = np.array(limits, np.int64)
         part = A, W, new_board(), here, search.sources, steps, rule, cells, buffer
         helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)
-        with compiling(loop.take_part), address_of(plan.rule) as cells[state.OWN_RULE]:
+        with address_of(plan.rule) as cells[state.OWN_RULE]:
             team.lead(helpers, loop.take_part, part, offsets)
         rows: list[list[int]] = buffer[: here[state.TRACED]].tolist()
         return rows

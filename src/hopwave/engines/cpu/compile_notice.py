@@ -12,26 +12,12 @@ from hopwave.system.progress import instead, say
 
 log = logging.getLogger("hopwave")
 
-# About how long each function takes to compile, in seconds, on an idle machine; others take about three.
-SECONDS = {
-    "push_all": 1,
-    "take_part": 10,
-    "take_sources": 10,
-    "take_pairs": 10,
-    "take_batches": 8,
-    "hook": 4,
-    "take_rounds": 4,
-    "count": 5,
-    "tarjan": 2,
-    "meet": 2,
-}
 _begun = set()
 _NOTHING_TO_SAY = nullcontext()
 
 
 def is_compiled(function):
-    """Whether an earlier process, or a wheel, left machine code on disk. True also if none can be kept: a warning has
-    said so."""
+    """Whether machine code is on disk or in the wheel. True also if none can be kept: a warning has said so."""
     try:
         return bool(list(function._cache._cache_file._load_index())) or shipped_code.holds(function.py_func)
     except Exception:  # Numba's private attributes, or a damaged file: without them the notice is lost, nothing else
@@ -45,12 +31,10 @@ class Count(Listener):
         self.all, self.done, self.depth = called(function), set(), 0
 
     def on_start(self, event):
-        """The compiling of a function begins, perhaps in the middle of that of its caller."""
         self.depth += 1
         self._tell()
 
     def on_end(self, event):
-        """It is compiled."""
         self.depth -= 1
         self.done.add(event.data["dispatcher"])
         self._tell()
@@ -77,8 +61,7 @@ def called(function):
 
 
 def compiling(function):
-    """A context: say that compiling takes some seconds, if the function is not compiled yet, and then how far it is.
-    HOPWAVE_PROGRESS=0 silences it."""
+    """A context: say that compiling takes seconds, if it does, and how far it is. HOPWAVE_PROGRESS=0 silences it."""
     if function not in _begun and not is_compiled(function):
         _begun.add(function)
         return _telling(function)
@@ -89,7 +72,7 @@ def compiling(function):
 @contextmanager
 def _telling(function):
     log.info("compiling %s for this machine", function.__name__)
-    say(f"compiling for this machine, once (about {SECONDS.get(function.__name__, 3)} s)")
+    say("compiling for this machine, once (up to 10 s)")
     count = Count(function)
     register("numba:compile", count)
     try:

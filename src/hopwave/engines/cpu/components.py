@@ -1,10 +1,10 @@
 """Connected components on the CPU, compiled, numbered by their lowest vertex: that of vertex 0 is number 0.
 
-Strong ones by Tarjan's algorithm, on one core. Weak ones by all threads: trees of vertices hooked under each other.
-Sutton, Ben-Nun and Barak, Optimizing parallel graph connectivity computation via subgraph sampling (2018), "Afforest".
-Every vertex has a parent that is no higher than itself; a root is its own parent. An arc hooks the higher root under
-the lower one. A few arcs of each vertex already join most of the graph; rows of the tree that is then largest are left
-out, because in an undirected graph each of their arcs has a reverse elsewhere. The jobs (crew.py):
+Strong ones by Tarjan's algorithm, on one core. Weak ones by all threads (Sutton, Ben-Nun and Barak, Optimizing parallel
+graph connectivity computation via subgraph sampling, 2018, "Afforest"). Every vertex has a parent that is no higher
+than itself; a root is its own parent. An arc hooks the higher root under the lower one. A few arcs of each vertex
+already join most of the graph; rows of the tree that is then largest are left out: in an undirected graph, each of
+their arcs has a reverse elsewhere. A root is the lowest vertex of its tree, so threads change no answer.
 
     HOOK     every vertex under its first neighbour, if that is lower: no other thread writes there
     LINK     along the next arc of every vertex
@@ -12,8 +12,6 @@ out, because in an undirected graph each of their arcs has a reverse elsewhere. 
     COUNT    every vertex directly under its root; count the roots of a block
     NUMBER   number the roots of a block
     LABEL    every vertex gets the number of its root
-
-A root is the lowest vertex of its tree, whichever thread comes first: threads change no answer.
 """
 
 from __future__ import annotations
@@ -37,8 +35,6 @@ AHEAD = np.uint64(8)  # vertices whose parents are fetched into the cache
 
 
 class Forest(NamedTuple):
-    """The arrays of one run."""
-
     parent: Any
     label: Any  # the answer, twice
     copy: Any
@@ -109,7 +105,6 @@ def finish_block(indptr, indices, parent, largest, begin, end):
 
 @inner
 def work(A, W, board, me):
-    """One thread's part in a job."""
     noinline()
     kind, region, parent, label = board[crew.JOB_KIND], me, W.parent, W.label
     n, blocks = parent.size, W.roots.size
@@ -150,7 +145,6 @@ by_regions = team.regions(work)
 
 @inner
 def together(A, W, board, kind, which, threads):
-    """A job over all blocks."""
     by_regions(A, W, board, kind, W.roots.size, ONE_EACH, ZERO, ZERO, which, threads)
 
 
@@ -173,7 +167,6 @@ def largest_tree(parent):
 
 @inner
 def lead(A, W, board, undirected, threads):
-    """The leader's part."""
     together(A, W, board, HOOK, ZERO, threads)
     together(A, W, board, LINK, ZERO, threads)
     together(A, W, board, FINISH, largest_tree(W.parent) if undirected else np.int64(-1), threads)
@@ -190,46 +183,33 @@ part_of = team.led(lead, work)
 
 @outer
 def hook(A, W, board, undirected, threads, team_cells, helpers, me):
-    """One thread's part: number 0 leads, others help."""
     part_of(A, W, board, (undirected, threads), team_cells, helpers, me)
 
 
-def weak_components(graph):
-    """The number of every vertex's component: two equal arrays."""
-    n = graph.n
-    if n == 0:
-        return np.zeros(0, np.int32), np.zeros(0, np.int32)
-    A = unsigned_rows(graph)
+def components(graph, strong):
+    """The number of every vertex's component, int32: two equal arrays, one to keep and one to give away."""
+    n, A = graph.n, unsigned_rows(graph)
+    if n == 0 or (strong and graph.directed):
+        label = np.empty(n, np.int32)
+        with compiling(tarjan):
+            tarjan(*A, label)
+        return label, label.copy()
     label, copy = new_array(n, np.int32), new_array(n, np.int32)
     W = Forest(new_array(n, np.uint32), label, copy, np.empty(max(1, min(n // BLOCK, BLOCKS)), np.int64))
     threads = team.size_for(n + graph.m)
     part = A, W, crew.new_board(), not graph.directed, threads
-    with compiling(hook):
-        team.lead(threads - 1, hook, part, A.indptr.itemsize)
+    team.lead(threads - 1, hook, part, A.indptr.itemsize)
     return label, copy
 
 
 # ------------------------------------------------------------------ strong components
 
 
-def components(graph, strong):
-    """The number of every vertex's component, int32: two equal arrays, one to keep and one to give away."""
-    if not (strong and graph.directed):
-        return weak_components(graph)
-    label = np.empty(graph.n, np.int32)
-    with compiling(tarjan):
-        tarjan(*unsigned_rows(graph), label)
-    return label, label.copy()
-
-
 @outer
 def close_components(indptr, indices, label):
-    """Tarjan (1972): a component is what stands on the stack above the first of its vertices that was met.
+    """Tarjan (1972): label vertices by components in reverse topological order; returns their number.
 
     time[v]   when v was first met, from 1; 0 before        low[v]   the earliest still on the stack that v leads to
-
-    label counts components in the order in which they are closed, which is a reverse topological one. Rows are walked
-    in their own order. Returns the number of components.
     """
     n = label.size
     time = np.zeros(n, np.uint32)

@@ -1,25 +1,19 @@
 """The threads of the CPU engine, and the two ways to share work among them.
 
-**Jobs on a board**, for loops of microseconds to milliseconds. One thread leads. It posts a job on the board (what to
-do, which range) and starts on it; helpers that see the job open join, and all take chunks off one counter until none is
-left. The leader then closes the job and waits only for those who joined. There is no barrier, and a helper that the
-operating system has put aside costs nothing: with one core busy elsewhere, a search on two threads runs at the speed of
-one. There are two ways to use it:
+**Jobs on a board**, for loops of microseconds to milliseconds. One thread leads: it posts a job on the board (what to
+do, which range) and starts on it. Helpers that see the job open join, and all take chunks off one counter. The leader
+then closes the job and waits only for those who joined. There is no barrier: a helper that the operating system has put
+aside costs nothing.
 
-    share(kernel, …)      one job, a loop over rows, posted from Python                        (linalg/, rank.py)
-    lead(…) or team.lead(…), and in compiled code open_job, close_job, join_job, leave_job
-                          one job after another, the leader compiled  (search/, betweenness/wide.py, shortest_paths/)
-                          team.lead: helpers stay for the next call
+    share(kernel, …)               one job, a loop over rows, posted from Python
+    lead(…) or team.lead(…)        one job after another by a compiled leader; team.lead: helpers stay for the next call
 
-**Workers**, for runs of milliseconds to hours over many sources. Every worker has arrays of its own and takes batches
-off a counter until none is left; no thread leads. The calling thread sleeps, and wakes to look at Ctrl-C and progress.
-
-    workers.run_workers(function, A, states, shared, poll)   (betweenness/run.py, many/run.py, many/neighbours.py)
+**Workers** (workers.py), for runs of milliseconds to hours over many sources. Every worker has arrays of its own and
+takes batches off a counter; the calling thread sleeps, and wakes to look at Ctrl-C and progress.
 
 Both draw on the same crew (system/threads.py): ordinary Python threads, asleep between calls, inside compiled code
-without the GIL during one. Threads that are away on a long run do not count as helpers: others are started in their
-place. Ctrl-C may come between any two steps of the Python code here, so a leader's last step, however it ends, is one
-call of compiled code that sends helpers away: nothing can come before it.
+without the GIL during one. Ctrl-C may come between any two steps of the Python code here, so a leader's last step,
+however it ends, is one call of compiled code that sends helpers away.
 """
 
 import os
@@ -95,7 +89,7 @@ BOARD_CELLS = REGIONS + REGION_CELLS * MOST_REGIONS
 
 
 def new_board():
-    """A fresh board. One per run: a helper that starts late then finds its own run over, and leaves."""
+    """A fresh board, one per run: a helper that starts late finds its own run over."""
     return np.zeros(BOARD_CELLS, np.int64)
 
 
@@ -116,7 +110,6 @@ def describe_job(board, kind, begin, end, size, depth, flags, which):
 
 @inner
 def open_job(board, kind, begin, end, size, depth, flags, which):
-    """Post a job over [begin, end) in chunks of that size."""
     describe_job(board, kind, begin, end, size, depth, flags, which)
     ordered_store(board, EPOCH, board[EPOCH] + 1)
 
@@ -131,10 +124,7 @@ def next_chunk(board):
 
 @inner
 def open_regions(board, kind, end, size, depth, flags, which, regions):
-    """Post a job over [0, end) in as many regions as there are threads, each begun by a thread of its own.
-
-    A thread then touches about the same vertices in every job of a kind, and finds them in its own cache.
-    """
+    """Post a job over [0, end) with a region per thread, which then finds about the same vertices in its own cache."""
     for r in range(regions):
         board[REGIONS + REGION_CELLS * r] = end * r // regions
     board[JOB_REGIONS] = regions
@@ -169,10 +159,7 @@ def close_job(board):
 
 @inner
 def join_job(board, last, me):
-    """Wait for a job other than `last` and join it. Returns its epoch, or -1 when no job will follow.
-
-    Helper number `me` leaves out jobs of no more than `me` chunks.
-    """
+    """Wait for a job other than `last` with more than `me` chunks, and join it: its epoch, or -1 if none follows."""
     idle = 0
     while ordered_load(board, OVER) == 0:
         epoch = ordered_load(board, EPOCH)
@@ -200,7 +187,6 @@ def leave_job(board):
 
 @outer
 def dismiss(board):
-    """No job will follow: helpers leave."""
     ordered_store(board, OVER, 1)
 
 
@@ -215,10 +201,7 @@ def lead(count, board, function, arguments):
 
 
 def share(kernel, arguments, size, work, threads, chunk=None):
-    """kernel(*arguments, size, chunk, board) over the rows [0, size), on as many threads as that much work is worth.
-
-    The kernel takes chunks off board[NEXT_CHUNK] and adds what it counts to the board's sums. Returns the board.
-    """
+    """kernel(*arguments, size, chunk, board) over rows [0, size), by as many threads as pay; returns the board."""
     board = new_board()
     helpers = crew_size(work, threads) - 1
     if helpers == 0:

@@ -17,11 +17,7 @@ from hopwave.engines.cpu.views import read_only, unsigned
 
 
 def is_scattered(indptr, indices):
-    """Whether the numbers of neighbours are mostly so far apart that betweenness along weights must prefetch.
-
-    Not on graphs numbered along their shape (grids, roads), where neighbours share cache lines, nor on those that fit
-    into a cache: there prefetching costs a third. (Searches without weights gain by it on all.)
-    """
+    """Whether neighbours are mostly so far apart that betweenness along weights must prefetch; else it costs more."""
     n, m = len(indptr) - 1, len(indices)
     if n <= policy.CACHED_VERTICES:
         return False
@@ -61,14 +57,13 @@ class CpuGraph:
 
     @property
     def graph(self):
-        """The graph itself, which lives as long as anyone asks about it."""
         return self._graph()
 
     def adjacency(self, order, searches=1):
         """The arrays for the next searches. Neither hubs nor the order of neighbours change a distance.
 
-        order    "any"; "degree": with hubs, except in the first search and on flat graphs, which are hardly ever
-                 pulled; "paper": neighbours sorted by degree, as `Graph.arranged` returns them, so hubs are first
+        order    "any"; "degree": with hubs, except in the first search and on flat graphs, which are hardly pulled;
+                 "paper": neighbours sorted by degree, as `Graph.arranged` returns them, so hubs are first
         """
         with self._lock:
             hubs = not self.flat and (self.searches >= policy.SEARCHES_BEFORE_HUBS or self.graph.order == "degree")
@@ -160,11 +155,7 @@ class CpuGraph:
 
 
 def unkept(kept, size, most):
-    """Memory for an answer of that many bytes. What no caller kept is used again: its pages exist already.
-
-    An answer, and every view of it, holds a reference to its memory: their number tells whether a caller kept one.
-    kept: memory of that size, up to `most` pieces.
-    """
+    """Memory for an answer: of `most` pieces kept, one that no caller holds, by its references; or new memory."""
     for memory in kept:
         if sys.getrefcount(memory) == UNSHARED:
             return memory

@@ -5,6 +5,7 @@ All of Numba's internals that hopwave depends on are in this file, team.py and n
 
 import platform
 import sys
+from inspect import Parameter, Signature, signature
 
 import numpy as np
 from llvmlite import ir
@@ -20,11 +21,7 @@ from hopwave.system.numba_cache import njit
 
 
 class PartLibrary(JITCodeLibrary):
-    """The code of a function that only compiled code calls.
-
-    It is linked into the function that Python calls, and optimised and turned into machine code there. Numba would do
-    both for every function on its own as well, and again wherever a function that contains it is linked into another.
-    """
+    """The code of a function that only compiled code calls: optimised and made machine code in its outermost caller."""
 
     def finalize(self):
         for library in dict.fromkeys(self._linking_libraries):
@@ -67,8 +64,6 @@ class IntoPartLibrary(AnalysisPass):
 
 
 class PartCompiler(CompilerBase):
-    """Numba's own passes, and the one above."""
-
     def define_pipelines(self):
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(IntoPartLibrary, IRLegalization)
@@ -96,7 +91,6 @@ def address_of(context, builder, array_type, array, index_type, index):
 
 
 def without_counters(context, builder, kind, value):
-    """See uncounted."""
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
         array.meminfo = cgutils.get_null_value(array.meminfo.type)
@@ -110,10 +104,10 @@ def without_counters(context, builder, kind, value):
 
 @intrinsic
 def uncounted(typing, record):
-    """A copy of the record whose arrays count no references: for use while the caller holds the record.
+    """A copy of the record whose arrays count no references, for use while the caller holds the record.
 
-    Numba counts one more reference to every array of a record at every call that it is passed to, atomically. Sixteen
-    threads that do so on the same counters take longer than a small level of a search.
+    Numba counts one more reference to every array of a record at every call, atomically: on sixteen threads, that takes
+    longer than a small level of a search.
     """
 
     def build(context, builder, signature, arguments):
@@ -122,18 +116,35 @@ def uncounted(typing, record):
     return record(record), build
 
 
+def _at_entry(result):
+    """A decorator: a function that writes code for the address of array[index] becomes instruction(array, index, …).
+
+    Values come in the type of the array's entries. result(dtype): what the instruction returns.
+    """
+
+    def decorate(write):
+        def instruction(typing, array, index, *values):
+            def build(context, builder, call, arguments):
+                kinds, dtype = call.args, array.dtype
+                place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+                given = zip(arguments[2:], kinds[2:], strict=True)
+                found = write(context, builder, dtype, place, *(context.cast(builder, x, k, dtype) for x, k in given))
+                return context.get_dummy_value() if found is None else found
+
+            return result(array.dtype)(array, index, *values), build
+
+        names = "typing", "array", "index", *[*signature(write).parameters][4:]
+        plain = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+        instruction.__signature__ = Signature(plain)  # Numba would make one tuple of *values
+        return intrinsic(instruction)
+
+    return decorate
+
+
 def _read_modify_write(operation, ordering):
-    @intrinsic
-    def instruction(typing, array, index, value):
-        signature = array.dtype(array, index, value)
-
-        def build(context, builder, signature, arguments):
-            kinds = signature.args
-            place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
-            value = context.cast(builder, arguments[2], kinds[2], kinds[0].dtype)
-            return builder.atomic_rmw(operation, place, value, ordering)
-
-        return signature, build
+    @_at_entry(lambda dtype: dtype)
+    def instruction(context, builder, dtype, place, value):
+        return builder.atomic_rmw(operation, place, value, ordering)
 
     return instruction
 
@@ -144,84 +155,39 @@ atomic_or = _read_modify_write("or", "monotonic")
 ordered_add = _read_modify_write("add", "seq_cst")
 
 
-@intrinsic
-def compare_and_swap(typing, array, index, old, new):
+@_at_entry(lambda dtype: types.boolean)
+def compare_and_swap(context, builder, dtype, place, old, new):
     """Whether array[index] was old and now is new."""
-    signature = types.boolean(array, index, old, new)
-
-    def build(context, builder, signature, arguments):
-        kinds = signature.args
-        place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
-        old, new = (context.cast(builder, arguments[i], kinds[i], kinds[0].dtype) for i in (2, 3))
-        return builder.extract_value(builder.cmpxchg(place, old, new, "monotonic", "monotonic"), 1)
-
-    return signature, build
+    return builder.extract_value(builder.cmpxchg(place, old, new, "monotonic", "monotonic"), 1)
 
 
-@intrinsic
-def atomic_least(typing, array, index, value):
-    """array[index] = min(array[index], value) for unsigned integers, or floats of at least 0; returns what was there
-    before.
-
-    Such floats are in the same order as their bits read as unsigned integers.
-    """
-    signature = array.dtype(array, index, value)
-
-    def build(context, builder, signature, arguments):
-        kinds, kind = signature.args, signature.return_type
-        place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
-        word, plain = ir.IntType(kind.bitwidth), context.get_value_type(kind)
-        value = builder.bitcast(context.cast(builder, arguments[2], kinds[2], kind), word)
-        before = builder.atomic_rmw("umin", builder.bitcast(place, word.as_pointer()), value, "monotonic")
-        return builder.bitcast(before, plain)
-
-    return signature, build
+@_at_entry(lambda dtype: dtype)
+def atomic_least(context, builder, dtype, place, value):
+    """array[index] = min(array[index], value) for unsigned integers, or floats from 0, by their bits; the old value."""
+    word = ir.IntType(dtype.bitwidth)
+    place, value = builder.bitcast(place, word.as_pointer()), builder.bitcast(value, word)
+    return builder.bitcast(builder.atomic_rmw("umin", place, value, "monotonic"), context.get_value_type(dtype))
 
 
-@intrinsic
-def ordered_load(typing, array, index):
+@_at_entry(lambda dtype: dtype)
+def ordered_load(context, builder, dtype, place):
     """array[index]; also makes visible all that was written before the value was stored."""
-    signature = array.dtype(array, index)
-
-    def build(context, builder, signature, arguments):
-        kinds = signature.args
-        place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
-        return builder.load_atomic(place, "seq_cst", kinds[0].dtype.bitwidth // 8)
-
-    return signature, build
+    return builder.load_atomic(place, "seq_cst", dtype.bitwidth // 8)
 
 
-@intrinsic
-def ordered_store(typing, array, index, value):
+@_at_entry(lambda dtype: types.void)
+def ordered_store(context, builder, dtype, place, value):
     """array[index] = value, visible only after all that was written before."""
-    signature = types.void(array, index, value)
-
-    def build(context, builder, signature, arguments):
-        kinds = signature.args
-        place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
-        value = context.cast(builder, arguments[2], kinds[2], kinds[0].dtype)
-        builder.store_atomic(value, place, "seq_cst", kinds[0].dtype.bitwidth // 8)
-        return context.get_dummy_value()
-
-    return signature, build
+    builder.store_atomic(value, place, "seq_cst", dtype.bitwidth // 8)
 
 
 def _prefetching(to_write):
-    @intrinsic
-    def instruction(typing, array, index):
-        signature = types.void(array, index)
-
-        def build(context, builder, signature, arguments):
-            kinds = signature.args
-            place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
-            place = builder.bitcast(place, ir.IntType(8).as_pointer())
-            word = ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            builder.call(function, [place, word(to_write), word(3), word(1)])
-            return context.get_dummy_value()
-
-        return signature, build
+    @_at_entry(lambda dtype: types.void)
+    def instruction(context, builder, dtype, place):
+        place, word = builder.bitcast(place, ir.IntType(8).as_pointer()), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [place, word(to_write), word(3), word(1)])
 
     return instruction
 
@@ -329,11 +295,7 @@ else:
 
 @intrinsic
 def nanoseconds(typing):
-    """A monotonic clock.
-
-    It writes to the stack: an array would be memory of Python's, and threads that give such back after a call crash
-    older Pythons if the caller ends `tracemalloc` at that moment (python/cpython#128679).
-    """
+    """A monotonic clock. It writes to the stack: memory of Python's can crash older Pythons (python/cpython#128679)."""
 
     def build(context, builder, signature, arguments):
         word, number = ir.IntType(64), ir.IntType(32)

@@ -1,8 +1,8 @@
 """Every number by which the CPU engine decides: when to share work, what to prepare, which way to go.
 
-Kernels and loops hold arithmetic alone. They are given these numbers, or read them from here when they are compiled;
-`numba_cache` has them compiled again after an edit. Python code reads them as `policy.NAME`, so that a test can
-set one. They were measured. They change how long an answer takes, and at most its rounding.
+Kernels are given these numbers, or read them from here when they are compiled; `numba_cache` has them compiled again
+after an edit. Python code reads them as `policy.NAME`, so that a test can set one. They were measured. They change how
+long an answer takes, and at most its rounding.
 """
 
 # ------------------------------------------------------------------ threads
@@ -94,7 +94,10 @@ THREADS_SIDE_BY_SIDE = 8  # at least, and sources
 SOURCES_PER_SHARE = 32  # sources per thread from which on each thread has batches of its own
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
-FEW_WORKERS, THIN_DEGREE = 4, 3.0  # up to how many workers, and which mean degree; see one_core_is_faster
+FEW_WORKERS, THIN_DEGREE = (
+    4,
+    3.0,
+)  # workers, at most, and mean degree with which one core finds shortest paths sooner
 LENGTH_BUCKETS = 1 << 12  # in which vertices wait for Dijkstra's algorithm; a core's first cache holds their heads
 SHORT_SHARE = 1 / 8  # of the arcs, which searches along weights follow first; see many/settling.py
 SPLIT_DEGREE, SOURCES_BEFORE_SPLITTING = 16, 4  # mean degree and searches from which on that pays
@@ -102,13 +105,7 @@ WIDER = 1 + 2.0**-8  # a weight is that many buckets wide, so that rounding neve
 
 
 def length_buckets(least, greatest):
-    """Buckets per unit of length for Dijkstra's algorithm, and whether no weight is narrower than a bucket.
-
-    The greatest weight must not reach round the ring of buckets.
-
-    >>> length_buckets(1.0, 255.0), length_buckets(0.0, 4094.0)
-    ((1.00390625, True), (1.0, False))
-    """
+    """Buckets per unit of length, the greatest weight within a ring, and whether no weight is narrower than one."""
     tiny = 1e-290  # 1 / tiny is finite
     least, greatest = float(least), float(greatest)  # Python's numbers become infinite without a warning
     if least > tiny and greatest * WIDER <= (LENGTH_BUCKETS - 2) * least:
@@ -117,33 +114,20 @@ def length_buckets(least, greatest):
 
 
 def short_arcs_first(n, m, directed, sources, mapped=False):
-    """Whether searches along weights take a copy of the short arcs, an eighth of all, before the long ones.
+    """Whether searches along weights take a copy of the short arcs before the long ones.
 
-    Vertices pull along long arcs, by the rows of the arcs out of them: in a directed graph these lead elsewhere. A
-    graph mapped from a file may have no memory for a copy.
-
-    >>> short_arcs_first(100, 1600, False, 4), short_arcs_first(100, 1600, False, 3)
-    (True, False)
+    Vertices pull along long arcs, by the rows of the arcs out of them: in a directed graph these lead elsewhere.
     """
     return m >= SPLIT_DEGREE * n and sources >= SOURCES_BEFORE_SPLITTING and not directed and not mapped
 
 
 def block_size(sources, flows=False):
-    """Betweenness sources per block: depends only on their number, so that threads change no result.
-
-    flows: of edges by hops (betweenness/edges.py), except in flat graphs, where each source adds its few flows itself.
-
-    >>> block_size(8), block_size(10_000), block_size(1_000_000), block_size(8, flows=True)
-    (1, 32, 32, 16)
-    """
+    """Betweenness sources per block, by their number alone: threads change no result. flows: betweenness/edges.py."""
     return SOURCES_OF_FLOWS if flows else max(1, min(MAX_SOURCES_PER_BLOCK, sources // MIN_BLOCKS))
 
 
 def worth_renumbering(loaded, job):
-    """Whether the job has enough sources to earn back a numbering by degree; independent of threads and earlier calls.
-
-    Scores of arcs would have to be carried back. A caller who limits memory, or maps the graph, wants no second graph.
-    """
+    """Whether there are enough sources to earn back a numbering by degree; independent of threads and earlier calls."""
     if job.edges or job.memory_limit is not None or loaded.graph.is_mapped:
         return False
     return loaded.irregular and loaded.n > CACHED_VERTICES and job.planned_sources >= SOURCES_BEFORE_RENUMBERING
@@ -166,9 +150,6 @@ def adds_along_rows(vertices, arcs, flat, sources):
 
     Then threads may share a source, and results do not depend on their number. One thread adds in the order in which it
     finds vertices and must add again if counts pass 2^53.
-
-    >>> [adds_along_rows(1 << 18, degree << 18, True, 4) for degree in (4, 6)], adds_along_rows(1 << 18, 0, False, 100)
-    ([False, True], True)
     """
     if vertices <= CACHED_VERTICES:
         return False
@@ -176,20 +157,12 @@ def adds_along_rows(vertices, arcs, flat, sources):
 
 
 def sources_at_once(flat, sources, threads):
-    """How many sources of betweenness teams of threads process at a time: several on meshes, whose levels are small.
-
-    >>> sources_at_once(True, 4, 16), sources_at_once(True, 9, 16), sources_at_once(False, 4, 16)
-    (4, 8, 1)
-    """
+    """How many sources of betweenness teams of threads process at a time: several on meshes, whose levels are small."""
     return max(1, min(sources, threads // TEAM_OF_MESH)) if flat else 1
 
 
 def bucket_bits(vertices):
-    """A bucket has 2^bits vertices: at most 128 buckets, each within a core's own cache.
-
-    >>> bucket_bits(1 << 18), bucket_bits(100), bucket_bits(1)
-    (11, 0, 0)
-    """
+    """A bucket has 2^bits vertices: at most 128 buckets, each within a core's own cache."""
     return max(0, (vertices - 1).bit_length() - 7)
 
 
@@ -199,13 +172,7 @@ def sorted_arcs(arcs):
 
 
 def few_sources(vertices, irregular, flat, sources, threads):
-    """Whether threads share sources, since there are fewer sources than threads.
-
-    >>> few_sources(1 << 18, True, False, 1, 2), few_sources(1 << 18, False, False, 1, 2)
-    (False, True)
-    >>> few_sources(1 << 18, True, False, 8, 16), few_sources(1 << 18, False, True, 2, 4)
-    (True, True)
-    """
+    """Whether threads share sources, since there are fewer sources than threads."""
     if vertices <= CACHED_VERTICES or threads == 1 or block_size(sources) > 1:
         return False
     share = TEAM_OF_MESH if flat else WIDE_SHARE if threads < MANY_THREADS else WIDE_SHARE_OF_MANY
@@ -235,21 +202,12 @@ def pulls_of(plan, loaded, edges=False):
 
 
 def side_by_side(depth, sources, threads):
-    """Whether all threads work on each batch of 64 searches together, instead of a batch for each: that many levels and
-    sources.
-
-    >>> side_by_side(7, 64, 16), side_by_side(400, 64, 16), side_by_side(7, 4096, 16)
-    (True, False, False)
-    """
+    """Whether all threads work on each batch of 64 searches together, instead of a batch for each."""
     return 0 < depth <= SHALLOW and threads >= THREADS_SIDE_BY_SIDE <= sources < SOURCES_PER_SHARE * threads
 
 
 def batch_width(sources, workers, together):
-    """Sources per batch: 64, or as many as give every worker the same number of batches where those are few.
-
-    >>> batch_width(100, 2, together=True), batch_width(10_000, 2, together=True), batch_width(9, 2, together=False)
-    (50, 64, 1)
-    """
+    """Sources per batch: 64, or as many as give every worker the same number of batches where those are few."""
     if not together:
         return 1
     if sources >= BATCHES_PER_WORKER * workers * 64:
@@ -271,33 +229,8 @@ REGULAR_DEGREE = 10.0  # mean degree above which buckets are wider in graphs wit
 BUCKET_WIDTH, BUCKET_POWER = 40.0, 2.4  # Δ = WIDTH · median length / mean degree ^ POWER; both may differ without harm
 
 
-def bucket_width(typical, degree, irregular=True):
-    """Δ for arcs of that typical length: wide where vertices have few arcs, since few distances are then corrected.
-
-    Without hubs, buckets of many arcs hold few vertices, and are wider.
-
-    >>> round(bucket_width(10.0, 16.0), 2), round(bucket_width(10.0, 2.0), 2), round(bucket_width(10.0, 16.0, False), 2)
-    (0.52, 75.79, 0.91)
-    """
-    width = typical * BUCKET_WIDTH / max(degree, 1.0) ** BUCKET_POWER
-    return width if irregular else width * max(1.0, degree / REGULAR_DEGREE) ** (BUCKET_POWER / 2)
-
-
-def shared_width(width, workers):
-    """Δ for that many threads: so that each finds work in a bucket, though distances are corrected more often.
-
-    >>> shared_width(1.0, 16), shared_width(1.0, 1)
-    (3.0, 1.125)
-    """
-    return width * (1 + workers / 8)
-
-
 def path_threads(arcs):
-    """How many threads a search for shortest paths is worth.
-
-    >>> path_threads(200_000), path_threads(1 << 18), path_threads(1 << 20)
-    (1, 4, 16)
-    """
+    """How many threads a search for shortest paths is worth."""
     worth = arcs // ARCS_PER_PATH_THREAD
     return worth if worth >= FEW_WORKERS else 1
 
@@ -306,27 +239,10 @@ def round_workers(threads, arcs, k, weighted, mean_degree, greatest_degree):
     """How many workers find the k nearest in rounds (nearest_of.py); 0 if one search on one core is faster.
 
     They settle a vertex about three times as often; from a vertex of many arcs, a round may reach all others.
-
-    >>> round_workers(16, 10**6, 5, True, 2.1, 9), round_workers(2, 10**6, 5, True, 2.1, 9)
-    (16, 0)
     """
     if threads < ROUND_WORKERS or k * arcs < ROUND_ARCS[weighted]:
         return 0
     return threads if mean_degree <= ROUND_DEGREE and greatest_degree <= ROUND_HUB else 0
-
-
-def one_core_is_faster(mean_degree, workers):
-    """Whether one core that follows no arc twice finds shortest paths sooner than that many workers, as on roads.
-
-    >>> one_core_is_faster(2.1, 4), one_core_is_faster(2.1, 8), one_core_is_faster(4.0, 2), one_core_is_faster(60.0, 1)
-    (True, False, False, True)
-    """
-    return workers == 1 or (workers <= FEW_WORKERS and mean_degree < THIN_DEGREE)
-
-
-def first_blocks(vertices, sources, workers):
-    """Blocks of 64 entries to begin with."""
-    return 64 + ENTRIES_PER_VERTEX * vertices // 64 + sources // 64 + BLOCKS_PER_WORKER * workers
 
 
 # ------------------------------------------------------------------ power iterations
@@ -337,24 +253,11 @@ FIRST_BOUND, WIDEN = 0.35, 1.25  # the first bound of the eigenvalues; estimates
 WORK_PER_BLOCK, MOST_BLOCKS = 1 << 12, 1 << 11  # arcs and vertices of a block of rows
 
 
-def blocks_of_rows(work, rows):
-    """Into how many blocks rows are cut; a function of the matrix alone, so that threads change no bit.
-
-    >>> blocks_of_rows(1 << 20, 1 << 16), blocks_of_rows(100, 10)
-    (256, 1)
-    """
-    return max(1, min(work // WORK_PER_BLOCK, MOST_BLOCKS, rows))
-
-
 # ------------------------------------------------------------------ plain arithmetic, compiled too
 
 
 def push_chunk(vertices, arcs, threads):
-    """Vertices of a pushed level that a thread takes at a time: few where they are hubs, many where they are not.
-
-    >>> push_chunk(100_000, 400_000, 4), push_chunk(1000, 1_000_000, 4), push_chunk(700, 2800, 16), push_chunk(3, 9, 4)
-    (1024, 4, 128, 170)
-    """
+    """Vertices of a pushed level that a thread takes at a time: few where they are hubs, many where they are not."""
     arcs, even = max(1, arcs), vertices // (CHUNKS_PER_THREAD_OF_PUSH * threads)
     even = max(even, MIN_ARCS_PER_PUSH * vertices // arcs)
     return max(1, min(MAX_VERTICES_PER_PUSH, min(ARCS_PER_PUSH * vertices // arcs, even)))
@@ -371,11 +274,7 @@ def gather_chunk(vertices, threads):
 
 
 def region_chunk(words, threads):
-    """Words of 64 vertices that a thread takes at a time off its own region, where each costs one store.
-
-    >>> region_chunk(4096, 16), region_chunk(100, 4)
-    (64, 16)
-    """
+    """Words of 64 vertices that a thread takes at a time off its own region, where each costs one store."""
     return max(16, words // (CHUNKS_PER_REGION * threads))
 
 
@@ -388,9 +287,6 @@ def worth_sorting(arcs, fewer, vertices):
     """Whether it is faster to sort the arcs of one level (`fewer` of them) than to gather along those of its neighbour.
 
     Measured: gather 2 ns per arc, sort 10 ns per arc, one pass over all vertices 1 ns per vertex.
-
-    >>> worth_sorting(6_700_000, 272_000, 1 << 18), worth_sorting(3_700_000, 3_900_000, 1 << 18)
-    (True, False)
     """
     return 10 * fewer + vertices < 2 * arcs
 

@@ -1,15 +1,14 @@
 """Helpers that stay for the next call: how searches that take less than a millisecond get all cores.
 
-Waking a Python thread takes tens of microseconds, and each needs the GIL to hand its arguments to compiled code: a
-short search is over before sixteen of them are there. So a helper that is done stays in compiled code for a moment
-(policy.LINGER) and watches its team's cells. A leader that comes meanwhile writes the address of its own arguments into
-them; helpers copy the arguments from there, and no Python runs.
+Waking a Python thread takes tens of microseconds, and each needs the GIL to hand its arguments to compiled code. So a
+helper that is done stays in compiled code for a moment (policy.LINGER) and watches its team's cells. A leader that
+comes meanwhile writes the address of its own arguments into them, and helpers copy the arguments from there: no Python
+runs.
 
     lead(count, function, part, kind)     # the leader calls function(*part, team, count, 0); helpers are 1 and above
 
-The function calls what `led` returns. There the leader calls `lend(team, (A, W, board))`, `open_offer`, and at its end
-`close_offer`. A helper calls what `assistance` returns: for every offer it claims a number and borrows the arguments.
-The leader waits only while somebody copies them, and for those inside a job. A leader without helpers makes no offer.
+The function calls what `led` returns. A helper claims a number for every offer and borrows the arguments. The leader
+waits only while somebody copies them, and for those inside a job.
 """
 
 import atexit
@@ -22,7 +21,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hopwave.engines.cpu.crew import close_job, crew_size, dismiss, join_job, leave_job, open_regions
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.crew import close_job, crew_size, dismiss, join_job, leave_job, open_job, open_regions
 from hopwave.engines.cpu.intrinsics import (
     address_of,
     atomic_or,
@@ -70,8 +70,8 @@ def lend(typing, team, arguments):
 def borrow(typing, team, like):
     """The arguments whose address is at ADDRESS; they have the type of `like`, a tuple.
 
-    Of arrays inside records no references are counted (intrinsics.uncounted). Whoever borrows must use them inside a
-    job alone, where the leader waits for it. Arrays beside the records, such as the board, are held as usual.
+    Arrays inside records count no references (intrinsics.uncounted): use them only inside a job, where the leader
+    waits.
     """
     signature = like(team, like)
 
@@ -90,7 +90,6 @@ def borrow(typing, team, like):
 
 
 def _address(context, builder, signature, values):
-    """Where the address of the arguments is."""
     cell = context.get_constant(types.intp, ADDRESS)
     return address_of(context, builder, signature.args[0], values[0], types.intp, cell)
 
@@ -117,10 +116,7 @@ def close_offer(team, helpers, board):
 
 @inner
 def await_offer(team, last):
-    """Wait a moment for an offer other than `last`. Returns it, and the caller is then counted in READERS; or -1, and
-    it is no longer counted in PRESENT. Nobody leaves between a leader's count and its offer: the count would be
-    wrong.
-    """
+    """Wait for an offer other than `last` and be counted in READERS; or return -1, no longer counted in PRESENT."""
     idle, until = np.int64(0), nanoseconds() + LINGER
     while ordered_load(team, LEAVE) == 0:
         offer = ordered_load(team, OFFER)
@@ -145,8 +141,7 @@ def await_offer(team, last):
 
 @inner
 def claim(team, number):
-    """A number for this helper: the one it had before if that is free, so that it finds its part of the arrays in its
-    own cache; else another one; 0 if enough have come. 0 also ends its being counted in READERS."""
+    """A number for this helper, if possible the one it had, whose arrays are in its cache; 0 if enough have come."""
     for number_ in range(np.int64(0), team[WANTED] + 1):
         wish = number if number_ == 0 else number_
         bit = np.int64(1) << wish
@@ -190,10 +185,7 @@ def assistance(work):
 
 
 def led(lead, work):
-    """A compiled function for one thread's part in a call: number 0 runs lead(A, W, board, *arguments), others help.
-
-    work(A, W, board, me) is a thread's share of a job.
-    """
+    """A compiled function for a thread's part: 0 runs lead(A, W, board, *arguments), others work(A, W, board, me)."""
     assist = assistance(work)
 
     @inner
@@ -207,6 +199,19 @@ def led(lead, work):
         close_offer(team, helpers, board)
 
     return take_part
+
+
+def chunks(work):
+    """A compiled function that posts a job over [begin, end) in chunks, works on it, and waits for the helpers."""
+
+    @inner
+    def by_chunks(A, W, board, kind, begin, end, size, depth, flags, which):
+        noinline()
+        open_job(board, kind, begin, end, size, depth, flags, which)
+        work(A, W, board, np.int64(0))
+        close_job(board)
+
+    return by_chunks
 
 
 def regions(work):
@@ -233,7 +238,6 @@ class _Teams:
         self.all = []
 
     def take(self, idle):
-        """An idle team, or a new one."""
         try:
             return idle.pop()
         except IndexError:
@@ -252,12 +256,10 @@ def size_for(work):
 
 
 def lead(count, function, part, kind):
-    """function(*part, cells of a team, count, 0) here, and with other numbers on `count` helpers, now or soon.
-
-    kind: whatever tells apart the types of arguments for which the function is compiled more than once.
-    """
+    """function(*part, cells, count, 0) here and on `count` helpers. kind tells apart the versions that are compiled."""
     if count == 0:
-        function(*part, NOBODY, 0, 0)
+        with compiling(function):
+            function(*part, NOBODY, 0, 0)
         return
     idle, team = _teams.idle.setdefault((function, kind), []), None
     try:
@@ -266,7 +268,8 @@ def lead(count, function, part, kind):
         missing = count - int(team[PRESENT])
         if missing > 0:
             threads.crew.help(missing, function, *_empty(part), team, count)
-        function(*part, team, count, 0)
+        with compiling(function):
+            function(*part, team, count, 0)
     finally:
         if team is not None:
             team[EXPECTED] = 0  # if no offer was made, helpers would otherwise wait for it

@@ -1,9 +1,7 @@
 """Arrays as compiled code reads them: unsigned, so that no code for negative indices is made, and read-only.
 
-Read-only, because a graph's own arrays are, and Numba would compile once more for arrays that can be written to.
-
-Large ones begin at a huge page of the system, where it has such pages. A search looks at vertices all over an array;
-with pages of 4 kB the processor must look up where each of them is: a quarter of the time on a grid of a million.
+Numba would compile once more for arrays that can be written to. Large arrays begin at a huge page of the system: with
+pages of 4 kB, a quarter of the time on a grid of a million vertices is spent looking up where each page is.
 """
 
 from __future__ import annotations
@@ -32,7 +30,6 @@ def unsigned(array):
 
 
 def unsigned_rows(part):
-    """The offsets and indices of compressed rows."""
     return Rows(unsigned(part.indptr), unsigned(part.indices))
 
 
@@ -44,6 +41,14 @@ def kept(make):
         return A._prepared.made((make, A._turned), lambda: make(A))
 
     return find
+
+
+def left_or_new(left, make):
+    """What an earlier run left in the list, for this run alone, or a new one."""
+    try:
+        return left.pop()
+    except IndexError:  # the first run, or another thread has it
+        return make()
 
 
 HUGE_PAGE = 1 << 21
@@ -74,7 +79,6 @@ def allocate(arrays):
 
 
 def allocated(array):
-    """One array as it was declared."""
     shape, dtype, fill, huge = array
     if huge:
         return new_array(int(np.prod(shape)), dtype).reshape(shape)

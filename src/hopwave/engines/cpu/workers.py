@@ -34,7 +34,6 @@ AT_ONCE = COMPILED | {"nogil": False}
 
 
 def new_control(cells=CONTROL_CELLS):
-    """The cells of a new run; a run may have others behind them."""
     return np.zeros(cells, np.int64)
 
 
@@ -55,11 +54,10 @@ def workers_within(limit, workers, each, what="betweenness"):
 
 
 def run_workers(function, A, states, shared, poll, alone=False):
-    """function(A, state, shared) on one thread per state, until all have returned.
+    """function(A, state, shared) on one thread per state, until all have returned; with `alone`, at once on this one.
 
     poll(shared.control[FINISHED]) is called on the calling thread now and then. If it returns true or raises (Ctrl-C
-    does), workers finish the batch they are in; nothing is half done when this returns. `alone`: one worker has so
-    little to do that the calling thread does it at once.
+    does), workers finish the batch they are in; nothing is half done when this returns.
     """
     if alone:
         function(A, states[0], shared)
@@ -134,10 +132,7 @@ def leave(control):
 
 @outer
 def close(control):
-    """Let nobody else in, and wait until those inside have finished their batches: what they wrote is then whole.
-
-    A signal is heard when this returns, and not before.
-    """
+    """Let nobody else in, and wait until those inside have finished their batches. A signal is heard afterwards."""
     atomic_or(control, STOP, STOPPED)
     ordered_store(control, CLOSED, 1)
     while ordered_load(control, INSIDE) != 0:

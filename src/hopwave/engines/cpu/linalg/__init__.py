@@ -152,8 +152,9 @@ class Algebra(linalg.Algebra):
             present = mark.view(np.bool_)
             values = total if carries else present if dtype == np.bool_ else present.astype(dtype)
             return Vector.dense(values, present, count), jobs.Touched(int(work))
-        found = np.empty(count, np.int32)
-        kernels.collect(mark, queue, bounds, counts, found.view(np.uint32))
+        parts_found = (queue[begin : begin + marked] for begin, marked in zip(bounds, counts, strict=False))
+        found = np.concatenate([*parts_found]).view(np.int32)
+        mark[found] = 0
         self._scratch.append((mark, queue))
         sums = total[found] if carries else np.ones(len(found), dtype)
         return Vector.sparse(n, found, sums, ascending=False), jobs.Touched(int(work))

@@ -1,9 +1,8 @@
 """Matrix times matrix on the CPU, for any semiring (specialise.py explains the words in kernels), and its triangles.
 
-Both ways mark a row in an array of the worker's own and look places up there. A push marks row i of the *mask* and
-scatters the rows of B that row i of A names (Gustavson); a pull marks row i of *A* and gathers along the columns of B
-that row i of the mask names. A row is computed by one thread, in the order of its entries: threads change no bit.
-Kernels take matrices as (offsets, indices) or (offsets, indices, values).
+A push marks row i of the *mask* and scatters the rows of B that row i of A names (Gustavson); a pull marks row i of *A*
+and gathers along the columns of B that row i of the mask names. A row is computed by one thread, in the order of its
+entries: threads change no bit. Kernels take matrices as (offsets, indices) or (offsets, indices, values).
 """
 
 # ruff: noqa: F821 — term, plus, joined, stops and weighed are written in by specialise.py
@@ -236,11 +235,7 @@ def row_lengths(A, B, mask, stamps, lengths, end, size, board):
 
 
 def scatter_rows(A, B, mask, stamps, sums, result, end, size, board):
-    """C(i,:) ⊕= A(i,k) ⊗ B(k,:), entries of each row ascending.
-
-    mask, stamps   as in row_lengths, which ran before; stamps here are negative, and so differ from those it left
-    result         (offsets, columns, values) of C
-    """
+    """C(i,:) ⊕= A(i,k) ⊗ B(k,:), rows ascending. Stamps are negative here, unlike those that row_lengths left."""
     indptr, indices, a = A
     row_ptr, columns, x = B
     mask_ptr, mask_columns, masked, complement = mask
@@ -324,8 +319,7 @@ def dot_terms(mask, indptr, column_ptr):
 
 
 def triangle(part, lower, diagonal):
-    """The entries (i, j) with j − i at most (lower) or at least (upper) `diagonal`: of each row, which is ascending,
-    the first or the last ones."""
+    """The entries (i, j) with j − i at most (lower) or at least (upper) `diagonal`: the first or last of each row."""
     begins, indptr = np.empty(len(part.indptr) - 1, np.int64), np.zeros(len(part.indptr), part.indptr.dtype)
     split_rows(*unsigned_rows(part), diagonal, lower, begins, indptr)
     copies = [None if array is None else np.empty(int(indptr[-1]), array.dtype) for array in part[1:]]

@@ -1,26 +1,21 @@
 """PageRank, Katz and eigenvector centrality on the CPU: compiled rounds, rows shared among threads.
 
 All rounds of PageRank and of Katz centrality are one call. One round is  y = Aᵀ w + base + (Σ x at dead ends) · dead,
-where w = x · scale / total is what an arc carries, without its own weight. Ranks are kept as w; at dead ends, whose w
-no arc carries, w = x.
+where w = x · scale / total is what an arc carries, without its own weight; at dead ends w = x. Ranks are kept as w.
 
-Rows are cut into blocks of about equally many arcs, the same however many threads there are. Each block adds up its own
-changes, and the leader adds up the blocks: no bit depends on threads. A thread begins with the same blocks in every
-round, and finds them in its own cache. Where most arcs lead to few vertices, numbered at random, rows are put in the
-order of degrees: those that are read most then lie together.
+Rows are cut into blocks of about equally many arcs, whose changes the leader adds up: no bit depends on threads. A
+thread begins with the same blocks in every round, and finds them in its own cache. Where most arcs lead to few
+vertices, numbered at random, rows are put in the order of degrees: those that are read most then lie together.
 
-On large undirected graphs rounds are accelerated. The eigenvalues are real then, within ± c, and instead of y the next
-ranks are  ω · (y − before) + before,  ω = 2 / (1 + √(1 − c²)): Golub and Varga, Chebyshev semi-iterative methods
-(1961), in the form that does not change from round to round. c is estimated from how fast changes shrink: a mode that
-shrinks by z belongs to the eigenvalue (z² + ω − 1) / (ω z). `Σ |y − x|` decides when to stop, as without acceleration.
-
-Where much precision is asked for, such a run also begins nearer to its end. If every neighbour were an average one, the
-ranks of an undirected graph would be  b + (1 − n b) · total / Σ total,  b = (1 − α) / (n − α · number of dead ends).
+On large undirected graphs the next ranks are  ω · (y − before) + before,  ω = 2 / (1 + √(1 − c²)), where ± c bounds the
+eigenvalues: Golub and Varga, Chebyshev semi-iterative methods (1961), in the form that does not change from round to
+round. c is estimated from how fast changes shrink: a mode that shrinks by z belongs to the eigenvalue
+(z² + ω − 1) / (ω z). Where much precision is asked for, such a run begins with the ranks that average neighbours give,
+b + (1 − n b) · total / Σ total,  b = (1 − α) / (n − α · number of dead ends).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +25,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.graph import is_scattered
 from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U3, U4
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer
-from hopwave.engines.cpu.views import new_array, read_only, unsigned, unsigned_rows
+from hopwave.engines.cpu.views import left_or_new, new_array, read_only, unsigned, unsigned_rows
 from hopwave.graph.csr import Rows
 from hopwave.planning.jobs import PowerEnd
 
@@ -42,8 +37,6 @@ BLOCK = 1024  # rows of eigenvector centrality whose squares are added up togeth
 
 
 class Arcs(NamedTuple):
-    """The arcs into every vertex; no values where all are 1."""
-
     indptr: Any
     indices: Any
     values: Any
@@ -69,7 +62,6 @@ class Ranks(NamedTuple):
 
 @inner
 def begin_block(A, W, block):
-    """Ranks become what arcs carry."""
     noinline()
     indptr, totals, start = A.indptr, A.totals, W.start
     scale, first, lost, plain, varies = W.now[SCALE], W.w[0], 0.0, totals.size == 0, start.size > 1
@@ -89,7 +81,7 @@ def begin_block(A, W, block):
 def round_block(A, W, which, block):
     """The next ranks of a block's rows. Sums along rows are four partial sums: an addition takes longer than a load.
 
-    Rows are short: every question per row counts, and the last three terms are no loop, which LLVM would unroll.
+    Every question per row counts, and the last three terms are no loop, which LLVM would unroll.
     """
     noinline()
     indptr, indices, values, totals = A.indptr, A.indices, A.values, A.totals
@@ -151,7 +143,6 @@ def end_block(A, W, which, block):
 
 @inner
 def work(A, W, board, me):
-    """One thread's part in a job: the blocks of its own region first."""
     kind, which, region = board[crew.JOB_KIND], board[crew.JOB_WHICH], me
     while True:
         begin, stop, region = crew.next_of_regions(board, region)
@@ -166,13 +157,13 @@ def work(A, W, board, me):
                 end_block(A, W, which, block)
 
 
+by_regions = team.regions(work)
+
+
 @inner
 def together(A, W, board, kind, which, threads):
-    """Post a job over all blocks, work on it, and wait for the helpers. Returns the sums over all blocks."""
-    noinline()
-    crew.open_regions(board, kind, W.sums.shape[0], 1, 0, 0, which, threads)
-    work(A, W, board, np.int64(0))
-    crew.close_job(board)
+    """A job over all blocks by all threads. Returns the sums over all blocks."""
+    by_regions(A, W, board, kind, W.sums.shape[0], 1, 0, 0, which, threads)
     change = left = 0.0
     for block in range(W.sums.shape[0]):
         change += W.sums[block, 0]
@@ -182,7 +173,6 @@ def together(A, W, board, kind, which, threads):
 
 @inner
 def lead(A, W, board, factor, enough, rounds, threads):
-    """All rounds, and the answer."""
     now, which, before = W.now, np.int64(0), 0.0
     _, left = together(A, W, board, BEGIN, which, threads)
     change, made, momentum, largest = 0.0, 0, 1.0, now[BOUND]
@@ -210,15 +200,7 @@ part_of = team.led(lead, work)
 
 @outer
 def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helpers, me):
-    """One thread's part: number 0 leads, others help."""
     part_of(A, W, board, (factor, enough, rounds, threads), team_cells, helpers, me)
-
-
-@dataclass
-class SpareRanks:
-    """Kept with a matrix: the array w between two runs."""
-
-    w: list[Any] = field(default_factory=list)
 
 
 def power_iteration(A, job):
@@ -227,16 +209,13 @@ def power_iteration(A, job):
         return normed_iteration(A, job)
     if job.totals is None and abs(job.factor) < SMALLEST:
         return None
-    spare, n, sums = A._prepared.record(SpareRanks).w, A.shape[0], job.totals is not None
+    spare, n, sums = A._prepared.made(Ranks, list), A.shape[0], job.totals is not None  # the array w between two runs
     arcs, dead, total = A._prepared.made((_prepared, A._turned, sums), lambda: _prepared(A, job.totals))
     scale = job.factor
     if abs(scale) < SMALLEST:  # no arc carries anything: as if there were none
         ones, scale = read_only(np.ones(n)), 1.0
         arcs = arcs._replace(indptr=read_only(np.zeros_like(arcs.indptr)), totals=ones)
-    try:
-        w = spare.pop()
-    except IndexError:  # the first run, or another thread has it
-        w = new_array(2 * n, np.float64).reshape(2, n)
+    w = left_or_new(spare, lambda: new_array(2 * n, np.float64).reshape(2, n))
     now = np.zeros(NOW_CELLS)
     now[SCALE], now[MOMENTUM] = scale, 1.0
     undirected, start = sums and A.rows.indices is A.columns.indices, job.start
@@ -249,18 +228,13 @@ def power_iteration(A, job):
     W = Ranks(w, *given, np.zeros((len(arcs.bounds) - 1, 2)), new_array(n, np.float64), now)
     threads = team.size_for(len(arcs.indices))
     rounds = float(job.factor), float(job.enough), int(min(job.max_iter, 2**63 - 1)), threads
-    with compiling(take_rounds):
-        team.lead(threads - 1, take_rounds, (arcs, W, crew.new_board(), *rounds), arcs.indptr.itemsize)
+    team.lead(threads - 1, take_rounds, (arcs, W, crew.new_board(), *rounds), arcs.indptr.itemsize)
     spare[:] = [w]  # one is enough, however many threads ask at once
     return PowerEnd(W.x, int(now[ROUNDS]), float(now[CHANGE]))
 
 
 def nearer(n, alpha, dead, total):
-    """Ranks to begin with: (what every vertex has, what it has beside that per weight).
-
-    >>> nearer(2, 0.5, 0, 2.0)
-    (0.25, 0.25)
-    """
+    """Ranks to begin with: (what every vertex has, what it has in addition per weight)."""
     least = (1 - alpha) / (n - alpha * dead)
     return least, (1 - n * least) / total if total > 0 else 0.0
 
@@ -280,7 +254,7 @@ def _prepared(A, totals):
     if totals is not None and part.values is None and undirected:
         total = np.empty(0)
     work = part.indptr + np.arange(n + 1)
-    blocks = policy.blocks_of_rows(int(work[-1]), n)
+    blocks = max(1, min(int(work[-1]) // policy.WORK_PER_BLOCK, policy.MOST_BLOCKS, n))  # threads change no bit
     bounds = np.searchsorted(work, np.arange(1, blocks) * (int(work[-1]) // blocks))
     bounds = np.concatenate(([0], bounds, [n])).astype(np.int64)
     arrays = (read_only(array) for array in (values, total, bounds, order))

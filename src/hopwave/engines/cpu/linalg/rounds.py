@@ -26,8 +26,6 @@ COIN_STREAM = "labels"  # of coins, the same on every engine
 
 
 class Labelling(NamedTuple):
-    """The arrays of one run."""
-
     f: Any  # the label of every vertex
     order: Any  # of labels: of equally frequent ones, the last wins
     stale: Any  # whether the neighbours of a vertex have other labels than when its favourite was found
@@ -39,10 +37,7 @@ class Labelling(NamedTuple):
 
 @inner
 def favourite(row, v, f, order, counts, seen):
-    """The most frequent label among the neighbours: v's own if it is one, else the last in the order; -1 if no label.
-
-    counts is 0 everywhere before and after; seen has room for the row.
-    """
+    """The most frequent label among the neighbours: v's own if it is one, else the last in the order; -1: no label."""
     size = 0
     most = np.int32(0)
     for u in row:
@@ -84,10 +79,7 @@ def look(A, W, begin, end, me):
 
 @inner
 def move(A, W, begin, end, first):
-    """Vertices that would move do so if their coins, those of generate.counter.coins, show heads; neighbours are stale.
-
-    first: where this round's coins begin.
-    """
+    """Vertices that would move do so if their coins (generate.counter.coins, from `first` on) show heads."""
     noinline()
     for v in range(begin, end):
         v = np.uint32(v)
@@ -101,7 +93,6 @@ def move(A, W, begin, end, first):
 
 @inner
 def label(A, W, board, me):
-    """One thread's part in a job: the vertices of its own region first."""
     kind, region, moves, arcs = board[crew.JOB_KIND], me, 0, 0
     while True:
         begin, end, region = crew.next_of_regions(board, region)
@@ -143,7 +134,6 @@ part_of_labels = team.led(lead_labels, label)
 
 @outer
 def take_rounds(A, W, board, threads, team_cells, helpers, me):
-    """One thread's part: number 0 leads, others help."""
     part_of_labels(A, W, board, (threads,), team_cells, helpers, me)
 
 
@@ -166,8 +156,7 @@ class Labels:
             starts = np.array([counter.start(seed + number, COIN_STREAM) for number in rounds], np.uint64)
             now = np.zeros(3, np.int64)
             part = self._arcs, Labelling(*self._arrays, starts, now), crew.new_board(), self._threads
-            with compiling(take_rounds):
-                team.lead(self._threads - 1, take_rounds, part, self._arcs.indptr.itemsize)
+            team.lead(self._threads - 1, take_rounds, part, self._arcs.indptr.itemsize)
             done += int(now[ROUNDS])
             if now[SETTLED] or done == most:
                 return bool(now[SETTLED])
@@ -180,20 +169,16 @@ class Labels:
 # the rows of its neighbours; those that fall to k are claimed too, and wait on that thread's own stack.
 
 COUNT, PEEL = np.int64(0), np.int64(1)  # jobs
-VERTICES_PER_CHUNK = 256
+VERTICES_PER_CHUNK = np.int64(256)
 ZERO = np.int64(0)
 
 
 class Arcs(NamedTuple):
-    """The rows of a graph, and of its reverse if arcs in and out are neighbours."""
-
     rows: Any
     columns: Any
 
 
 class Peeling(NamedTuple):
-    """The arrays of one run."""
-
     left: Any  # neighbours left
     core: Any  # -1 until a vertex is claimed
     rest: Any  # vertices that may be left
@@ -226,7 +211,6 @@ def take_out(indptr, indices, v, k, left, core, stack, height):
 
 @inner
 def peel(A, W, board, me):
-    """A thread's share of a job."""
     noinline()
     kind, k, peeled = board[crew.JOB_KIND], np.int32(board[crew.JOB_DEPTH]), 0
     indptr, indices, in_indptr, in_indices = A.rows.indptr, A.rows.indices, A.columns.indptr, A.columns.indices
@@ -269,22 +253,16 @@ def drop_peeled(left, core, rest, size):
     return kept, least
 
 
-@inner
-def together(A, W, board, kind, size, k):
-    """Post a job over the first `size` of the vertices, work on it, and wait for the helpers."""
-    noinline()
-    crew.open_job(board, kind, ZERO, size, VERTICES_PER_CHUNK, k, ZERO, ZERO)
-    peel(A, W, board, ZERO)
-    crew.close_job(board)
+together = team.chunks(peel)
 
 
 @inner
 def lead_peeling(A, W, board):
     remain = np.int64(W.rest.size)
-    together(A, W, board, COUNT, remain, ZERO)
+    together(A, W, board, COUNT, ZERO, remain, VERTICES_PER_CHUNK, ZERO, ZERO, ZERO)
     size, k = drop_peeled(W.left, W.core, W.rest, remain)
     while remain > 0:
-        together(A, W, board, PEEL, size, k)
+        together(A, W, board, PEEL, ZERO, size, VERTICES_PER_CHUNK, k, ZERO, ZERO)
         peeled = board[crew.FOUND]
         remain -= peeled
         k += 1
@@ -298,7 +276,6 @@ part_of_peeling = team.led(lead_peeling, peel)
 
 @outer
 def peel_cores(A, W, board, cells, helpers, me):
-    """One thread's part: number 0 leads, others help."""
     part_of_peeling(A, W, board, (), cells, helpers, me)
 
 
@@ -309,8 +286,7 @@ def core_numbers(A, both):
     threads, core = team.size_for(A.nnz), np.full(n, -1, np.int32)
     rest, stacks = np.arange(n, dtype=np.uint32), np.empty((threads, n), np.uint32)
     part = Arcs(rows, columns), Peeling(np.zeros(n, np.int32), core, rest, stacks), crew.new_board()
-    with compiling(peel_cores):
-        team.lead(threads - 1, peel_cores, part, rows.indptr.itemsize)
+    team.lead(threads - 1, peel_cores, part, rows.indptr.itemsize)
     return core.astype(np.int64)
 
 

@@ -2,8 +2,8 @@
 
 A kernel is an ordinary Python function that calls the words below. `specialise` takes its syntax tree, replaces them by
 what they mean in a given semiring, and has Numba compile it under a name of its own. That compiles three times as fast
-as calling operators as functions, and Numba's cache on disk recognises the result in later processes. Plain functions
-of the kernel's own module that it calls are specialised in the same way.
+as calling operators as functions, and Numba's cache on disk recognises the result. Plain functions of the kernel's own
+module that it calls are specialised in the same way.
 
     term(a, x, out, inner, zero)   one term: of the matrix's value, the vector's, the row computed, the entry met
     plus(s, t)                     ⊕
@@ -35,10 +35,7 @@ WORDS = ("term", "plus", "joined", "stops", "can_stop", "carries", "weighed")
 
 @lru_cache(maxsize=512)
 def specialise(kernel, add, multiply, term, flip, pattern, weighs, inner=False):
-    """The kernel, compiled for that arithmetic when it is first called. `pattern`: matrix values are 1, not read.
-
-    `inner`: only other kernels call it.
-    """
+    """The kernel for that arithmetic. `pattern`: matrix values are 1, not read. `inner`: only other kernels call it."""
     ring = Ring(add, multiply, term, flip, pattern, weighs)
     tree = _tree(kernel)
     tree.body[0].name = name = f"{kernel.__name__}_{ring.name}"
@@ -81,8 +78,7 @@ def compiled(kernel, product: Product, pattern):
 
 
 def operands(kernel, product: Product, part, values, count=0):
-    """The kernel for this product, and what it reads: the values of the matrix `part`, and those of the vector or of
-    the other matrix, of `count` entries; or none."""
+    """The kernel for this product, and the values of both operands that it reads; `count`: entries of the other one."""
     pattern, weighs = part.values is None and product.structure_only, not product.structure_only
     a = b = nothing(product.dtype)
     if not pattern and (product.term in ("a", "both") or weighs):

@@ -3,9 +3,8 @@
 For every vertex i and every neighbour j before it, the neighbours before j that they have in common are counted. In
 short rows, as in meshes, by walking two rows side by side; nothing is prepared. In long rows by marking those of i as
 bits, in rows of the neighbours before every vertex. Where rows would be looked at too often, vertices are numbered by
-descending degree. A triangle is then found at its corner of least degree, where rows of neighbours before a vertex are
-short. Most of the work of such a graph is among its hubs, whose rows are long: the first vertices, the core, have their
-rows as bits, too, and 64 of their entries are compared at once.
+descending degree. The first vertices, the core, then have long rows: these are bits, too, and 64 entries are compared
+at once.
 """
 
 from __future__ import annotations
@@ -207,7 +206,6 @@ def marked_rows(begins, lower, core, bits, begin, end):
 
 @inner
 def work(A, W, board, me):
-    """One thread's part in a job."""
     noinline()
     kind, total, n = board[crew.JOB_KIND], U0, board[crew.JOB_END]
     bits = uncounted(W.marks[me])
@@ -227,31 +225,20 @@ def work(A, W, board, me):
     ordered_add(board, crew.FOUND, np.int64(total))
 
 
-@inner
-def lead(A, W, board, kind, size):
-    """One job over all rows."""
-    crew.open_job(board, kind, 0, A.indptr.size - 1, size, 0, 0, 0)
-    work(A, W, board, np.int64(0))
-    crew.close_job(board)
-
-
-part_of = team.led(lead, work)
+part_of = team.led(team.chunks(work), work)
 
 
 @outer
 def run(A, W, board, kind, size, cells, helpers, me):
-    """One thread's part: number 0 leads, others help."""
-    part_of(A, W, board, (kind, size), cells, helpers, me)
+    part_of(A, W, board, (kind, 0, A.indptr.size - 1, size, 0, 0, 0), cells, helpers, me)
 
 
 def together(kind, A, W):
     """One job by all threads: the sum of what they found."""
     n, threads, board = len(A.indptr) - 1, len(W.marks), crew.new_board()
     size = max(64, min(policy.MAX_ROWS_PER_CHUNK, n // (policy.CHUNKS_PER_THREAD_OF_ROWS * threads)))
-    with compiling(run):
-        team.lead(
-            threads - 1, run, (A, W, board, kind, policy.ROWS_OF_TRIANGLES if kind == MARK else size), A.indptr.itemsize
-        )
+    part = A, W, board, kind, policy.ROWS_OF_TRIANGLES if kind == MARK else size
+    team.lead(threads - 1, run, part, A.indptr.itemsize)
     return int(board[crew.FOUND])
 
 
@@ -281,7 +268,6 @@ def unprepared(m, words):
 
 
 def count_triangles(part):
-    """How many triangles there are."""
     m = len(part.indices)
     some = part.indices[:: m // SAMPLED + 1]  # neighbours: hubs are found where they matter
     if (part.indptr[some + 1] - part.indptr[some]).sum() > policy.SHORT_ROWS * len(some):
@@ -294,9 +280,9 @@ def count_triangles(part):
 
 @outer
 def count_corners(begins, lower, core, marks, common, counts, end, size, board):
-    """For every vertex i and every neighbour j before it, count the neighbours before j that they have in common.
+    """Count the triangles at each of their corners; see the top of this file.
 
-    Arrays have one row per worker: marks, bits that are all 0 before and after; common, room for those neighbours;
+    Arrays have one row per worker: marks, bits that are all 0 before and after; common, room for common neighbours;
     counts, how many triangles of each vertex this worker has found.
     """
     worker = atomic_add(board, crew.NEXT_WORKER, 1)
@@ -350,8 +336,7 @@ def add_up(counts, order, found, end, size, board):
 
 
 def triangles_each(part):
-    """How many triangles each vertex is in, int64. Each is found once, by one thread, and counted at its corners; where
-    vertices are numbered by degree, most counts go to few vertices, which stay in a cache."""
+    """How many triangles each vertex is in, int64. Each is found once, by one thread, and counted at its corners."""
     n, m = len(part.indptr) - 1, len(part.indices)
     found, (_, W) = np.empty(n, np.int64), lower_rows(part)
     workers, longest = len(W.marks), int(np.diff(W.begins).max(initial=0))

@@ -1,8 +1,7 @@
 """Matrix times vector, by rows and by columns: kernels for any semiring (see specialise.py for the words in them).
 
 Offsets, indices and loop counters are unsigned, so that no code for negative indices is made. Bits are bytes, 0 or 1.
-The sum of a row is computed by one thread in the order of its entries: threads change no bit. Arguments that belong
-together come as tuples; a kernel takes them apart once, before its loops.
+The sum of a row is computed by one thread in the order of its entries: threads change no bit.
 """
 
 # ruff: noqa: F821 — term, plus, joined, stops, can_stop, carries and weighed are written in by specialise.py
@@ -21,9 +20,8 @@ PACKING = np.uint64(0x0102040810204080)  # eight bytes, 0 or 1, times this: thei
 def open_rows(filled, bits, complement, begin, stop, chosen):
     """The rows of [begin, stop) that the mask lets through and that have entries; returns how many.
 
-    filled, bits    one byte per row, 0 or 1; begin is a multiple of 64. Without a mask, bits is empty.
-
-    64 rows are made one word, so that the branch at the end of its ones, which is mispredicted, comes once in 64 rows.
+    filled and bits have one byte per row; begin is a multiple of 64. Without a mask, bits is empty. 64 rows are made
+    one word, so that the branch at the end of its ones, which is mispredicted, comes once in 64 rows.
     """
     noinline()
     count = U0
@@ -53,7 +51,6 @@ def open_rows(filled, bits, complement, begin, stop, chosen):
 
 @inner
 def copy_rows(rows, begin, stop, chosen):
-    """The rows of a list from place begin to stop."""
     for c in range(U0, stop - begin):
         chosen[c] = rows[begin + c]
     return stop - begin
@@ -116,9 +113,7 @@ def pull_chosen(A, x, how, result, chosen, many, begin, listed, weight):
 def pull(A, filled, x, mask, how, result, end, size, board):
     """y(i) = ⊕ₖ A(i,k) ⊗ x(k) for the rows of a list, those whose bit differs from `complement`, or all.
 
-    A        offsets, indices and values of rows
     filled   one byte per row: whether it has entries
-    x        values and bits
     mask     (rows, bits, complement): a list, or one bit per row; both empty without a mask
     how      (exits, blends): whether a row may stop early; whether absent entries are added as the identity, which
              reads more but has no branch that is hard to predict
@@ -196,16 +191,12 @@ def locate(array, begin, end, value):
 
 
 def push(A, x, mask, result, parts, end, size, board):
-    """The columns that x names, scattered: y(v) ⊕= A(v,u) ⊗ x(u).
+    """The columns that x = (places, values) names, scattered: y(v) ⊕= A(v,u) ⊗ x(u).
 
-    A        offsets, indices and values of columns
-    x        (places, values)
     mask     (bits, complement); bits are empty without a mask
-    result   (mark, total, queue): one byte per row, 0 before; sums, where marked; the rows marked, those of each part
-             from its first row on
-    parts    (bounds, counts): part p is the rows from bounds[p] to bounds[p + 1], of which counts[p] get marked. It is
-             filled by one thread, which goes through all columns but searches for its part of each, so that a row's
-             terms are added in the order of x, whichever thread does it
+    result   (mark, total, queue): one byte per row, 0 before; sums, where marked; the rows marked, part after part
+    parts    (bounds, counts): part p is the rows from bounds[p] to bounds[p + 1], of which counts[p] get marked. One
+             thread fills it and searches each column for it, so that a row's terms are added in the order of x
     """
     indptr, indices, a = A
     places, values = x
@@ -269,24 +260,8 @@ def entries_where(indptr, bits):
 
 
 @outer
-def collect(mark, queue, bounds, counts, found):
-    """List the rows that a push marked, one part after the other, and clear the marks."""
-    tail = U0
-    for part in range(counts.size):
-        begin = np.uint64(bounds[part])
-        for i in range(begin, begin + np.uint64(counts[part])):
-            v = queue[i]
-            mark[v] = 0
-            found[tail] = v
-            tail += U1
-
-
-@outer
 def fill(values, present, bits, complement, value):
-    """Write one value where a bit differs from `complement`; returns how many are present afterwards.
-
-    Two loops, each so simple that it is done many places at a time.
-    """
+    """Write a value where a bit differs from `complement`, in vectorised loops; returns how many are present then."""
     shut = np.uint8(complement)
     count = np.int64(0)
     for i in range(values.size):
@@ -300,7 +275,6 @@ def fill(values, present, bits, complement, value):
 
 @outer
 def fill_rows(values, present, rows, value):
-    """Write one value in each of these rows."""
     for i in range(U0, np.uint64(rows.size)):
         values[rows[i]] = value
         present[rows[i]] = 1

@@ -1,7 +1,7 @@
 """The whole search, compiled: levels by the plan's rule, until the frontier is empty.
 
 One thread leads. It runs `lead`, which computes levels too small to share by itself and makes all else a job on the
-board (crew.py). Helpers join in its jobs: INIT, then level after level
+board (crew.py): INIT, then level after level
 
     PUSH, or PULL (before the first: MARK_UP, where many vertices go into its bitmaps), then GATHER if paths are counted
 
@@ -21,21 +21,12 @@ from hopwave.engines.cpu.intrinsics import call_address, inner, nanoseconds, noi
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
 from hopwave.engines.cpu.search import state, steps
-from hopwave.engines.cpu.team import led, regions
+from hopwave.engines.cpu.team import chunks, led, regions
 
 ZERO = np.int64(0)  # not Python's 0, of which Numba would compile a version of its own
 
 push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk = (inner(function) for function in CHUNK_SIZES)
-by_regions = regions(steps.work)  # a job over words of 64 vertices
-
-
-@inner
-def together(A, W, board, kind, begin, end, size, depth, flags, which):
-    """Post a job over [begin, end), work on it, and wait for the helpers."""
-    noinline()
-    crew.open_job(board, kind, begin, end, size, depth, flags, which)
-    steps.work(A, W, board, ZERO)
-    crew.close_job(board)
+by_regions, together = regions(steps.work), chunks(steps.work)  # jobs over words of 64 vertices, and over the queue
 
 
 @inner
@@ -63,10 +54,7 @@ def add_segment(segments, count, begin, depth):
 
 @inner
 def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, threads):
-    """Make the bitmaps that a pull reads. Returns whether the frontier's distances, `depth` each, were written too.
-
-    A depth of -1: they are written already.
-    """
+    """Make a pull's bitmaps. Returns whether the frontier's distances, `depth` each (-1: known), were written too."""
     noinline()
     n, words = W.parent.size, W.visited.size
     if marked < 0 and end - begin > max(begin, MANY_MARKS if threads > 1 else n // LARGE_SHARE):
@@ -100,10 +88,7 @@ def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, thread
 
 @inner
 def lead(A, W, board, here, sources, plan, rule, limits, trace):
-    """The leader's part. nf, mf, mu, nf0, mf0 and last are what a rule looks at (planning/rules.py).
-
-    A pushed level is not a function of its own: a call that passes records takes longer than a small level.
-    """
+    """The leader's part, with pushes in place: a call that passes records takes longer than a small level."""
     noinline()
     limit, threads, bits = limits[state.DEPTH_LIMIT], limits[state.THREADS], limits[state.DEGREE_BITS]
     indptr, indices, parent, queue, bitmaps = A.indptr, A.indices, W.parent, W.queue, W.bitmaps
@@ -193,5 +178,5 @@ part_of = led(lead, steps.work)
 
 @outer
 def take_part(A, W, board, here, sources, plan, rule, limits, trace, team, helpers, me):
-    """One thread's part: number 0 leads a search, others help in one after another. One function, so compiled once."""
+    """One thread's part: number 0 leads a search, others help in one after another."""
     part_of(A, W, board, (here, sources, plan, rule, limits, trace), team, helpers, me)

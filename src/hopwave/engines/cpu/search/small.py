@@ -1,7 +1,6 @@
 """The search of a small graph: one compiled call on the calling thread, every level pushed.
 
-A few hundred vertices are searched in a microsecond or two. A board for helpers, a rule before every level and bitmaps
-to pull by would take longer than the search itself, and so would handing their arrays to compiled code.
+A board for helpers, a rule and bitmaps would take longer than the search itself, a microsecond or two.
 """
 
 import logging
@@ -55,12 +54,10 @@ class SmallSearch:
 
 
 class FirstSearches(SmallSearch):
-    """Searches on a machine that has never compiled the loop of a large search, which takes some ten seconds.
+    """Searches before the loop of large searches was ever compiled on this machine, which takes some ten seconds.
 
-    `push_all` is compiled in one second, so it does the searches of a process until the loop is there. A process that
-    makes more than policy.FIRST_SEARCHES of them, or searches for longer than policy.FIRST_SECONDS in all, gains by the
-    loop: another thread then compiles it, and no search waits. For a graph that would take as long in one search, the
-    loop is compiled at once. Returns None where the loop is to search.
+    `push_all` is compiled in one second. After policy.FIRST_SEARCHES of them, or FIRST_SECONDS in all, another thread
+    compiles the loop, and no search waits. Returns None where the loop is to search.
     """
 
     _lock = threading.Lock()

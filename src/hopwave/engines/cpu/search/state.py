@@ -1,7 +1,4 @@
-"""The records of a search: the graph and the arrays it works on, what it is told, and what it did.
-
-Also a frontier as a stretch of the queue and as a bitmap, each made from the other, and the rule that picks a step.
-"""
+"""The records of a search, its frontier as a stretch of the queue and as a bitmap, and the rule that picks a step."""
 
 from collections import namedtuple
 
@@ -65,7 +62,6 @@ _always, _beamer, _one_way, _ratio, _xbfs, _growing, _fewer = (inner(function) f
 
 @inner
 def choose(code, a, b, n, m, nf, mf, mu, nf0, mf0, last):
-    """hopwave.planning.rules, compiled: which step computes the next level."""
     if code == 1:
         return _beamer(a, b, n, m, nf, mf, mu, nf0, mf0, last)
     if code == 2:

@@ -10,10 +10,9 @@ Encodings
                   vertices that an asynchronous pull finds one level early. Bits past the last vertex count as visited.
     distance      of pushed levels is filled in at the end, from the queue: one pass instead of many.
 
-Ids, offsets and loop counters are unsigned, so that no code for negative indices is made: on a small world a search is
-an eighth faster for it, and loops that copy do many vertices at a time. (Unsigned and signed together would make a
-float64: hence U1 and its like.) Loops read arrays from local names: an array taken out of a record inside a loop is
-counted as one more reference every time, atomically.
+Ids, offsets and loop counters are unsigned, so that no code for negative indices is made. (Unsigned and signed together
+would make a float64: hence U1 and its like.) Loops read arrays from local names: an array taken out of a record inside
+a loop is counted as one more reference every time, atomically.
 """
 
 import numpy as np
@@ -49,9 +48,8 @@ NEIGHBOURS_AHEAD = 6  # of a vertex that is pushed soon, prefetched; flat from 4
 def push_alone(indptr, indices, parent, queue, begin, end, tail):
     """The whole level on one thread. Returns the new end of the queue and the arcs that leave the found vertices.
 
-    What the vertices 4, 8 and 16 places ahead will need is prefetched, of the next level too. The number of neighbours
-    prefetched is fixed: a loop that ends with the row costs a sixth of the time on a Delaunay mesh. (Here and below,
-    these lines are not a function of their own: a call would count references to four arrays for every vertex.)
+    What the vertices 4, 8 and 16 places ahead will need is prefetched, always for the same number of neighbours: a loop
+    that ends with the row is slower. (Not a function: a call would count references to four arrays for every vertex.)
     """
     noinline()
     end, tail = np.uint64(end), np.uint64(tail)
@@ -111,8 +109,8 @@ def push_chunk(A, W, board, me, begin, stop, kept, level):
     """Push queue[begin:stop]; a vertex belongs to the worker that swaps its parent first, for the vertex it was seen
     from, or for a level that is at least 0. Returns how many the buffer keeps, and the arcs that leave what was found.
 
-    A swap waits for its cache line and lets nothing pass. So the vertices that look new are noted first, without a
-    branch, and claimed some dozens at a time, their lines requested ahead. Where rows are short, noting costs more.
+    A swap waits for its cache line. So vertices that look new are noted first, without a branch, and claimed some
+    dozens at a time, their lines requested ahead. Where rows are short, noting costs more.
     """
     noinline()
     indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
@@ -159,7 +157,6 @@ def push_chunk(A, W, board, me, begin, stop, kept, level):
 
 @inner
 def push_shared(A, W, board, me):
-    """Chunks of the frontier until none is left."""
     noinline()
     kept, edges, end = U0, 0, board[crew.JOB_END]
     while True:
@@ -179,8 +176,8 @@ def push_shared(A, W, board, me):
 def pull_words(A, parent, distance, visited, operand, new, first, last, depth, flags):
     """Unvisited vertices of words [first, last) look for a parent in the operand. Returns found, edges, checked.
 
-    Where one parent is enough, all vertices of a word ask for their hub first, those that have found it are noted, and
-    the others read their rows: three short loops, whose branches are predicted, instead of one.
+    Where one parent is enough, all vertices of a word ask for their hub first, and the others then read their rows:
+    short loops, whose branches are predicted.
     """
     noinline()
     found = 0
@@ -247,8 +244,7 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
 
 @inner
 def pull_words_ahead(A, parent, distance, visited, new, early, first, last, depth):
-    """XBFS, Algorithm 3: a pull that also takes a vertex at depth + 1 at once, if it has no parent at depth - 1 but a
-    neighbour already at depth. Distances are read while others write them; either value leads to a right answer."""
+    """XBFS, Algorithm 3: a pull that also takes a vertex at depth + 1 if only a neighbour at depth is found."""
     noinline()
     found = 0
     edges = 0
@@ -358,7 +354,6 @@ def mark_unreached(parent, distance, begin, end):
 
 @inner
 def fill(distance, begin, end, depth):
-    """Write one distance everywhere: that of the frontier, which has most vertices. Others are written afterwards."""
     noinline()
     for v in range(begin, end):
         distance[v] = depth
@@ -366,10 +361,7 @@ def fill(distance, begin, end, depth):
 
 @inner
 def mark_up(parent, visited, front, closed, first, last):
-    """Words of both bitmaps from the parents: what was visited at all, also as the frontier.
-
-    Vertices of earlier levels may stay in the frontier, since none has a neighbour that is still to be found.
-    """
+    """Words of both bitmaps from the parents. Earlier levels may be in the frontier: their neighbours are all found."""
     noinline()
     n = np.uint64(parent.size)
     for w in range(np.uint64(first), np.uint64(last)):
@@ -382,7 +374,6 @@ def mark_up(parent, visited, front, closed, first, last):
 
 @inner
 def pull_chunks(A, W, board, me):
-    """One worker's share of a pull: chunks of words until none is left."""
     ahead_too, region = board[crew.JOB_KIND] == PULL_AHEAD, me
     depth = np.int32(board[crew.JOB_DEPTH])
     flags, which = board[crew.JOB_FLAGS], board[crew.JOB_WHICH]
@@ -420,7 +411,7 @@ def pull_chunks(A, W, board, me):
 def work(A, W, board, me):
     """One worker's share of the open job."""
     noinline()
-    kind, end, size = board[crew.JOB_KIND], board[crew.JOB_END], board[crew.JOB_CHUNK]
+    kind = board[crew.JOB_KIND]
     if kind == PUSH:
         push_shared(A, W, board, me)
         return
@@ -445,10 +436,9 @@ def work(A, W, board, me):
         else:
             mark_unreached(parent, distance, first, last)
     while True:  # places in the queue
-        begin = atomic_add(board, crew.NEXT_CHUNK, size)
-        if begin >= end:
+        begin, stop = crew.next_chunk(board)
+        if begin >= stop:
             return
-        stop = min(begin + size, end)
         if kind == GATHER:
             count_paths(A, W, begin, stop, depth)
         else:

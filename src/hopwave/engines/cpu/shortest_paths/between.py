@@ -8,13 +8,10 @@ Of several pairs along lengths (`State`), the exact length from the source is fo
     bound        the least d[0] + d[1] that was met, widened by what rounding may amount to
 
 The sum of two halves is rounded otherwise than a path's length from the source on. So the search from the source goes
-on after both have met: over vertices that the other has settled, and only where d[0] + d[1] is within the bound. What
-it finds at the target is the length that Dijkstra's algorithm finds, to the last bit.
-
-A settled vertex follows its short arcs (many/settling.py), and waits once more for its long ones, until Δ/2 later:
-most searches have met by then. When the distances of both searches add up to the length of a path, each of its arcs of
-length Δ or more between the two was followed from one end at least. So where the search from the source must still look
-at long arcs, d[0] + d[1] is within the bound.
+on after both have met, over vertices that the other has settled and where d[0] + d[1] is within the bound. It finds the
+length of Dijkstra's algorithm, to the last bit. A settled vertex follows its short arcs (many/settling.py), and waits
+once more for its long ones, until Δ/2 later: most searches have met by then. When both distances add up to the length
+of a path, each of its long arcs between the two was followed from one end at least.
 """
 
 from collections import namedtuple
@@ -49,10 +46,7 @@ def shortest_path(loaded, source, target):
 
 
 def path_between(out, into, source, target, closed, by_vertices):
-    """`shortest_path` in these rows, those of arcs and of reversed arcs. closed: see row_order.is_closed.
-
-    by_vertices: the side whose frontier has fewer vertices goes on, as in NetworkX, so that its path is found.
-    """
+    """`shortest_path` in rows out and into. by_vertices: the side with fewer vertices goes on, as in NetworkX."""
     n = len(out[0]) - 1
     before, after = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     with compiling(meet):
@@ -73,8 +67,7 @@ def path_over(middle, before, after, source, target):
 
 @inner
 def expand(indptr, indices, mine, theirs, queue, begin, end, source, closed):
-    """One level from one side. Returns the new end of its queue, the arcs that leave what it found, and where the sides
-    meet, or -1."""
+    """One level from one side: the new end of its queue, the arcs that leave what it found, where both meet (-1)."""
     noinline()
     tail, arcs, shut = end, 0, closed.size > 0
     for i in range(begin, end):
@@ -95,11 +88,7 @@ def expand(indptr, indices, mine, theirs, queue, begin, end, source, closed):
 
 @outer
 def meet(indptr, indices, in_indptr, in_indices, before, after, source, target, closed, by_vertices):
-    """A vertex in the middle of a shortest path, or -1; before and after lead from it to both ends.
-
-    The side whose next level has fewer arcs goes on, or fewer vertices. Both have finished their levels without
-    meeting, so the first vertex that a new level shares with the other side lies on a shortest path.
-    """
+    """A vertex in the middle of a shortest path, or -1. The side whose next level has fewer arcs (vertices) goes on."""
     before[source] = np.int32(source)
     after[target] = np.int32(target)
     if source == target:
@@ -129,12 +118,11 @@ def meet(indptr, indices, in_indptr, in_indices, before, after, source, target, 
 
 @outer
 def meet_along_lengths(out, back, source, target, closed, seen, before, settled, keys, times, vertices):
-    """From both ends in turn, as NetworkX does: the vertex where a shortest path's halves meet, the vertices before it
-    on both halves, and the length; −1 if they do not meet.
+    """From both ends in turn, as NetworkX does: the vertex where a shortest path's halves meet, or −1, the vertices
+    before it on both halves when they met, and the length.
 
-    The vertices before it are those of the time when they met: one half may become shorter by so little that the sum
-    does not, and NetworkX then keeps the path. All arrays but closed (row_order.is_closed) have two rows, one per end:
-    seen is infinite, settled is 0 everywhere; before leads to the end.
+    NetworkX keeps that path if one half then becomes shorter by too little to change the sum. Arrays have one row per
+    end: seen is infinite, settled is 0 everywhere; before leads to the end. closed: see row_order.is_closed.
     """
     size = np.array([1, 1], np.uint64)
     ends = (source, target)
@@ -173,8 +161,7 @@ def meet_along_lengths(out, back, source, target, closed, seen, before, settled,
 
 
 def path_from_both_ends(out, back, source, target, closed):
-    """The path that NetworkX's bidirectional_dijkstra finds and its length, or None. `back` has the arcs backwards;
-    closed: see row_order.is_closed."""
+    """The path that NetworkX's bidirectional_dijkstra finds and its length, or None. `back`: the arcs backwards."""
     n, entries = len(out.indptr) - 1, len(out.indices) + 1
     seen, before, settled = np.full((2, n), np.inf), np.full((2, n), -1, np.int32), np.zeros((2, n), np.uint8)
     heap = np.empty((2, entries)), np.empty((2, entries), np.uint64), np.empty((2, entries), np.uint32)
@@ -192,7 +179,6 @@ def path_from_both_ends(out, back, source, target, closed):
 
 
 def new_state(n, m):
-    """Room for searches one after another on a graph of n vertices and m arcs. Untouched pages cost nothing."""
     return State(
         d=np.full((2, n), np.inf),
         parent=np.empty((2, n), np.int32),
@@ -217,7 +203,6 @@ def side(loaded, arcs, pairs, threads):
 
 @inner
 def offer(S, end, count, size, time, u, v, length):
-    """A shorter way to v over u; returns how many vertices the search has touched."""
     if S.d[end, v] == np.inf:
         S.touched[end, count] = v
         count += 1

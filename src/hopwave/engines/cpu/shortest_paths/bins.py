@@ -1,14 +1,11 @@
 """Bins of vertices by distance, one set per worker. Together they are a radix heap with digits of six bits.
 
-A distance d belongs to bucket k = ⌊d / Δ⌋. No relaxation reaches back before the current bucket, `now`: lengths are not
-negative, and a rounded sum is never less than either term. The six-bit digits of k and `now` agree down to some
-position; that position is the level, and k's digit there the bin. So level 0 holds buckets that differ from `now` in
-the last digit alone, one bucket per bin, and a bin of a higher level holds a range of buckets, to be spread over lower
-levels when `now` comes there. An entry moves at most once per level, however wide the range of distances is.
+A distance d belongs to bucket k = ⌊d / Δ⌋. No relaxation reaches back before the current bucket, `now`. The six-bit
+digits of k and `now` agree down to some position; that position is the level, and k's digit there the bin. So level 0
+holds buckets that differ from `now` in the last digit alone, one bucket per bin; a bin of a higher level holds a range
+of buckets, to be spread over lower levels when `now` comes there. An entry moves at most once per level.
 
-An entry is a vertex with the distance it was given. It is stale, and skipped, once the vertex has a shorter one. A
-distance that a vertex is given makes one entry, or is passed on at once (loop.py): each is passed on at most once.
-
+An entry is a vertex with the distance it was given. It is stale, and skipped, once the vertex has a shorter one.
 Entries lie in blocks of 64. A bin is a chain of blocks, and threads share work by blocks. Before a vertex is relaxed,
 its worker reserves as many blocks as its arcs could fill. If the pool has too few, the worker stops there, and Python
 makes the pool larger (delta_stepping.py).
@@ -61,7 +58,6 @@ class Pool(NamedTuple):
 
 
 def pool_arrays(blocks, distances=np.float64):
-    """The arrays of a Pool of that many blocks, for distances of that type."""
     return (
         declare(np.uint32, link=blocks, vertex=64 * blocks)
         | declare(np.uint8, begin=blocks, end=blocks)
@@ -93,7 +89,6 @@ def reserve(pool, row, board, count):
 
 @inner
 def release(pool, row, b):
-    """The block is free."""
     pool.link[b] = np.uint32(row[FREE])
     row[FREE] = b
     row[FREE_COUNT] += U1

@@ -6,9 +6,6 @@ twice: that is Dijkstra's algorithm (`search`; many/settling.py with the heap). 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
 import numpy as np
 
 from hopwave.arrays import ignoring
@@ -22,20 +19,12 @@ from hopwave.engines.cpu.many.settling import LAST, NONE, ShortArcs, forget, put
 from hopwave.engines.cpu.policy import CHAIN_DEGREE
 from hopwave.engines.cpu.shortest_paths import bins, loop
 from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
-from hopwave.engines.cpu.views import allocate, kept, new_array, read_only, unsigned_rows
+from hopwave.engines.cpu.views import allocate, kept, left_or_new, new_array, read_only, unsigned_rows
 
 TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths at once, which stay in a cache
 NARROWEST, WIDEST = 1e-300, 1e300  # buckets; so that neither Δ nor 1/Δ is infinite
 NO_LENGTHS, ALL_ONE = read_only(np.empty(0)), read_only(np.ones(1, np.uint32))
 BEYOND = {np.dtype(np.float64): np.inf, np.dtype(np.uint32): 2**32 - 1}  # all distances, by their type
-
-
-@dataclass
-class SparePaths:
-    """Kept with a matrix: arrays between two runs."""
-
-    pools: list[Any] = field(default_factory=list)
-    states: list[weighted.WorkerState] = field(default_factory=list)
 
 
 @kept
@@ -78,9 +67,11 @@ def whole_lengths(values, n):
 
 @kept
 def width_of(A):
-    """The width of buckets for a matrix, from some of its lengths."""
+    """The width of buckets: wide where vertices have few arcs, since few distances are then corrected, or no hubs."""
     typical = typical_length(ALL_ONE if A.rows.values is None else A.rows.values)
-    return policy.bucket_width(typical, len(A.rows.indices) / max(1, A.shape[0]), has_hubs(A))
+    degree, power = len(A.rows.indices) / max(1, A.shape[0]), policy.BUCKET_POWER
+    width = typical * policy.BUCKET_WIDTH / max(degree, 1.0) ** power
+    return width if has_hubs(A) else width * max(1.0, degree / policy.REGULAR_DEGREE) ** (power / 2)
 
 
 @ignoring("over")  # between two lengths, the median may overflow to infinity
@@ -99,41 +90,36 @@ def has_hubs(A):
 
 
 def delta_stepping(A, job, delta, threads, trace):
-    """Distances of a ShortestPathsJob; Δ; if traced one row per bucket, as loop.TRACE_COLUMNS says; whether it was
-    Dijkstra's algorithm on one core instead."""
+    """Distances; Δ; a row per bucket if traced (loop.TRACE_COLUMNS); whether one core ran Dijkstra's algorithm."""
     n, m, given, sources = A.shape[0], len(A.rows.indices), delta, job.sources
     workers = min(thread_count(threads), policy.path_threads(m), policy.MAX_TEAM + 1)
-    delta = min(max(policy.shared_width(width_of(A), workers) if delta is None else delta, NARROWEST), WIDEST)
+    shared = width_of(A) * (1 + workers / 8)  # each thread finds work in a bucket; distances are corrected more often
+    delta = min(max(shared if delta is None else delta, NARROWEST), WIDEST)
     free = given is None and not trace and len(sources) == 1 and A.rows.values is not None and m > 0
-    if free and policy.one_core_is_faster(m / n, workers):
+    if free and (workers == 1 or (workers <= policy.FEW_WORKERS and m / n < policy.THIN_DEGREE)):
         return on_one_core(A, job), delta, [], True
-    arcs, spare = bucket_arcs(A), A._prepared.record(SparePaths)
-    blocks = policy.first_blocks(n, len(sources), workers)
-    try:
-        pool = spare.pools.pop()
-    except IndexError:  # the first run, or another thread has it
-        pool = None
+    arcs, spare = bucket_arcs(A), A._prepared.made(bins.Pool, list)
+    blocks = 64 + (policy.ENTRIES_PER_VERTEX * n + len(sources)) // 64 + policy.BLOCKS_PER_WORKER * workers
+    pool = left_or_new(spare, lambda: None)
     if pool is None or len(pool.link) < blocks:
         pool = bins.new_pool(blocks, arcs.lengths.dtype)
     run = _Run(pool, n, workers, trace, (1 / delta, has_hubs(A)), job)
     start = np.asarray(sources, np.uint32)
-    with compiling(loop.take_part):
-        while run.here[loop.PHASE] != loop.OVER:
-            run.go_on(arcs, start)
-    spare.pools[:] = [run.pool]  # one is enough, however many threads search this graph at once
+    while run.here[loop.PHASE] != loop.OVER:
+        run.go_on(arcs, start)
+    spare[:] = [run.pool]  # one is enough, however many threads search this graph at once
     return run.answer if len(run.answer) else run.d, delta, run.trace, False
 
 
 def on_one_core(A, job):
-    """Distances from one source, the nearest vertices first."""
-    spare, arcs = A._prepared.record(SparePaths), arcs_for_one(A)
+    spare, arcs = A._prepared.made(weighted.WorkerState, list), arcs_for_one(A)
     n, m, (source,), targets = A.shape[0], len(arcs.indices), job.sources, np.array(job.targets, np.uint32)
     if job.targets and not arcs.in_any_order:
         return dijkstra(arcs_of(A), job.sources, job.limit, job.targets, None)[1]
-    try:
-        state = spare.states.pop()
-    except IndexError:  # the first run, or another thread has it
-        state = weighted.WorkerState(waiting=weighted.new_waiting(m), **allocate(weighted.vertex_arrays(n, True)))
+    state = left_or_new(
+        spare,
+        lambda: weighted.WorkerState(waiting=weighted.new_waiting(m), **allocate(weighted.vertex_arrays(n, True))),
+    )
     d = np.full(n, np.inf)
     if arcs.in_any_order:
         with compiling(search):
@@ -141,13 +127,11 @@ def on_one_core(A, job):
     else:
         with compiling(settling.search):
             settling.search(arcs, d, state, np.uint32(source), float(job.limit))
-    spare.states[:] = [state]  # one is enough, however many threads search this graph at once
+    spare[:] = [state]  # one is enough, however many threads search this graph at once
     return d
 
 
 class _Run:
-    """The arrays of one run."""
-
     def __init__(self, pool, n, workers, trace, numbers, job):
         kind = pool.distance.dtype
         self.pool, self.d, self.trace, self.numbers = pool, new_array(n, kind), [], np.array(numbers, float)
@@ -194,8 +178,7 @@ class _Run:
 def walk(A, d, bucket, limit, before, v, offer):
     """From v, which was just reached from `before`, along a chain: its end, and how far away that is.
 
-    A negative length says that nothing has to wait: the chain ends in a leaf, or was walked from the other side. It
-    ends early where the ring of buckets does not reach farther.
+    A negative length says that nothing has to wait: the chain ends in a leaf, or was walked from the other side.
     """
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
     while True:
@@ -220,10 +203,7 @@ def walk(A, d, bucket, limit, before, v, offer):
 
 @outer
 def search(A, d, waiting, source, limit, targets):
-    """Fill d, infinite before, with the distances up to the limit. A is many.settling.Arcs, in any order.
-
-    With targets, the search ends after the bucket of the last of them.
-    """
+    """Fill d, infinite before, with distances to the limit, or to the bucket of the last target. A: settling.Arcs."""
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
     first, marks, following = waiting.first, waiting.marks, waiting.following
     vertex, key = waiting.vertex, waiting.key

@@ -1,11 +1,10 @@
 """What Yen's algorithm searches for: spurs, which leave a path at one of its vertices, and the paths they make.
 
 The part of the path before that vertex is the spur's root. A spur does not return to its root, and some arcs are
-forbidden as its first. A search for it is guided by each vertex's distance to the target in the whole graph (A*; Hart,
-Nilsson and Raphael, 1968), so it looks at little beside the path. These distances were added up from the other end, and
-may be off in their last bits. So a vertex may be settled again, and the search ends when no waiting vertex is below
-`slack` times the length found; slack is 1 if sums are whole numbers. Of equals, the last offered is settled first: it
-is nearest to the target.
+forbidden as its first. A search is guided by each vertex's distance to the target in the whole graph (A*; Hart, Nilsson
+and Raphael, 1968). These distances were added up from the other end, and may be off in their last bits. So a vertex may
+be settled again, and the search ends when no waiting vertex is below `slack` times the length found; slack is 1 if sums
+are whole numbers. Of equals, the last offered is settled first: it is nearest to the target.
 """
 
 from typing import Any, NamedTuple
@@ -23,12 +22,13 @@ PIECE = 4096  # searches in one compiled call: Ctrl-C waits for its end
 
 @outer
 def search(A, start, length, target, place, at, first, rest, most, slack, work):
-    """From `start`, whose distance is `length`, to the target; returns the distance there, infinite if there is none.
+    """From `start`, whose distance is `length`, to the target: the distance there, infinite if there is no way; −1 if
+    the heap is too small.
 
     place: each vertex's place on the path that the spur leaves, n for other vertices; places before `at` are the root.
-    first: heads to which no arc from `start` may lead. rest: a lower bound of each vertex's distance to the target,
-    infinite if there is no way. most: the greatest length. d is infinite before and after; parent leads back from the
-    target, and final has the distances of that path's vertices. Returns −1 if the heap is too small.
+    first: heads to which no arc from `start` may lead. rest: a lower bound of each vertex's distance to the target.
+    most: the greatest length. d is infinite before and after; parent leads back from the target, final has the path's
+    distances.
     """
     d, final, parent, touched, keys, times, vertices = work
     count, size, time = 1, U1, 0
@@ -83,11 +83,7 @@ class Paths(NamedTuple):
 
 
 class Spurs(NamedTuple):
-    """Per spur: the path that it leaves, at which of its vertices, and the spur before it from the same root, or −1.
-
-    Its first arc is another than that of the path that it leaves, and than those of the paths that earlier spurs of its
-    root leave.
-    """
+    """Per spur: the path that it leaves, at which vertex, and the spur before it from the same root, or −1."""
 
     path: Any
     at: Any
@@ -144,8 +140,7 @@ def find_lengths(A, paths, known, spurs, target, rest, most, slack, place, heads
 
 @outer
 def find_paths(A, paths, count, known, lengths, some, target, rest, slack, place, heads, work):
-    """Write the paths of some known spurs behind the first `count`; returns how many, fewer if there is too little
-    room."""
+    """Write the paths of some known spurs behind the first `count`; returns how many: fewer if room is lacking."""
     final, parent = work[1], work[2]
     for i in range(some.size):
         path, at, before = known.path[some[i]], known.at[some[i]], known.before[some[i]]
@@ -176,8 +171,8 @@ def find_paths(A, paths, count, known, lengths, some, target, rest, slack, place
 class Deviations:
     """Spurs with their lengths, and the paths of some of them; `rest` and `slack` as `search` has them.
 
-    Path 0 is the source alone, and spur 0 leaves it by any arc: its path is a shortest one. `elsewhere`: another way to
-    find the lengths of many spurs (engines/cuda/shortest_paths.py).
+    Path 0 is the source alone, and spur 0 leaves it by any arc: its path is a shortest one. `elsewhere`: a GPU's search
+    for the lengths of many spurs (engines/cuda/shortest_paths.py).
     """
 
     def __init__(self, arcs, rest, slack, source, target, most, elsewhere=None):
@@ -246,20 +241,17 @@ class Deviations:
         self.count = last
 
     def path(self, spur):
-        """The vertices of a path that was found."""
         number = self.path_of[spur]
         return self.paths.vertices[self.paths.begins[number] : self.paths.begins[number + 1]]
 
 
 def _twice(arrays):
-    """The arrays with room for as much again."""
     return tuple(np.concatenate([array, np.empty_like(array)]) for array in arrays)
 
 
 @outer
 def next_on_trees(A, d, end):
-    """For every vertex the next one on a shortest path to where the search of the distances d began; −1 if only arcs of
-    length 0 lead on."""
+    """For every vertex the next on a shortest path to where d begins; −1 if only arcs of length 0 lead on."""
     found = np.full(d.size, -1, np.int32)
     for u in range(d.size):
         for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + 1])):
@@ -273,11 +265,11 @@ def next_on_trees(A, d, end):
 
 @outer
 def last_of(order, first, last, source, target, k):
-    """The k-th of the vertices in this order over which the path of two trees is simple, and different from those of
-    the vertices before; −1 if there are fewer. first, last: the next vertices on the way to the source, to the target.
+    """The k-th of the vertices in this order over which the path of two trees is simple and a new one; or −1.
 
-    The paths over u and over v, its next vertex, are the same if each is the other's neighbour in its tree; so paths
-    are told apart by the first vertex that is joined to v in this way.
+    first, last: the next vertices on the way to the source, to the target. The paths over u and over v, its next
+    vertex, are the same if each is the other's neighbour in its tree: paths are told apart by the first vertex joined
+    to v so.
     """
     known, seen = np.zeros(first.size, np.bool_), np.full(first.size, -1, np.int32)
     count = 0
@@ -306,8 +298,7 @@ def last_of(order, first, last, source, target, k):
 
 
 def tree_paths(out, into, from_source, to_target, ends, k, most):
-    """A length that k different simple paths do not exceed, each over one of the `most` nearest vertices; infinite if
-    these do not have as many."""
+    """A length that k different simple paths over the `most` nearest vertices do not exceed; infinite if fewer."""
     through = from_source + to_target
     order = np.argsort(through, kind="stable")[:most]
     with compiling(next_on_trees), compiling(last_of):

@@ -1,8 +1,8 @@
 """Dijkstra's algorithm on one core, nearest vertex first. It may stop early.
 
-The heap is a four-ary tree of (distance, when it was offered, vertex), nearest first, then earliest first. Of equals,
-the first offered is settled first, as in NetworkX, whose results depend on that order. A vertex has an entry for every
-time its distance became shorter; all but the last are stale and skipped.
+The heap is a four-ary tree of (distance, when it was offered, vertex), nearest first, then earliest first, as in
+NetworkX, whose results depend on that order. A vertex has an entry for every time its distance became shorter; all but
+the last are stale and skipped.
 """
 
 import numpy as np
@@ -51,9 +51,8 @@ def drop_first(keys, times, vertices, size):
 def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, order, keys, times, vertices):
     """Settle vertices nearest first; returns how many. Before, d is infinite everywhere.
 
-    stop is two numbers, (a, b): the search ends when it has settled a of the wanted vertices, or b of all, and those
-    that are as far away as the last of them; −1: it has no such end. Distances of vertices that are not in `order` are
-    not final.
+    stop is (a, b): the search ends when it has settled a of the wanted vertices, or b of all, and those as far away as
+    the last of them; −1: it has no such end. Distances of vertices that are not in `order` are not final.
     """
     size, time, settled, last, ahead = U0, U0, 0, np.inf, stop[0]
     for s in sources:
@@ -94,7 +93,6 @@ def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, or
 
 
 def arcs(rows, lengths):
-    """Offsets, indices and float64 lengths as kernels read them."""
     return Arcs(*map(unsigned, rows), read_only(lengths))
 
 

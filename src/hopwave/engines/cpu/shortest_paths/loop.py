@@ -12,17 +12,11 @@ passes on those that are too few to share, and posts the others as a job:
     SPREAD   put the entries of a bin that stands for many buckets into finer bins
     FINISH   after the last bucket: distances become float64, infinite where they are beyond all
 
-Distances are uint32 where all lengths are whole and no path reaches 2³²: half of the bytes. Sums are exact then, and
-the answer is that of float64.
+Distances are uint32 where all lengths are whole and no path reaches 2³²: half of the bytes. The order in which arcs are
+relaxed does not change a bit of the result: a distance is the least, over all paths, of the lengths added up from the
+source, and rounded addition is monotone. Dijkstra's algorithm computes the same minimum.
 
-The order in which arcs are relaxed does not change a bit of the result. A distance is the least, over all paths, of the
-lengths added up one after the other from the source; rounded addition is monotone, so whoever passes on the least
-distance of a vertex also offers the least to its neighbours, and all of them are passed on in the end. Dijkstra's
-algorithm computes the same minimum.
-
-    A   offsets, indices and lengths (bins.Arcs)                 W   the arrays of this run, with
-    F   the blocks that are next                                 d      the distances found so far
-                                                                 rows   one row per worker (bins.py)
+    A   offsets, indices and lengths (bins.Arcs)        W   the arrays of this run, a Run
 """
 
 from __future__ import annotations
@@ -46,7 +40,7 @@ from hopwave.engines.cpu.intrinsics import (
 from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, HUB_ARCS, HUBS_AT_ONCE, SMALL_BUCKET
 from hopwave.engines.cpu.shortest_paths import bins
 
-RELAX, SPREAD, FILL, FINISH = 1, 2, 3, 4
+RELAX, SPREAD, FILL, FINISH = (np.int64(kind) for kind in range(1, 5))
 FILLED = 1 << 14  # distances that a thread takes at a time
 AHEAD = np.uint64(4)  # entries ahead whose rows are fetched into the cache
 
@@ -57,8 +51,6 @@ TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
 
 
 class Run(NamedTuple):
-    """The arrays of one run."""
-
     d: Any
     beyond: Any  # one number: the distance of what is not reached, or is beyond the limit
     answer: Any  # the distances as float64; none where d has them already
@@ -75,7 +67,7 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
     """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left.
 
     A neighbour in the middle of a chain whose new distance is in this bucket need not wait in a bin: it is next. No
-    function is called per arc, because passing arrays to one takes longer than an arc; see bins.push.
+    function is called per arc: passing arrays to one takes longer than an arc; see bins.push.
     """
     noinline()
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
@@ -168,7 +160,6 @@ def is_short(pool, b, most):
 
 @inner
 def over_vertices(d, beyond, answer, board, kind):
-    """One worker's part in the first job or the last."""
     while True:
         begin, stop = crew.next_chunk(board)
         if begin >= d.size:
@@ -182,7 +173,6 @@ def over_vertices(d, beyond, answer, board, kind):
 
 @inner
 def work(A, W, board, me):
-    """One worker's part in a job."""
     noinline()
     d, pool, row, F, now, per_length = W.d, W.pool, W.rows[me], W.F, np.uint64(W.here[NOW]), W.numbers[0]
     kind, end = board[crew.JOB_KIND], board[crew.JOB_END]
@@ -222,8 +212,7 @@ def collect(pool, rows, F, here, level, digit):
 
 @inner
 def add_chains(pool, F, here, blocks):
-    """F begins with the first blocks of chains: add the others. All chains advance side by side, since every step along
-    one waits for what another core wrote."""
+    """F begins with the first blocks of chains: add the others, side by side, since each waits for other cores."""
     entries, i = 0, 0
     while i < blocks:
         b = F[i]
@@ -237,10 +226,7 @@ def add_chains(pool, F, here, blocks):
 
 @inner
 def deal_hubs(A, pool, row, board, F, here):
-    """If the next job is over few blocks, and the vertices in them have many arcs, give each a block of its own.
-
-    Returns whether it did: threads share blocks, and a single one may hold half of the arcs.
-    """
+    """Whether the next job was over few blocks with many arcs: each of its vertices has then a block of its own."""
     noinline()
     blocks, entries, arcs = here[BLOCKS], here[ENTRIES], U0
     if blocks > HUBS_AT_ONCE or here[KIND] != RELAX:
@@ -307,8 +293,7 @@ def note(rows, here, trace):
 
 @inner
 def all_settled(d, here, targets, now, per_length):
-    """Whether there are targets, and all are in buckets before `now`. here[SETTLED] is the place of the first that may
-    not be."""
+    """Whether there are targets, and all are in buckets before `now`; here[SETTLED]: the first that may not be."""
     i = here[SETTLED]
     while i < targets.size and bins.bucket_of(d[targets[i]], per_length) < now:
         i += 1
@@ -367,31 +352,25 @@ def begin(pool, row, board, per_length, sources, d):
         bins.push(pool, row, U0, per_length, s, d[s])
 
 
-@inner
-def whole_pass(A, W, board, kind):
-    """A job over all vertices."""
-    noinline()
-    crew.open_job(board, kind, 0, W.d.size, FILLED, 0, 0, 0)
-    work(A, W, board, np.int64(0))
-    crew.close_job(board)
+together = team.chunks(work)
 
 
 @inner
 def lead(A, W, board, sources, trace):
-    """The leader's part: jobs until all is done, or the trace is full, or the pool is empty."""
+    """Jobs until all is done, or the trace is full, or the pool is empty."""
     noinline()
     d, pool, rows, F, here, per_length, hubs = W.d, W.pool, W.rows, W.F, W.here, W.numbers[0], W.numbers[1] > 0.0
     if trace.size and here[BEGAN] == 0:
         here[BEGAN] = nanoseconds()
     if here[PHASE] == BEFORE:
-        whole_pass(A, W, board, np.int64(FILL))
+        together(A, W, board, FILL, 0, W.d.size, FILLED, 0, 0, 0)
         begin(pool, rows[0], board, per_length, sources, d)
     here[PHASE] = BETWEEN
     while next_job(A, d, pool, rows, board, F, here, per_length, hubs, W.targets, trace):
         work(A, W, board, np.int64(0))
         crew.close_job(board)
     if here[PHASE] == OVER and W.answer.size:
-        whole_pass(A, W, board, np.int64(FINISH))
+        together(A, W, board, FINISH, 0, W.d.size, FILLED, 0, 0, 0)
 
 
 part_of = team.led(lead, work)
@@ -399,5 +378,4 @@ part_of = team.led(lead, work)
 
 @outer
 def take_part(A, W, board, sources, trace, cells, helpers, me):
-    """One thread's part in a run: worker 0 leads, the others help."""
     part_of(A, W, board, (sources, trace), cells, helpers, me)

@@ -2,13 +2,12 @@
 
     d, found   for every vertex its k nearest so far, by distance and then by number: distances, numbers of facilities
 
-A vertex passes on only its k nearest. Others are not needed: to a vertex behind it, these k are at least as near. Sums
-of fractions are rounded, and two facilities that differ in the last bits at a vertex may be equally far from the next:
-so a vertex keeps SPARE more that are hardly farther than its k-th. Where arcs have lengths, a heap of (distance,
-number, vertex), nearest first, then lowest number, says which is next; hops go level by level. For k = 1 along lengths,
-the facility follows from the distances of a search on all cores, if no arc joins two vertices that are equally far.
-
-All cores find the k nearest in rounds of growing radius, a search around each facility; see `search_around`.
+A vertex passes on only its k nearest: to a vertex behind it, these k are at least as near as all others. Sums of
+fractions are rounded, and two facilities that differ in the last bits at a vertex may be equally far from the next: so
+a vertex keeps SPARE more that are hardly farther than its k-th. Along lengths, a heap of (distance, number, vertex)
+says which is next; hops go level by level. For k = 1 along lengths, the facility follows from the distances of a search
+on all cores, if no arc joins two vertices that are equally far. All cores find the k nearest in rounds of growing
+radius, a search around each facility; see `search_around`.
 """
 
 import sys
@@ -120,11 +119,11 @@ def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, num
 
 @outer
 def read_off(indptr, indices, lengths, first, last, d, found, stack, places, lowest):
-    """Find the lowest number of a nearest facility for some vertices, from final distances.
+    """Find the lowest number of a nearest facility for vertices from `first` to `last`, from final distances.
 
-    `indptr` and `indices` are arcs into vertices. A number is the lowest of those one step before on shortest paths,
-    which are found first: until then a vertex waits on the stack, with its place in its row and the lowest number so
-    far. Other threads may find the same. Returns False if an arc joins two that are equally far.
+    Arcs lead into vertices. A number is the lowest of those one step before on shortest paths, which are found first:
+    until then a vertex waits on the stack, with its place in its row and the lowest number so far. Other threads may
+    find the same. Returns False if an arc joins two that are equally far.
     """
     for v in range(first, last):
         if d[v] == 0.0:  # a facility may have another one of a lower number beside it
@@ -158,8 +157,7 @@ def read_off(indptr, indices, lengths, first, last, d, found, stack, places, low
 
 
 def nearest_by_distances(into, facilities, d):
-    """The lowest number of a nearest facility for every vertex, from final distances and the arcs into vertices; None
-    if an arc joins two vertices that are equally far."""
+    """The lowest number of a nearest facility, from final distances; None if an arc joins two that are equally far."""
     n = len(d)
     found = np.full((n, 1), NONE, np.int32)
     found[facilities, 0] = np.arange(len(facilities))
@@ -208,14 +206,13 @@ def search_around(A, facilities, numbers, place, stride, before, radius, slack, 
     """Search around every stride-th of the facilities with these numbers, from `place` on.
 
     done: whether a vertex had its k nearest when the round began. A search goes on through such a vertex only if its
-    facility is among these: so searches stay small where rows are short, as on roads. Where sums of fractions are
-    rounded, it goes on unless its facility is farther than the k-th by more than `slack`. A search begins anew in every
-    round, and only what lies beyond the radius before is new. Which vertices are done is known before a round, and rows
-    are filled between searches, each by one worker: results do not depend on threads.
+    facility is among these, or, where sums are rounded, no farther than the k-th by more than `slack`. A search begins
+    anew in every round, and only what lies beyond the radius before is new. Rows are filled between searches, each by
+    one worker: results do not depend on threads.
 
-    labels: what a worker found in this round, vertices, numbers of facilities and distances.
-    beyond: for each of them the nearest distance past the radius. near is infinite before and after. Returns where to
-    go on and the number of labels, if the heap or the labels have no room for the next facility.
+    labels: what a worker found in this round, vertices, numbers of facilities and distances. beyond: for each facility
+    the nearest distance past the radius. near is infinite before and after. Returns where to go on and the number of
+    labels.
     """
     near, touched, keys, times, vertices = work
     where, who, length = labels
@@ -292,10 +289,7 @@ class Worker:
 
 
 def nearest_in_rounds(arcs, facilities, k, limit, threads):
-    """(distances, numbers of facilities): one row of k per vertex, nearest first; infinite and NONE past the last.
-
-    `arcs` as dijkstra.arcs makes them; facilities are ids in ascending order.
-    """
+    """As `nearest_of`, on all cores."""
     n, ids = len(arcs.indptr) - 1, facilities.astype(np.uint32)
     d, found = np.full((n, k), np.inf), np.full((n, k), NONE, np.int32)
     done, workers = np.zeros(n, np.bool_), [Worker(n) for _ in range(threads)]
