@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from every_call import plain
+from hopwave import Graph
 from hopwave.executors.deal import Deal
+
+Call = tuple[Callable[..., Any], Graph, dict[str, Any]]
+
+
+def answer(call: Call, **how: Any) -> Any:
+    """What a call finds, to the last bit."""
+    function, graph, given = call
+    found = function(graph, **given, **how)
+    return plain(found), plain(getattr(found, "bounds", None))
 
 
 def noted_deals(monkeypatch: pytest.MonkeyPatch) -> list[Deal]:

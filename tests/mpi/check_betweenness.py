@@ -15,7 +15,7 @@ from hopwave.distributed import dependencies
 from hopwave.distributed.wire import HostWire
 from hopwave.engines.cpu.betweenness import core_run
 from hopwave.errors import EngineError, GraphError
-from hopwave.executors.deal import SourceBlock
+from hopwave.executors.deal import source_block
 
 
 def close(found: Any, right: Any) -> None:
@@ -185,5 +185,6 @@ def check_an_error_inside_sources_ends_all() -> None:
     def failing(*_: Any) -> None:
         raise GraphError("this rank is broken")
 
-    with patch.object(SourceBlock, "run", failing if WORLD.rank == WORLD.size - 1 else SourceBlock.run):
+    block = failing if WORLD.rank == WORLD.size - 1 else source_block
+    with patch("hopwave.distributed.betweenness.source_block", block):
         refused(GraphError, "broken", hd.betweenness_centrality, TRAPS["kronecker"]())

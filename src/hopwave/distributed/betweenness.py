@@ -32,7 +32,7 @@ from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, rank_threads
 from hopwave.distributed.ranks import World, world
 from hopwave.errors import GraphError
-from hopwave.executors.deal import SourceBlock
+from hopwave.executors.deal import source_block
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.planning.jobs import Accumulation, BetweennessJob, PathSampling, SampleJob
@@ -338,8 +338,8 @@ class SplitEngine:
         count, certificate = len(job.sources), np.zeros((len(job.sources), 2))
 
         def part(begin: int, end: int) -> Any:
-            block = SourceBlock(replace(job, sources=job.sources[begin:end]), plan)
-            sums, certificate[begin:end] = block.run(self.engine, graph, threads)
+            some = replace(job, sources=job.sources[begin:end])
+            sums, certificate[begin:end] = source_block(some, plan, self.engine, graph, threads)
             return sums
 
         total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))

@@ -1,20 +1,12 @@
 """Engines: the machines that plans run on. This file alone says what an engine is.
 
-An engine is a folder beside this file, found by its name. Its `__init__` has a class `Engine`, its module `linalg` a
-class `Algebra`:
+An engine is a folder beside this file, found by its name. Its `__init__` has a class `Engine` for searches, betweenness
+and what needs no plan; its module `linalg` has a class `Algebra` for products over semirings, array operations, and
+shortcuts: what products could compute too, in one compiled call. mypy checks both classes against these protocols.
 
-    Engine    Searches          one search: load, start, run, fetch
-              BetweennessRuns   sums over sources, random shortest paths
-              Operations        many sources at a time, components, single paths
-    Algebra   Products          over semirings
-              ArrayOperations   what hopwave.linalg needs beside them
-              Shortcuts         what products could compute too, in one compiled call
-
-mypy checks both classes against these protocols.
-
-Two methods say what an engine cannot do: `why_not` for a plan, `why_not_operation` for an operation. They return None
-if the engine can, else a sentence with the reason and what to use instead. A method that is called nevertheless raises
-an EngineError with that sentence.
+Two methods say what an engine cannot do: `why_not` for a plan, `why_not_operation` for an operation or shortcut. They
+return None if the engine can, else a sentence with the reason and what to use instead. A method that is called
+nevertheless raises an EngineError with that sentence.
 """
 
 from __future__ import annotations
@@ -43,22 +35,11 @@ from hopwave.system.first_use import without_collecting
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
-# What an engine may lack: see Operations.why_not_operation and Shortcuts.why_not_operation.
+# What an engine may lack: see Engine.why_not_operation and Algebra.why_not_operation.
 Operation = Literal[
-    "sweep",
-    "weighted_sweep",
-    "components",
-    "strong_components",
-    "blocks",
-    "shortest_path",
-    "local_efficiencies",
-    "path_sums",
-    "hyperball",
-    "path_sampling",
-    "weighted_path_sampling",
-    "cut_sweep",
-    "reach_bounds",
-]
+    "sweep", "weighted_sweep", "components", "strong_components", "blocks", "shortest_path", "local_efficiencies",
+    "path_sums", "hyperball", "path_sampling", "weighted_path_sampling", "cut_sweep", "reach_bounds",
+]  # fmt: skip
 Shortcut = Literal[
     "waves", "count_entries", "count_triangles", "triangles", "core_numbers", "label_propagation", "independent_set",
     "power_iteration", "lanczos", "dijkstra", "delta_stepping", "near_far",
@@ -80,8 +61,15 @@ class DirectSearch(Protocol):
         """Searches from these sources up to a limit of hops. Returns None if one call is not enough."""
 
 
-class Searches(Protocol):
-    """One search: load, start, run, fetch, or all of them in one call."""
+class Engine(Protocol):
+    """A machine for plans."""
+
+    name: str
+
+    def missing(self) -> str | None:
+        """Why this engine cannot run on this machine and what to do about it, or None."""
+
+    # One search: load, start, run, fetch, or all of them in one call.
 
     def why_not(self, plan: Plan, job: jobs.SearchJob | jobs.BetweennessJob) -> str | None:
         """None if this engine can run the plan for that search or betweenness job, else the reason."""
@@ -92,12 +80,10 @@ class Searches(Protocol):
     def direct_search(
         self, graph: Graph, question: jobs.SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> DirectSearch | None:
-        """One function for searches of this graph by this plan, with everything prepared.
+        """One function for searches of this graph by this plan, which several threads may call, or None.
 
-        Returns None if the engine has no such function; the caller then uses load, start, run and fetch. The CPU has
-        one for graphs so small that a plan's rule costs more than it saves, if the caller has not `named` the plan; a
-        GPU has one for plans that are one launch. The depth limit is given with each call, not with the question.
-        Several threads may call the function at once.
+        The CPU has one for small graphs, if the caller has not `named` the plan; a GPU for plans that are one launch.
+        The depth limit is given with each call, not with the question.
         """
 
     def load(self, graph: Graph, plan: Plan) -> Loaded:
@@ -114,9 +100,7 @@ class Searches(Protocol):
     def fetch(self, search: Search) -> jobs.FoundBySearch:
         """The result of a search that has run."""
 
-
-class BetweennessRuns(Protocol):
-    """Betweenness from sources or from random paths. `Searches.why_not` says which plans can run."""
+    # Betweenness from sources or from random paths. `why_not` says which plans can run.
 
     def regime(self, graph: Graph, job: jobs.BetweennessJob, plan: Plan) -> tuple[str, str] | None:
         """Which of our regimes suits the job on this machine, and why. Returns None if the engine does not choose."""
@@ -129,9 +113,7 @@ class BetweennessRuns(Protocol):
     def path_sampling(self, graph: Graph, job: jobs.SampleJob, threads: int | None = None) -> jobs.PathSampling:
         """A run that draws shortest paths between random pairs (algorithms/betweenness_sampling)."""
 
-
-class Operations(Protocol):
-    """What an engine computes without a plan."""
+    # Without a plan.
 
     def why_not_operation(self, operation: Operation, graph: Graph) -> str | None:
         """None if this engine has that operation for the graph, else the reason."""
@@ -146,10 +128,7 @@ class Operations(Protocol):
         """Lower and upper bounds on how many vertices each vertex reaches, itself included."""
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
-        """The component of every vertex, weak or strong. Components are numbered by their lowest vertices.
-
-        The caller may keep the array, and change it.
-        """
+        """The component of every vertex, numbered by lowest vertices, in an array that the caller may change."""
 
     def blocks(
         self, graph: Graph, parent: jobs.Integers, depth: npt.NDArray[np.int32], threads: int | None = None
@@ -169,15 +148,6 @@ class Operations(Protocol):
         """One run of HyperBall; `poll` is told of every step (algorithms/hyperball.py)."""
 
 
-class Engine(Searches, BetweennessRuns, Operations, Protocol):
-    """A machine for plans."""
-
-    name: str
-
-    def missing(self) -> str | None:
-        """Why this engine cannot run on this machine and what to do about it, or None."""
-
-
 class FoundByWaves(NamedTuple):
     """What one launch for all products of `linalg.waves` found; `trace` has one row per product, or is None."""
 
@@ -186,8 +156,20 @@ class FoundByWaves(NamedTuple):
     trace: list[list[int]] | None
 
 
-class Products(Protocol):
-    """Products over semirings."""
+class Algebra(Protocol):
+    """A machine for hopwave.linalg. All operands are on its device.
+
+    What masks, accumulators and replacement mean is written once, in hopwave.linalg, over arrays of `xp`. An engine
+    adds what needs compiled code.
+    """
+
+    name: str
+    xp: Any  # the module of its arrays: numpy or cupy
+
+    def missing(self) -> str | None:
+        """Why this engine cannot run on this machine and what to do about it, or None."""
+
+    # Products over semirings.
 
     def push(
         self, A: Matrix, x: Vector, product: jobs.Product, allowed: jobs.Allowed | None, threads: int | None
@@ -209,15 +191,12 @@ class Products(Protocol):
         by: jobs.Direction,
         threads: int | None,
     ) -> tuple[Rows, jobs.Touched]:
-        """A ⊕.⊗ B; by rows of B ("push", Gustavson) or by dot products with its columns ("pull", masked only).
+        """A ⊕.⊗ B by rows of B ("push", Gustavson) or by dot products with its columns ("pull", masked only).
 
-        In a term, a is A's value and x is B's; `out` is the row of A, `zero` the column of B. The first note of Touched
-        is the direction that was taken.
+        In a term, a is A's value and x is B's; `out` is the row of A, `zero` the column of B. Touched notes `by`.
         """
 
-
-class ArrayOperations(Protocol):
-    """Operators on whole arrays, and changes of a vector's format."""
+    # Operators on whole arrays, and changes of a vector's format.
 
     def binary(self, op: BinaryOp) -> Callable[[Array, Array], Array]:
         """The operator on whole arrays."""
@@ -243,9 +222,7 @@ class ArrayOperations(Protocol):
     def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
         """The entries on and below a diagonal, on and above it, on it, or off it."""
 
-
-class Shortcuts(Protocol):
-    """What products could compute too, in one compiled call."""
+    # Shortcuts: what products could compute too, in one compiled call. None, where allowed: use products.
 
     def why_not_operation(self, operation: Shortcut) -> str | None:
         """None if this engine has that shortcut, else the reason."""
@@ -263,18 +240,17 @@ class Shortcuts(Protocol):
     ) -> FoundByWaves | None:
         """All products of `linalg.waves`, with directions by the rule Growing(alpha, beta).
 
-        Returns None if the caller must loop over products. A is transposed: its rows are the result's places. `places`
-        is the arithmetic of any_pair, which finds the levels if `product` cannot.
+        A is transposed: its rows are the result's places. `places`: any_pair, to find levels if `product` cannot.
         """
 
     def count_entries(self, A: Matrix, x: Vector, enough: int) -> int:
         """How many entries A has in the columns that x names. Counting may stop once there are more than `enough`."""
 
     def count_triangles(self, part: Rows) -> int | None:
-        """How many triangles a symmetric pattern has; None if the caller must use products."""
+        """How many triangles a symmetric pattern has."""
 
     def triangles(self, part: Rows) -> Array | None:
-        """How many triangles of a symmetric pattern each vertex is in; None if the caller must use products."""
+        """How many triangles of a symmetric pattern each vertex is in."""
 
     def core_numbers(self, A: Matrix, both: bool) -> Array:
         """The core number of every vertex; `both`: arcs in and out count. A has no entry twice; loops do not count."""
@@ -286,13 +262,13 @@ class Shortcuts(Protocol):
         """Which vertices are in a maximal independent set (linalg/algorithms/structure.py)."""
 
     def power_iteration(self, A: Matrix, job: jobs.PowerJob) -> jobs.PowerEnd | None:
-        """All rounds of a power iteration. Returns None if the caller must loop over products."""
+        """All rounds of a power iteration."""
 
     def lanczos(self, A: Matrix, Q: Array, k: int) -> list[tuple[Array, float]] | None:
         """Q[k + 1] = AᵀA Q[k] without what Q[: k + 1] has of it, scaled to length 1; then perhaps Q[k + 2] and so on.
 
-        Returns for each what Q had of it (on the host), and the length before; None if the caller must compute it. A
-        has no values, and the rows of Q are orthogonal of length 1. Where a length is 0, what follows means nothing.
+        Returns for each what Q had of it (on the host), and the length before; after a length of 0, nothing counts. A
+        has no values, and the rows of Q are orthogonal of length 1.
         """
 
     def dijkstra(self, A: Matrix, search: jobs.ShortestPathsJob) -> jobs.Settled:
@@ -307,38 +283,16 @@ class Shortcuts(Protocol):
         """Shortest paths by near and far lists, in one launch on a GPU; lengths are not negative."""
 
 
-class Algebra(Products, ArrayOperations, Shortcuts, Protocol):
-    """A machine for hopwave.linalg. All operands are on its device.
-
-    What masks, accumulators and replacement mean is written once, in hopwave.linalg, over arrays of `xp`. An engine
-    adds what needs compiled code.
-    """
-
-    name: str
-    xp: Any  # the module of its arrays: numpy or cupy
-
-    def missing(self) -> str | None:
-        """Why this engine cannot run on this machine and what to do about it, or None."""
-
-
 @cache
 def engine(name: str) -> Engine:
-    """The engine of that name, ready to run, or an EngineError that says what is missing.
-
-    >>> engine("reference").name
-    'reference'
-    """
+    """The engine of that name, ready to run, or an EngineError that says what is missing."""
     found: Engine = _ready(name, f"hopwave.engines.{name}", "Engine")
     return found
 
 
 @cache
 def algebra(name: str) -> Algebra:
-    """The engine of that name for products, ready to compute, or an EngineError that says what is missing.
-
-    >>> algebra("reference").name
-    'reference'
-    """
+    """The engine of that name for products, ready to compute, or an EngineError that says what is missing."""
     found: Algebra = _ready(name, f"hopwave.engines.{name}.linalg", "Algebra")
     return found
 
@@ -379,7 +333,7 @@ def found_in(module: str, name: str) -> Any:
 
 
 class NoOperations:
-    """What engines.Operations has, except `sweep`, of which every engine has some."""
+    """Operations that an engine may lack; every engine has some `sweep`."""
 
     cut_sweep = _absent("cut_sweep")
     reach_bounds = _absent("reach_bounds")
@@ -395,7 +349,7 @@ class NoOperations:
 
 
 class NoShortcuts:
-    """What engines.Shortcuts has."""
+    """Shortcuts that an engine may lack."""
 
     name: str
 
@@ -422,10 +376,9 @@ class NoShortcuts:
 
 
 def by_levels(engine: Any, search: Any, n: int, m: int, plan: Plan, trace: bool = True) -> list[Level]:
-    """One level after another of a graph with n vertices and m arcs; before each, the plan's rule chooses its step.
+    """One level after another of a graph with n vertices and m arcs, by the plan's rule; the levels if traced.
 
-    Returns the levels, or nothing without a trace. The rule is called as `Rule.choose` calls it, but without a record
-    of the sizes: small levels on a GPU take no longer than such a record.
+    The rule is called without a record of the sizes: small levels on a GPU take no longer than such a record.
     """
     levels: list[Level] = []
     rule, (a, b) = plan.rule.function, plan.rule.parameters()

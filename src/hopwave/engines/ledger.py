@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,12 +12,7 @@ Parts = dict[str, int]  # bytes by name
 
 
 class Array(NamedTuple):
-    """An array that a job needs. `fill`: what is in it at first; None if that does not matter. `huge`: on a CPU, it
-    begins at a huge page (engines/cpu/views.py).
-
-    >>> Array((4, 100), np.uint32).nbytes, Array(100).nbytes
-    (1600, 800)
-    """
+    """An array of a job. `fill`: what is in it at first, or None. `huge`: at a huge page of a CPU (cpu/views.py)."""
 
     shape: int | tuple[int, ...]
     dtype: Any = np.float64
@@ -28,16 +22,11 @@ class Array(NamedTuple):
     @property
     def nbytes(self) -> int:
         """Bytes that it takes."""
-        sides = self.shape if isinstance(self.shape, tuple) else (self.shape,)
-        return math.prod(sides) * int(np.dtype(self.dtype).itemsize)
+        return int(np.prod(self.shape, dtype=np.int64)) * int(np.dtype(self.dtype).itemsize)
 
 
 def declare(dtype: Any, *, fill: float | None = None, huge: bool = False, **shapes: Any) -> dict[str, Array]:
-    """Arrays of one kind, by name.
-
-    >>> declare(np.uint32, queue=100, stamps=(2, 100))["stamps"].nbytes
-    800
-    """
+    """Arrays of one kind, by name: declare(np.uint32, queue=100, stamps=(2, 100))."""
     return {name: Array(shape, dtype, fill, huge) for name, shape in shapes.items()}
 
 

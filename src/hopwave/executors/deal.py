@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -32,15 +32,7 @@ from hopwave.planning.many_sources import Sweep, Swept
 from hopwave.planning.plan import Plan
 from hopwave.system import threads
 
-# ---------------------------------------------------------------- one block of a job, on a worker
-
-# A task names its graph by a key. A worker that does not have the graph replies so, and gets it with the next task
-# (`_Dealer`). So a graph is sent once to each worker process, not with each block. Threads of the process that made the
-# graph, and processes forked from it, have it already.
-
-
 # ---------------------------------------------------------------- sizes, which never change a result
-
 
 TASKS_PER_WORKER = 2  # under way at a time: one is computed, the other waits, so that no worker is idle
 FIRST_TASKS = 2 * (os.cpu_count() or 1)  # under way before any worker has replied
@@ -61,23 +53,12 @@ def tasks_under_way(workers: int) -> int:
 
     An executor does not tell how many workers it has. Two tasks per known worker reach up to twice as many workers, so
     the number of known workers doubles until all are known.
-
-    >>> tasks_under_way(0) == FIRST_TASKS, tasks_under_way(1000)
-    (True, 2000)
     """
     return max(FIRST_TASKS, TASKS_PER_WORKER * workers)
 
 
 def sources_per_block(job: Sweep, n: int, device: str = "cpu") -> int:
-    """Searches per task. Columns along weights keep the job's own blocks, because these decide the rounding.
-
-    >>> import numpy as np
-    >>> many = Sweep(np.arange(100_000), "sums")
-    >>> sources_per_block(many, 100_000), sources_per_block(Sweep(np.arange(99), "rows"), 1 << 22)
-    (384, 4)
-    >>> sources_per_block(many, 100_000, "cuda")
-    6144
-    """
+    """Searches per task. Columns along weights keep the job's own blocks, because these decide the rounding."""
     if job.weighted and job.keep == "columns":
         return job.block or len(job.sources)
     size = max(1, len(job.sources) // (BLOCKS * LANES)) * LANES * (ON_GPU if device == "cuda" else 1)
@@ -88,93 +69,61 @@ def sources_per_block(job: Sweep, n: int, device: str = "cpu") -> int:
 
 
 def pairs_per_block(pairs: int, device: str = "cpu") -> int:
-    """Random pairs per task.
-
-    >>> pairs_per_block(100), pairs_per_block(1 << 22)
-    (4096, 16384)
-    """
+    """Random pairs per task."""
     return max(PAIRS, pairs // BLOCKS) * (ON_GPU if device == "cuda" else 1)
 
 
 # ------------------------------------------------------------------ blocks of work
 
-
-class Block(Protocol):
-    """A part of a job. It is pickled, so it holds no graph."""
-
-    def run(self, engine: Engine, graph: Graph, threads: int | None) -> Any:
-        """Compute the block; returns its part of the result."""
+# A part of a job: a function below with its first arguments. It is pickled, so it holds no graph.
+Block = Callable[[Engine, Graph, int | None], Any]
 
 
-@dataclass(frozen=True)
-class SourceBlock:
-    """Sums of dependencies over one block of sources: the sums, and both sides of each source's certificate."""
-
-    job: BetweennessJob
-    plan: Plan
-
-    def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
-        """As algorithms/brandes.py runs a job."""
-        run = engine.accumulation(graph, self.job, self.plan, threads)
-        done = 0
-        while done < run.blocks:
-            done = run.advance(done, _go_on)
-        return run.total, run.certificate
+def source_block(job: BetweennessJob, plan: Plan, engine: Engine, graph: Graph, threads: int | None) -> Any:
+    """Sums of dependencies over one block of sources, and both sides of each source's certificate."""
+    run = engine.accumulation(graph, job, plan, threads)
+    done = 0
+    while done < run.blocks:
+        done = run.advance(done, _go_on)
+    return run.total, run.certificate
 
 
-@dataclass(frozen=True)
-class CoreBlock:
-    """One batch of core vertices of a reduced job (hopwave.algorithms.reduction): its sums."""
+def core_block(job: BetweennessJob, number: int, engine: Engine, graph: Graph, threads: int | None) -> Any:
+    """The sums of one batch of core vertices of a reduced job, on the CPU.
 
-    job: BetweennessJob
-    number: int
+    The graph belongs to this job alone, and keeps the core for the next block (hopwave.algorithms.reduction).
+    """
+    from hopwave.engines.cpu.betweenness.core_run import CoreRun, run_of
 
-    def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
-        """On the CPU. The graph belongs to this job alone, and keeps the core for the next block."""
-        from hopwave.engines.cpu.betweenness.core_run import CoreRun, run_of
-
-        kept = graph._prepared.find(CoreRun) or graph._prepared.keep(run_of(graph, self.job, threads))
-        return kept.batches(self.number, self.number + 1), kept.certificate
+    kept = graph._prepared.find(CoreRun) or graph._prepared.keep(run_of(graph, job, threads))
+    return kept.batches(number, number + 1), kept.certificate
 
 
-@dataclass(frozen=True)
-class SweepBlock:
-    """Searches from one block of sources."""
-
-    job: Sweep
-
-    def run(self, engine: Engine, graph: Graph, threads: int | None) -> Swept:
-        """As algorithms/many_sources.py runs a job; the histogram is cut after the greatest distance."""
-        found = engine.sweep(graph, self.job, _ignore, threads)
-        return replace(found, histogram=np.trim_zeros(found.histogram, "b"), rows=on_host(found.rows))
+def sweep_block(job: Sweep, engine: Engine, graph: Graph, threads: int | None) -> Swept:
+    """Searches from one block of sources; the histogram is cut after the greatest distance."""
+    found = engine.sweep(graph, job, _go_on, threads)
+    return replace(found, histogram=np.trim_zeros(found.histogram, "b"), rows=on_host(found.rows))
 
 
-@dataclass(frozen=True)
-class PathBlock:
+def path_block(job: SampleJob, begin: int, end: int, engine: Engine, graph: Graph, threads: int | None) -> Any:
     """Random paths of the pairs from number `begin` to `end`: counts per vertex, and sums."""
-
-    job: SampleJob
-    begin: int
-    end: int
-
-    def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
-        """As algorithms/betweenness_sampling/paths.py draws them."""
-        run = engine.path_sampling(graph, self.job, threads)
-        run.done = self.begin
-        while run.done < self.end:
-            run.advance(self.end, _go_on)
-        return run.counts, run.sums
+    run = engine.path_sampling(graph, job, threads)
+    run.done = begin
+    while run.done < end:
+        run.advance(end, _go_on)
+    return run.counts, run.sums
 
 
 def _go_on(done: int) -> bool:
+    """Shows nothing: the process that collects the results shows progress."""
     return False
 
 
-def _ignore(done: int) -> None:
-    """Shows nothing: the process that collects the results shows progress."""
-
-
 # ------------------------------------------------------------------ graphs
+
+# A task names its graph by a key. A worker that does not have the graph replies so, and gets it with the next task
+# (`_Dealer`). So a graph is sent once to each worker process, not with each block. Threads of the process that made the
+# graph, and processes forked from it, have it already.
 
 
 @dataclass
@@ -253,7 +202,7 @@ def do(task: Task, parcel: Graph | None) -> Reply:
         return Reply(*who, lacks_graph=True)
     threads = 1 if task.device == "cpu" else None  # one thread per worker; the reference engine accepts no threads=
     try:
-        result = task.block.run(engine(task.device), graph.reversed() if task.turned else graph, threads)
+        result = task.block(engine(task.device), graph.reversed() if task.turned else graph, threads)
     except (HopwaveError, OverflowError) as error:
         return Reply(*who, lacks_graph=False, error=error)
     return Reply(*who, lacks_graph=False, result=result)
@@ -275,17 +224,11 @@ class Deal:
     blocks that no worker has begun are cancelled.
     """
 
-    def __init__(
-        self, executor: Executor, graph: Graph, device: str, block: Callable[[int], Block], first: int, count: int
-    ) -> None:
-        self.dealer = _Dealer(_Here() if _is_inside(executor) else executor, graph, device, block, first, count)
+    def __init__(self, executor: Executor, *work: Any) -> None:
+        """`work` is the rest of what a `_Dealer` is given."""
+        self.dealer = _Dealer(_Here() if _is_inside(executor) else executor, *work)
         self.dealer.held = weakref.ref(self)
-        self._begun = False
-
-    @property
-    def sent(self) -> Sent:
-        """How many tasks and graphs were sent to the workers so far."""
-        return self.dealer.sent
+        self.sent, self._begun = self.dealer.sent, False
 
     def __iter__(self) -> Iterator[tuple[int, Any] | None]:
         dealer = self.dealer

@@ -16,13 +16,13 @@ from hopwave.engines.host_memory import check_memory
 from hopwave.errors import EngineError
 from hopwave.executors.deal import (
     Block,
-    CoreBlock,
     Deal,
-    PathBlock,
-    SourceBlock,
-    SweepBlock,
+    core_block,
     pairs_per_block,
+    path_block,
+    source_block,
     sources_per_block,
+    sweep_block,
 )
 from hopwave.graph import Graph
 from hopwave.planning.jobs import PATH_SUMS, Accumulation, BetweennessJob, Integers, PathSampling, SampleJob
@@ -50,9 +50,9 @@ class DealtEngine(_Engine):
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         planned = self.engine.accumulation(graph, job, plan, 1 if self.name == "cpu" else None)
 
-        def block(number: int) -> SourceBlock:
+        def block(number: int) -> Block:
             sources = job.sources[number * planned.size : (number + 1) * planned.size]
-            return SourceBlock(replace(job, sources=sources, out_of=len(job.sources)), plan)
+            return partial(source_block, replace(job, sources=sources, out_of=len(job.sources)), plan)
 
         return DealtAccumulation(partial(self.deal, graph, block), planned)
 
@@ -66,8 +66,9 @@ class DealtEngine(_Engine):
         size = sources_per_block(job, graph.n, self.name)
         joined = Joined(job, graph.n)
 
-        def block(number: int) -> SweepBlock:
-            return SweepBlock(replace(job, sources=job.sources[number * size : (number + 1) * size], out_of=count))
+        def block(number: int) -> Block:
+            sources = job.sources[number * size : (number + 1) * size]
+            return partial(sweep_block, replace(job, sources=sources, out_of=count))
 
         done, deal = 0, self.deal(graph, block, 0, -(-count // size))
         try:
@@ -136,7 +137,7 @@ class DealtAccumulation:
 
 def dealt_core(executor: Executor, graph: Graph, job: BetweennessJob, planned: Accumulation) -> Accumulation:
     """`planned`, a run over the core of a graph on the CPU, with its batches dealt to the executor."""
-    return DealtAccumulation(partial(Deal, executor, graph, "cpu", partial(CoreBlock, job)), planned)
+    return DealtAccumulation(partial(Deal, executor, graph, "cpu", partial(partial, core_block, job)), planned)
 
 
 class DealtPaths:
@@ -182,9 +183,9 @@ class DealtPaths:
             raise
         return self.done
 
-    def _block(self, number: int) -> PathBlock:
+    def _block(self, number: int) -> Block:
         begin, size, end = self._span
-        return PathBlock(self._job, begin + number * size, min(begin + (number + 1) * size, end))
+        return partial(path_block, self._job, begin + number * size, min(begin + (number + 1) * size, end))
 
 
 # ------------------------------------------------------------------ searches
@@ -238,33 +239,15 @@ ASKED: dict[str, int | None] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Call:
-    """A method of the worker's engine and its arguments. The graph is put among them at this place, if at any."""
-
-    method: str
-    arguments: tuple[Any, ...]
-    graph_at: int | None = None
-
-    def run(self, engine: engines.Engine, graph: Graph, threads: int | None) -> Any:
-        """What the method returns."""
-        given = list(self.arguments)
-        if self.graph_at is not None:
-            given.insert(self.graph_at, graph)
-        return getattr(engine, self.method)(*given)
+def call(method: str, given: list[Any], at: int | None, engine: engines.Engine, graph: Graph, threads: Any) -> Any:
+    """What a method of the worker's engine returns. The graph is put among its arguments at this place, if at any."""
+    return getattr(engine, method)(*(given if at is None else [*given[:at], graph, *given[at:]]))
 
 
-@dataclass(frozen=True)
-class PlanRun:
-    """Asks how the worker's engine would run a betweenness job."""
-
-    job: BetweennessJob
-    plan: Plan
-
-    def run(self, engine: engines.Engine, graph: Graph, threads: int | None) -> tuple[int, int, int]:
-        """(sources per block, number of blocks, number of sums) of the run, which is not started."""
-        planned = engine.accumulation(graph, self.job, self.plan, threads)
-        return planned.size, planned.blocks, len(planned.total)
+def plan_run(job: BetweennessJob, plan: Plan, engine: engines.Engine, graph: Graph, threads: Any) -> tuple[int, ...]:
+    """(sources per block, number of blocks, number of sums) of a betweenness run, which is not started."""
+    planned = engine.accumulation(graph, job, plan, threads)
+    return planned.size, planned.blocks, len(planned.total)
 
 
 @dataclass
@@ -295,10 +278,9 @@ class RemoteEngine:
         return next(found[1] for found in deal if found is not None)
 
     def _call(self, name: str, *positional: Any, **named: Any) -> Any:
-        arguments = (*positional, *named.values())
-        if (at := ASKED[name]) is None:
-            return self._ask(self._graph, Call(name, arguments))
-        return self._ask(arguments[at], Call(name, arguments[:at] + arguments[at + 1 :], at))
+        at, given = ASKED[name], [*positional, *named.values()]
+        graph = self._graph if at is None else given.pop(at)
+        return self._ask(graph, partial(call, name, given, at))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -311,12 +293,12 @@ class RemoteEngine:
         )
 
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
-        size, blocks, width = self._ask(graph, PlanRun(job, plan))
+        size, blocks, width = self._ask(graph, partial(plan_run, job, plan))
         return Planned(size, blocks, np.zeros(width), np.zeros((len(job.sources), 2)))
 
     def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         return Planned(counts=np.zeros(graph.n, np.int64), sums=np.zeros(len(PATH_SUMS), np.int64))
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
-        swept: Swept = self._ask(graph, SweepBlock(job))
+        swept: Swept = self._ask(graph, partial(sweep_block, job))
         return swept

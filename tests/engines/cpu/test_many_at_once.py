@@ -34,15 +34,13 @@ def test_eight_threads_with_all_questions(shared: bool, right: dict[str, object]
 
 
 def test_an_executor_of_asyncio(right: dict[str, object]) -> None:
-    async def ask(name: str) -> bool:
-        found = await asyncio.get_running_loop().run_in_executor(None, mixed.answer, name, graph, "cpu")
-        return mixed.agree(found, right[name])
-
-    async def all_of_them() -> list[bool]:
-        return await asyncio.gather(*map(ask, NAMES))
-
     graph = mixed.fresh(G)
-    assert all(asyncio.run(all_of_them()))
+
+    async def all_of_them() -> list[object]:
+        run = asyncio.get_running_loop().run_in_executor
+        return await asyncio.gather(*(run(None, mixed.answer, name, graph, "cpu") for name in NAMES))
+
+    assert all(mixed.agree(found, right[name]) for name, found in zip(NAMES, asyncio.run(all_of_them()), strict=True))
 
 
 SOME = ["search", "betweenness", "closeness", "pagerank", "shortest paths", "product"]
@@ -59,6 +57,16 @@ def test_a_pool_of_processes(way: str, right: dict[str, object]) -> None:
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(way)) as pool:
         begun = {name: pool.submit(mixed.answer, name, G, "cpu") for name in names}
         assert all(mixed.agree(found.result(timeout=120), right[name]) for name, found in begun.items())
+
+
+def output_of(*arguments: str) -> str:
+    """What a new process prints that ends without an error."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    return done.stdout
 
 
 ENDING = """
@@ -81,20 +89,10 @@ print("over", flush=True)
 
 @pytest.mark.slow
 def test_the_interpreter_ends_during_work() -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", ENDING], env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "over\n", "")
+    assert output_of("-c", ENDING) == "over\n"
 
 
 @pytest.mark.slow
 def test_many_mixed_calls_keep_neither_memory_nor_threads() -> None:
     """In a new process, so that memory kept by other tests does not count."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    script = Path(__file__).with_name("soak.py")
-    done = subprocess.run(
-        [sys.executable, str(script), "150"], env=environment, capture_output=True, text=True, timeout=200, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 wrong" in done.stdout
+    assert "0 wrong" in output_of(str(Path(__file__).with_name("soak.py")), "150")

@@ -1,32 +1,34 @@
-"""The CPU engine's threads do not change results, cost nothing when idle, and serve many callers."""
+"""The CPU engine's threads do not change results, cost nothing when idle, and serve many callers; first searches."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from queue import SimpleQueue
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
+import hopwave as hw
+import numba.np.ufunc.parallel as layer
 import numpy as np
 import pytest
-
-import hopwave as hw
 from hopwave import EngineError, Graph, generate
-from hopwave.engines.cpu import policy
+from hopwave.api.validate import check
+from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness import source
 from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.graph import CpuGraph
+from hopwave.engines.cpu.search.small import FirstSearches, first_searches
 from hopwave.engines.cpu.workers import NEXT_BATCH
+from hopwave.planning.jobs import SearchJob
 from hopwave.system import threads as system_threads
 from hopwave.system.devices import host_cores
+from hopwave.system.numba_cache import njit
 from hopwave.system.threads import Crew
-
-COUNTS = (2, 3, 5)
 
 
 @cache
@@ -66,8 +68,9 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_threads_change_no_bit(name: str, question: str) -> None:
     alone = QUESTIONS[question](graph(name), threads=1, device="cpu")
-    for threads in COUNTS:
+    for threads in (2, 3, 5):
         assert np.array_equal(QUESTIONS[question](graph(name), threads=threads, device="cpu"), alone, equal_nan=True)
+    assert not layer._is_initialized, "Numba has started threads of its own"
 
 
 @every_graph
@@ -80,14 +83,10 @@ def test_the_environment_changes_no_bit(name: str, monkeypatch: pytest.MonkeyPat
 
 def test_little_memory_changes_no_bit() -> None:
     """With memory for one worker, only one works."""
-    job = hw.betweenness_centrality(graph("delaunay"), threads=5, device="cpu")
-    least = 40 * 1500 + 4 * graph("delaunay").m + 16 * 1500
-    assert np.array_equal(
-        hw.betweenness_centrality(graph("delaunay"), threads=5, memory_limit=least, device="cpu").scores, job.scores
-    )
-
-
-# ---------------------------------------------------------------- how many
+    G = graph("delaunay")
+    least = 40 * 1500 + 4 * G.m + 16 * 1500
+    found = [hw.betweenness_centrality(G, threads=5, memory_limit=limit, device="cpu") for limit in (None, least)]
+    assert np.array_equal(found[0].scores, found[1].scores)
 
 
 def test_how_many_threads_a_call_uses(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,8 +105,7 @@ def test_how_many_threads_a_call_uses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_error_of_a_worker_is_raised_and_the_others_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first worker takes a block and fails; the others must not wait for that block forever."""
-    working = source.take_sources
-    begun = []
+    working, begun = source.take_sources, []
 
     def failing(A: Any, state: Any, shared: Any) -> None:
         begun.append(state)
@@ -126,33 +124,21 @@ def test_the_error_of_a_worker_is_raised_and_the_others_do_not_wait(monkeypatch:
     assert hw.betweenness_centrality(graph("delaunay"), threads=3, device="cpu").certificate.sources == 1500
 
 
-def test_long_runs_do_not_hold_up_short_calls() -> None:
-    """Helpers and other workers do not queue behind busy workers."""
-    hands, leave = Crew(), Event()
-    arrived: SimpleQueue[tuple[str, int]] = SimpleQueue()
-
-    def stay(name: str, number: int) -> None:
-        arrived.put((name, number))
-        assert leave.wait(60)
-
-    def pass_by(name: str, number: int) -> None:
-        arrived.put((name, number))
-
-    hands.start(3, stay, "first run")
-    hands.start(2, stay, "second run")
-    hands.help(2, pass_by, "helpers")
-    found = {arrived.get(timeout=60) for _ in range(7)}
-    leave.set()
-    numbers = {"first run": 3, "second run": 2, "helpers": 2}
-    assert found == {(name, i) for name, count in numbers.items() for i in range(1, count + 1)}
+def within(seconds: float, call: Callable[[], Any]) -> Any:
+    """Return the call's result if it comes in time. A call that hangs is abandoned."""
+    found: SimpleQueue[Any] = SimpleQueue()
+    threading.Thread(target=lambda: found.put(call()), name="a caller", daemon=True).start()
+    return found.get(timeout=seconds)
 
 
 @pytest.mark.parametrize("able", [0, 1, 2])
 def test_fewer_threads_than_wanted(able: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the system refuses another thread, the existing ones do the work; the next call tries again."""
-    G = graph("delaunay")
-    right = hw.betweenness_centrality(G, threads=3, device="cpu").scores
-    hops = hw.bfs(G, 0, device="cpu").distances
+    ask: dict[str, Callable[[], Any]] = {
+        name: lambda name=name: QUESTIONS[name](graph("delaunay"), threads=3, device="cpu")
+        for name in ("vertices", "hops")
+    }
+    right = {name: call() for name, call in ask.items()}
     hands = Crew()
     monkeypatch.setattr(system_threads, "crew", hands)
     start, started = system_threads.start_new_thread, []
@@ -164,34 +150,23 @@ def test_fewer_threads_than_wanted(able: int, monkeypatch: pytest.MonkeyPatch) -
 
     with monkeypatch.context() as patch:
         patch.setattr(system_threads, "start_new_thread", failing)
-        for _ in range(2):
-            if able:
-                found = within(60, lambda: hw.betweenness_centrality(G, threads=3, device="cpu").scores)
-                assert np.array_equal(found, right)
+        for name in ("vertices", "hops") * 2:
+            if able or name == "hops":
+                assert np.array_equal(within(60, ask[name]), right[name])
             else:
                 with pytest.raises(EngineError, match="starts no further thread, and this run needs one"):
-                    hw.betweenness_centrality(G, threads=3, device="cpu", progress=True)
-            assert np.array_equal(within(60, lambda: hw.bfs(G, 0, threads=3, device="cpu").distances), hops)
+                    ask[name]()
     assert len(started) == able
-    assert np.array_equal(within(60, lambda: hw.betweenness_centrality(G, threads=3, device="cpu").scores), right)
-    assert hands._threads == 3
+    assert np.array_equal(within(60, ask["vertices"]), right["vertices"]) and hands._threads == 3
     until = time.monotonic() + 30
     while hands._pending or hands._away:  # a thread's last steps come after its answer
         assert time.monotonic() < until
 
 
-def within(seconds: float, call: Callable[[], Any]) -> Any:
-    """Return the call's result if it comes in time. A call that hangs is abandoned."""
-    found: SimpleQueue[Any] = SimpleQueue()
-    thread = threading.Thread(target=lambda: found.put(call()), name="a caller", daemon=True)
-    thread.start()
-    return found.get(timeout=seconds)
-
-
 @pytest.mark.slow
 def test_a_small_call_beside_a_long_one_returns_at_once() -> None:
     """The long call would take minutes; it ends when it is told to."""
-    enough, under_way = Event(), Event()
+    enough, under_way, ended = Event(), Event(), Event()
 
     def progress(done: int, of: int) -> None:
         under_way.set()
@@ -201,22 +176,18 @@ def test_a_small_call_beside_a_long_one_returns_at_once() -> None:
     def long() -> None:
         with pytest.raises(InterruptedError):
             hw.betweenness_centrality(generate.grid(300, 300), threads=3, device="cpu", progress=progress)
-        ended.put(True)
+        ended.set()
 
-    ended: SimpleQueue[bool] = SimpleQueue()
     threading.Thread(target=long, daemon=True).start()
     try:
         assert under_way.wait(60)
-        tiny = generate.path(4)
         for question in ("vertices", "hops"):
-            found = within(30, lambda question=question: QUESTIONS[question](tiny, threads=2, device="cpu"))
-            assert len(found) == 4 and ended.empty()
+            call = QUESTIONS[question]
+            found = within(30, lambda call=call: call(generate.path(4), threads=2, device="cpu"))
+            assert len(found) == 4 and not ended.is_set()
     finally:
         enough.set()
-    assert ended.get(timeout=60)
-
-
-# ---------------------------------------------------------------- idle, alone
+    assert ended.wait(60)
 
 
 @pytest.mark.usefixtures("eager")
@@ -229,24 +200,121 @@ def test_idle_helpers_use_no_processor() -> None:
     assert time.process_time() - before < 0.1, "four helpers that spin would have used some seconds of processor time"
 
 
-LAYER = """
-import numba.np.ufunc.parallel as parallel
-import hopwave as hw
-from hopwave.engines.cpu import crew, policy
+# ---------------------------------------------------------------- helpers that stay for the next search
 
-policy.VERTICES_PER_THREAD = 16
-G = hw.generate.kronecker(10, seed=4)
-hw.bfs(G, 0, threads=3, path_counts=True)
-hw.betweenness_centrality(G, threads=3)
-hw.betweenness_centrality(G, k=3, threads=3, plan="hopwave-wide")
-print(parallel._is_initialized)
-"""
+KRONECKER = generate.kronecker(14, 8, seed=3)
+RING = generate.smallworld(20_000, 10, 0.1, seed=4)
 
 
-@pytest.mark.slow
-def test_no_threading_layer_of_numba_is_started() -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", LAYER], env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
+def search(graph: Graph, source: int, threads: int) -> Any:
+    return hw.bfs(graph, source, plan="hopwave", device="cpu", threads=threads)
+
+
+def test_searches_one_after_another_and_at_once_are_all_right():
+    """Helpers move from one search to the next, and two leaders at a time have one team each."""
+    right = {(id(g), s): search(g, s, 1).distances for g in (KRONECKER, RING) for s in range(8)}
+
+    def many(graph: Graph) -> bool:
+        for round_ in range(40):
+            found = search(graph, round_ % 8, 4)
+            if not np.array_equal(found.distances, right[id(graph), round_ % 8]):
+                return False
+            if round_ % 10 == 0:
+                check(graph, [round_ % 8], found.distances, found.predecessors)
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        assert all(pool.map(many, (KRONECKER, RING, KRONECKER, RING)))
+
+
+def test_no_search_sorts_or_copies_the_graph():
+    graph = generate.kronecker(12, directed=True)  # with hubs
+    for vertex in range(40):
+        search(graph, vertex, 1)
+    prepared = graph._prepared.find(CpuGraph)._adjacency
+    assert set(prepared) == {"plain", "hubs"} and "_arranged" not in vars(graph)
+    for rows in prepared.values():
+        assert np.shares_memory(rows.indices, graph.indices) and np.shares_memory(rows.in_indices, graph.in_indices)
+    assert not len(prepared["plain"].hub) and len(prepared["hubs"].hub) == graph.n
+
+
+@njit(nogil=True)
+def wait_for_an_offer(cells: Any) -> Any:
+    return team.await_offer(cells, np.int64(0))
+
+
+def test_no_helper_leaves_between_a_count_and_an_offer():
+    """The leader would not notice, and the call would have one thread less."""
+    cells = np.zeros(team.TEAM_CELLS, np.int64)
+    wait_for_an_offer(cells)  # no leader comes: the helper leaves
+    assert cells[team.PRESENT] == -1
+    cells[team.PRESENT], cells[team.EXPECTED] = 1, 1
+    with ThreadPoolExecutor(1) as pool:
+        helper = pool.submit(wait_for_an_offer, cells)
+        time.sleep(0.2)
+        stayed = not helper.done()
+        cells[team.EXPECTED] = 0
+        assert helper.result(20) == -1 and stayed and cells[team.PRESENT] == 0
+        cells[team.PRESENT], cells[team.EXPECTED], cells[team.OFFER] = 1, 1, 1
+        assert pool.submit(wait_for_an_offer, cells).result(20) == 1
+    assert cells[team.PRESENT] == 1 and cells[team.READERS] == 1
+
+
+def test_a_waiting_helper_holds_no_memory_of_pythons_and_no_graph():
+    """It gives memory back after a call. If `tracemalloc` ends then, older Pythons crash (cpython#128679)."""
+    cells = np.zeros(team.TEAM_CELLS, np.int64)
+    cells[team.LEAVE] = 1
+    assert wait_for_an_offer(cells) == -1
+    (code,) = wait_for_an_offer.inspect_llvm().values()
+    assert "NRT_MemInfo_alloc" not in code and "NRT_Allocate" not in code
+    A = hw.engines.engine("cpu").load(RING, None).adjacency("any")
+    empty = team._empty((A, np.zeros((2, 3)), 5))
+    assert type(empty[0]) is type(A) and empty[2] == 5 and empty[1].shape == (0, 0)
+    for mine, theirs in zip(A, empty[0], strict=True):
+        assert theirs.size == 0 and theirs.dtype == mine.dtype and theirs.flags.writeable == mine.flags.writeable
+
+
+# ------------------------------------------------------------------ the first searches on a machine
+
+
+def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
+    """Searches are plain until the loop is compiled, by another thread once a few were made: no search waits for it."""
+    for name, value in {"left": 2, "seconds_left": 100.0, "most_seconds": 1.0}.items():
+        monkeypatch.setattr(FirstSearches, name, value)
+    cache = SimpleNamespace(_cache_file=SimpleNamespace(_load_index=dict))
+    loop = SimpleNamespace(overloads={}, py_func=search, _cache=cache)
+    begun, may_end, ended = [], Event(), Event()
+
+    def compiles(sources: tuple[int, ...]):
+        begun.append(sources)
+        assert may_end.wait(20)
+        loop.overloads["compiled"] = 1
+        ended.set()
+
+    first = first_searches(RING, SearchJob(), None, loop, compiles)
+    assert np.array_equal(first((3,), None)["distances"], search(RING, 3, 1).distances) and not begun
+    for _ in range(4):
+        found = first((3,), None)
+        check(RING, [3], found["distances"], found["predecessors"])
+    may_end.set()
+    assert ended.wait(20) and begun == [(3,)]
+    assert first((3,), None) is None and first_searches(RING, SearchJob(), None, loop, compiles) is None
+
+
+def test_long_searches_compile_at_once_and_errors_are_left_to_the_next(monkeypatch: pytest.MonkeyPatch):
+    for name, value in {"left": 1, "seconds_left": 100.0, "most_seconds": 1e-9}.items():
+        monkeypatch.setattr(FirstSearches, name, value)
+    loop, failed = SimpleNamespace(overloads={}), Event()
+
+    def fails(sources: tuple[int, ...]):
+        failed.set()
+        raise MemoryError
+
+    first = FirstSearches(RING, SearchJob(), None, loop, fails)
+    assert first((3,), None) is None and not failed.is_set()
+    monkeypatch.setattr(FirstSearches, "most_seconds", 1.0)
+    assert first((3,), None) is not None and failed.wait(20)
+    for thread in threading.enumerate():
+        if thread.name == "hopwave-compiling":
+            thread.join(20)
+    assert first((3,), None) is None

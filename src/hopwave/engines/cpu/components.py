@@ -14,9 +14,7 @@ their arcs has a reverse elsewhere. A root is the lowest vertex of its tree, so 
     LABEL    every vertex gets the number of its root
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -34,11 +32,8 @@ BLOCK, BLOCKS = 4096, 64  # vertices of a block, at least, and blocks, at most: 
 AHEAD = np.uint64(8)  # vertices whose parents are fetched into the cache
 
 
-class Forest(NamedTuple):
-    parent: Any
-    label: Any  # the answer, twice
-    copy: Any
-    roots: Any  # per block of vertices: the number of roots in it, later the number of its first root
+# The arrays of a run: the answer twice; per block of vertices the number of roots in it, later that of its first root.
+Forest = namedtuple("Forest", "parent label copy roots")
 
 
 @inner

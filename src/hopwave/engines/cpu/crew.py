@@ -20,18 +20,9 @@ import os
 
 import numpy as np
 
+from hopwave.engines.cpu import intrinsics as asm
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import (
-    atomic_add,
-    inner,
-    nap,
-    ordered_add,
-    ordered_load,
-    ordered_store,
-    outer,
-    pause,
-    relax,
-)
+from hopwave.engines.cpu.intrinsics import inner, outer
 from hopwave.errors import EngineError
 from hopwave.system import threads as system_threads
 from hopwave.system.devices import host_cores
@@ -48,12 +39,10 @@ def thread_count(threads=None):
         return host_cores()
     try:
         count = int(given)
-        if isinstance(given, float) and given != count:
-            raise ValueError
     except (TypeError, ValueError, OverflowError):
-        raise EngineError(f"{origin}={given!r} is not a number of threads; give a whole number from 1") from None
-    if count < 1:
-        raise EngineError(f"{origin}={count} is not a number of threads; give a whole number from 1")
+        count = 0
+    if count < 1 or (isinstance(given, float) and given != count):
+        raise EngineError(f"{origin}={given!r} is not a number of threads; give a whole number from 1")
     return min(count, 256)
 
 
@@ -111,14 +100,14 @@ def describe_job(board, kind, begin, end, size, depth, flags, which):
 @inner
 def open_job(board, kind, begin, end, size, depth, flags, which):
     describe_job(board, kind, begin, end, size, depth, flags, which)
-    ordered_store(board, EPOCH, board[EPOCH] + 1)
+    asm.ordered_store(board, EPOCH, board[EPOCH] + 1)
 
 
 @inner
 def next_chunk(board):
     """The next chunk [begin, stop) of a job without regions; begin is at or past its end if none is left."""
     end, size = board[JOB_END], board[JOB_CHUNK]
-    begin = atomic_add(board, NEXT_CHUNK, size)
+    begin = asm.atomic_add(board, NEXT_CHUNK, size)
     return begin, min(begin + size, end)
 
 
@@ -138,7 +127,7 @@ def next_of_regions(board, region):
     for _ in range(regions):
         place, stop = REGIONS + REGION_CELLS * region, end * (region + 1) // regions
         if board[place] < stop:
-            begin = ordered_add(board, place, size)
+            begin = asm.ordered_add(board, place, size)
             if begin < stop:
                 return begin, min(begin + size, stop), region
         region = region + 1 if region + 1 < regions else np.int64(0)
@@ -148,46 +137,46 @@ def next_of_regions(board, region):
 @inner
 def close_job(board):
     """Let no other helper in, and wait for those inside."""
-    ordered_store(board, EPOCH, board[EPOCH] + 1)
+    asm.ordered_store(board, EPOCH, board[EPOCH] + 1)
     waited = 0
-    while ordered_load(board, ACTIVE) != 0:
+    while asm.ordered_load(board, ACTIVE) != 0:
         waited += 1
-        relax()
+        asm.relax()
         if waited > 1000:
-            pause()
+            asm.pause()
 
 
 @inner
 def join_job(board, last, me):
     """Wait for a job other than `last` with more than `me` chunks, and join it: its epoch, or -1 if none follows."""
     idle = 0
-    while ordered_load(board, OVER) == 0:
-        epoch = ordered_load(board, EPOCH)
+    while asm.ordered_load(board, OVER) == 0:
+        epoch = asm.ordered_load(board, EPOCH)
         if epoch & 1 and epoch != last and me < board[CHUNKS]:
-            ordered_add(board, ACTIVE, 1)
-            if ordered_load(board, EPOCH) == epoch:
+            asm.ordered_add(board, ACTIVE, 1)
+            if asm.ordered_load(board, EPOCH) == epoch:
                 return epoch
-            ordered_add(board, ACTIVE, -1)
+            asm.ordered_add(board, ACTIVE, -1)
             idle = 0
         else:
             idle += 1
             if idle > 100_000:  # a long run of levels too small to share: stop burning a core
-                nap()
+                asm.nap()
             elif idle > policy.SPINS:
-                pause()
+                asm.pause()
             else:
-                relax()
+                asm.relax()
     return -1
 
 
 @outer
 def leave_job(board):
-    ordered_add(board, ACTIVE, -1)
+    asm.ordered_add(board, ACTIVE, -1)
 
 
 @outer
 def dismiss(board):
-    ordered_store(board, OVER, 1)
+    asm.ordered_store(board, OVER, 1)
 
 
 def lead(count, board, function, arguments):

@@ -1,8 +1,7 @@
 """Every number by which the CPU engine decides: when to share work, what to prepare, which way to go.
 
-Kernels are given these numbers, or read them from here when they are compiled; `numba_cache` has them compiled again
-after an edit. Python code reads them as `policy.NAME`, so that a test can set one. They were measured. They change how
-long an answer takes, and at most its rounding.
+Kernels read them when they are compiled, Python code as `policy.NAME`, so that a test can set one. They were measured,
+and change how long an answer takes, and at most its rounding.
 """
 
 # ------------------------------------------------------------------ threads
@@ -36,12 +35,8 @@ CHUNKS_PER_THREAD = 8  # at least, where rows are about equal
 CHUNKS_PER_THREAD_OF_ROWS = 32  # at least, where rows of a matrix differ in length
 CHUNKS_PER_THREAD_OF_PUSH = 8  # at least, of a pushed level
 NOTING_DEGREE = 16  # mean degree from which on threads that push together note new vertices before they claim them
-MIN_VERTICES_PER_CHUNK = 256  # where a vertex costs one store
-MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
-CHUNKS_PER_REGION = 4  # at least: threads that are done take over chunks that others have not begun
 MAX_VERTICES_PER_PUSH, ARCS_PER_PUSH = 2048, 4096  # few vertices where they are hubs, many where they are not
 MIN_ARCS_PER_PUSH = 512  # below, taking a chunk costs as much as pushing it
-MIN_VERTICES_PER_GATHER, MAX_VERTICES_PER_GATHER = 16, 512  # whose rows are read whole
 VERTICES_PER_EFFICIENCY_CHUNK = 16  # each is a small graph of its own
 VERTICES_PER_SQUARES_CHUNK = 16  # a hub looks at the rows of all its neighbours
 ROWS_OF_TRIANGLES = 64  # each looks at the rows of all its neighbours
@@ -114,10 +109,7 @@ def length_buckets(least, greatest):
 
 
 def short_arcs_first(n, m, directed, sources, mapped=False):
-    """Whether searches along weights take a copy of the short arcs before the long ones.
-
-    Vertices pull along long arcs, by the rows of the arcs out of them: in a directed graph these lead elsewhere.
-    """
+    """Whether searches along weights take a copy of the short arcs first. Directed rows would lead elsewhere."""
     return m >= SPLIT_DEGREE * n and sources >= SOURCES_BEFORE_SPLITTING and not directed and not mapped
 
 
@@ -134,10 +126,7 @@ def worth_renumbering(loaded, job):
 
 
 def all_on_one_source(loaded, job, plan, threads):
-    """Whether threads that share a source are faster than threads with a source each.
-
-    Blocks of several sources are added up in another order and excluded: scores are bitwise identical either way.
-    """
+    """Whether threads share each source: not where blocks of several sources would be added up in another order."""
     if plan.regime != "block" or job.edges or job.squares or job.copies is not None:
         return False
     if not adds_along_rows(loaded.n, loaded.m, loaded.flat, job.planned_sources):
@@ -146,11 +135,7 @@ def all_on_one_source(loaded, job, plan, threads):
 
 
 def adds_along_rows(vertices, arcs, flat, sources):
-    """Whether betweenness adds up rounded path counts in the order of adjacency lists.
-
-    Then threads may share a source, and results do not depend on their number. One thread adds in the order in which it
-    finds vertices and must add again if counts pass 2^53.
-    """
+    """Whether betweenness adds up rounded counts in the order of rows, so that threads may share a source."""
     if vertices <= CACHED_VERTICES:
         return False
     return not flat or (sources <= FEW_SOURCES and arcs >= SHARED_MESH_DEGREE * vertices)
@@ -192,10 +177,7 @@ PULL_NEVER, PULL_BY_RULE, PULL_ALWAYS = range(3)
 
 
 def pulls_of(plan, loaded, edges=False):
-    """Whether the levels of betweenness are pulled: never, as the plan's rule says for each of them, or always.
-
-    Our own plans do not pull for edges: a push records the arcs that the way back needs, and a pull would read all.
-    """
+    """Whether levels are pulled: never, by the plan's rule, or always. A push records the arcs that edges need."""
     if len(plan.steps) == 1:
         return PULL_ALWAYS if plan.steps[0].direction == "pull" else PULL_NEVER
     return PULL_NEVER if loaded.flat or edges else PULL_BY_RULE
@@ -236,10 +218,7 @@ def path_threads(arcs):
 
 
 def round_workers(threads, arcs, k, weighted, mean_degree, greatest_degree):
-    """How many workers find the k nearest in rounds (nearest_of.py); 0 if one search on one core is faster.
-
-    They settle a vertex about three times as often; from a vertex of many arcs, a round may reach all others.
-    """
+    """How many workers find the k nearest in rounds (nearest_of.py); 0 if one search on one core is faster."""
     if threads < ROUND_WORKERS or k * arcs < ROUND_ARCS[weighted]:
         return 0
     return threads if mean_degree <= ROUND_DEGREE and greatest_degree <= ROUND_HUB else 0
@@ -263,31 +242,23 @@ def push_chunk(vertices, arcs, threads):
     return max(1, min(MAX_VERTICES_PER_PUSH, min(ARCS_PER_PUSH * vertices // arcs, even)))
 
 
-def pull_chunk(words, threads):
-    """Words of 64 vertices that a thread pulls at a time."""
-    return max(1, min(MAX_WORDS_PER_CHUNK, words // (CHUNKS_PER_THREAD * threads)))
+def _even(least, most, per_thread):
+    """A function of (size, threads): how much a thread takes at a time, so that each takes some chunks."""
+
+    def chunk(size, threads):
+        return max(least, min(most, size // (per_thread * threads)))
+
+    return chunk
 
 
-def gather_chunk(vertices, threads):
-    """Vertices that a thread takes at a time where their rows are read whole."""
-    return max(MIN_VERTICES_PER_GATHER, min(MAX_VERTICES_PER_GATHER, vertices // (CHUNKS_PER_THREAD * threads)))
-
-
-def region_chunk(words, threads):
-    """Words of 64 vertices that a thread takes at a time off its own region, where each costs one store."""
-    return max(16, words // (CHUNKS_PER_REGION * threads))
-
-
-def copy_chunk(vertices, threads):
-    """Vertices that a thread takes at a time where each costs one store."""
-    return max(MIN_VERTICES_PER_CHUNK, vertices // (CHUNKS_PER_THREAD * threads))
+pull_chunk = _even(1, 256, CHUNKS_PER_THREAD)  # words of 64 vertices
+gather_chunk = _even(16, 512, CHUNKS_PER_THREAD)  # vertices whose rows are read whole
+copy_chunk = _even(256, 1 << 62, CHUNKS_PER_THREAD)  # vertices that cost one store each
+region_chunk = _even(16, 1 << 62, 4)  # words of 64 vertices, each one store, off a thread's own region
 
 
 def worth_sorting(arcs, fewer, vertices):
-    """Whether it is faster to sort the arcs of one level (`fewer` of them) than to gather along those of its neighbour.
-
-    Measured: gather 2 ns per arc, sort 10 ns per arc, one pass over all vertices 1 ns per vertex.
-    """
+    """Whether to sort the `fewer` arcs of a level, at 10 ns each, or to gather along its neighbour's, at 2 ns."""
     return 10 * fewer + vertices < 2 * arcs
 
 

@@ -21,22 +21,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from hopwave.engines.cpu import intrinsics as asm
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import close_job, crew_size, dismiss, join_job, leave_job, open_job, open_regions
-from hopwave.engines.cpu.intrinsics import (
-    address_of,
-    atomic_or,
-    inner,
-    nanoseconds,
-    noinline,
-    ordered_add,
-    ordered_load,
-    ordered_store,
-    pause,
-    relax,
-    uncounted,
-    without_counters,
-)
+from hopwave.engines.cpu.intrinsics import inner, noinline
 from hopwave.engines.cpu.policy import LINGER, MAX_TEAM, SPINS
 from hopwave.system import threads
 
@@ -68,11 +56,7 @@ def lend(typing, team, arguments):
 
 @intrinsic
 def borrow(typing, team, like):
-    """The arguments whose address is at ADDRESS; they have the type of `like`, a tuple.
-
-    Arrays inside records count no references (intrinsics.uncounted): use them only inside a job, where the leader
-    waits.
-    """
+    """The arguments at ADDRESS, of the type of `like`, uncounted in records: only for use inside a job."""
     signature = like(team, like)
 
     def build(context, builder, signature, values):
@@ -81,7 +65,7 @@ def borrow(typing, team, like):
         taken = builder.load(builder.inttoptr(builder.load(place), kind.as_pointer()))
         for i, part in enumerate(signature.return_type):
             if isinstance(part, types.BaseTuple):
-                inner = without_counters(context, builder, part, builder.extract_value(taken, i))
+                inner = asm.without_counters(context, builder, part, builder.extract_value(taken, i))
                 taken = builder.insert_value(taken, inner, i)
         context.nrt.incref(builder, signature.return_type, taken)
         return taken
@@ -91,7 +75,7 @@ def borrow(typing, team, like):
 
 def _address(context, builder, signature, values):
     cell = context.get_constant(types.intp, ADDRESS)
-    return address_of(context, builder, signature.args[0], values[0], types.intp, cell)
+    return asm.address_of(context, builder, signature.args[0], values[0], types.intp, cell)
 
 
 @inner
@@ -100,8 +84,8 @@ def open_offer(team, helpers):
     if helpers:
         team[WANTED] = helpers
         team[CLAIMED] = 0
-        ordered_store(team, OFFER, team[OFFER] + 1)
-        ordered_store(team, EXPECTED, 0)
+        asm.ordered_store(team, OFFER, team[OFFER] + 1)
+        asm.ordered_store(team, EXPECTED, 0)
 
 
 @inner
@@ -109,33 +93,33 @@ def close_offer(team, helpers, board):
     """No job will follow on the board. End the offer, and wait for those who are copying the arguments."""
     dismiss(board)
     if helpers:
-        ordered_store(team, OFFER, team[OFFER] + 1)
-        while ordered_load(team, READERS) != 0:
-            pause()
+        asm.ordered_store(team, OFFER, team[OFFER] + 1)
+        while asm.ordered_load(team, READERS) != 0:
+            asm.pause()
 
 
 @inner
 def await_offer(team, last):
     """Wait for an offer other than `last` and be counted in READERS; or return -1, no longer counted in PRESENT."""
-    idle, until = np.int64(0), nanoseconds() + LINGER
-    while ordered_load(team, LEAVE) == 0:
-        offer = ordered_load(team, OFFER)
+    idle, until = np.int64(0), asm.nanoseconds() + LINGER
+    while asm.ordered_load(team, LEAVE) == 0:
+        offer = asm.ordered_load(team, OFFER)
         if offer & 1 and offer != last:
-            ordered_add(team, READERS, 1)
-            if ordered_load(team, OFFER) == offer:
+            asm.ordered_add(team, READERS, 1)
+            if asm.ordered_load(team, OFFER) == offer:
                 return offer
-            ordered_add(team, READERS, -1)
+            asm.ordered_add(team, READERS, -1)
         idle += 1
         if idle <= SPINS:
-            relax()
+            asm.relax()
             continue
-        pause()
-        if nanoseconds() > until:
-            ordered_add(team, PRESENT, -1)
-            if ordered_load(team, EXPECTED) == 0:
+        asm.pause()
+        if asm.nanoseconds() > until:
+            asm.ordered_add(team, PRESENT, -1)
+            if asm.ordered_load(team, EXPECTED) == 0:
                 return np.int64(-1)
-            ordered_add(team, PRESENT, 1)
-    ordered_add(team, PRESENT, -1)
+            asm.ordered_add(team, PRESENT, 1)
+    asm.ordered_add(team, PRESENT, -1)
     return np.int64(-1)
 
 
@@ -145,21 +129,21 @@ def claim(team, number):
     for number_ in range(np.int64(0), team[WANTED] + 1):
         wish = number if number_ == 0 else number_
         bit = np.int64(1) << wish
-        if wish != 0 and wish <= team[WANTED] and not atomic_or(team, CLAIMED, bit) & bit:
+        if wish != 0 and wish <= team[WANTED] and not asm.atomic_or(team, CLAIMED, bit) & bit:
             return wish
-    ordered_add(team, READERS, -1)
+    asm.ordered_add(team, READERS, -1)
     return np.int64(0)
 
 
-def assistance(work):
-    """A compiled function for a helper's part, one offer after another: work(A, W, board, me) is its share of a job."""
+def led(lead, work):
+    """A compiled function for a thread's part: 0 runs lead(A, W, board, *arguments), others work(A, W, board, me)."""
 
     @inner
     def work_for_leader(team, me, A, W, board):
         """Jobs until the leader sends all away. A, W and board tell only the types."""
         noinline()
         A, W, board = borrow(team, (A, W, board))
-        ordered_add(team, READERS, -1)
+        asm.ordered_add(team, READERS, -1)
         joined = np.int64(0)
         while True:
             joined = join_job(board, joined, me)
@@ -170,7 +154,7 @@ def assistance(work):
 
     @inner
     def assist(team, A, W, board):
-        ordered_add(team, PRESENT, 1)
+        asm.ordered_add(team, PRESENT, 1)
         offer = number = np.int64(0)
         while True:
             offer = await_offer(team, offer)
@@ -181,13 +165,6 @@ def assistance(work):
                 number = claimed
                 work_for_leader(team, number, A, W, board)
 
-    return assist
-
-
-def led(lead, work):
-    """A compiled function for a thread's part: 0 runs lead(A, W, board, *arguments), others work(A, W, board, me)."""
-    assist = assistance(work)
-
     @inner
     def take_part(A, W, board, arguments, team, helpers, me):
         if me != 0:
@@ -195,7 +172,7 @@ def led(lead, work):
             return
         lend(team, (A, W, board))
         open_offer(team, helpers)
-        lead(uncounted(A), uncounted(W), board, *arguments)
+        lead(asm.uncounted(A), asm.uncounted(W), board, *arguments)
         close_offer(team, helpers, board)
 
     return take_part

@@ -4,8 +4,6 @@ Numba would compile once more for arrays that can be written to. Large arrays be
 pages of 4 kB, a quarter of the time on a grid of a million vertices is spent looking up where each page is.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from functools import wraps
 

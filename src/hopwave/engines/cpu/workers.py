@@ -4,18 +4,9 @@ import numpy as np
 from numba import typeof
 
 from hopwave.engines import host_memory
+from hopwave.engines.cpu import intrinsics as asm
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    atomic_add,
-    atomic_or,
-    inner,
-    nap,
-    ordered_add,
-    ordered_load,
-    ordered_store,
-    outer,
-)
+from hopwave.engines.cpu.intrinsics import COMPILED, inner, outer
 from hopwave.errors import EngineError, amount
 from hopwave.system import threads
 from hopwave.system.numba_cache import njit
@@ -106,34 +97,34 @@ class _Run:
 @inner
 def next_batch(control, size, end):
     """The next batch [begin, stop) of up to that size, below `end`; begin == stop if none remains or the run stops."""
-    if ordered_load(control, STOP) != 0:
+    if asm.ordered_load(control, STOP) != 0:
         return end, end
-    begin = min(atomic_add(control, NEXT_BATCH, size), end)
+    begin = min(asm.atomic_add(control, NEXT_BATCH, size), end)
     return begin, min(begin + size, end)
 
 
 @njit(**AT_ONCE)
 def come_in(control):
     """Whether a worker still may: then the caller waits for it."""
-    ordered_add(control, INSIDE, 1)
-    if ordered_load(control, CLOSED) == 0:
+    asm.ordered_add(control, INSIDE, 1)
+    if asm.ordered_load(control, CLOSED) == 0:
         return True
-    ordered_add(control, INSIDE, -1)
+    asm.ordered_add(control, INSIDE, -1)
     return False
 
 
 @njit(**AT_ONCE)
 def leave(control):
     """How many have left, this worker included."""
-    left = ordered_add(control, LEFT, 1) + 1
-    ordered_add(control, INSIDE, -1)
+    left = asm.ordered_add(control, LEFT, 1) + 1
+    asm.ordered_add(control, INSIDE, -1)
     return left
 
 
 @outer
 def close(control):
     """Let nobody else in, and wait until those inside have finished their batches. A signal is heard afterwards."""
-    atomic_or(control, STOP, STOPPED)
-    ordered_store(control, CLOSED, 1)
-    while ordered_load(control, INSIDE) != 0:
-        nap()
+    asm.atomic_or(control, STOP, STOPPED)
+    asm.ordered_store(control, CLOSED, 1)
+    while asm.ordered_load(control, INSIDE) != 0:
+        asm.nap()

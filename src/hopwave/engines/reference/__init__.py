@@ -21,6 +21,7 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.arrays import ScaledCounts
 from hopwave.engines import NoOperations, by_levels
+from hopwave.engines.reference import betweenness
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Accumulation, BetweennessJob, FoundBySearch, PathSampling, SampleJob, SearchJob
@@ -151,7 +152,7 @@ class Engine(NoOperations):
             "reached": int(np.count_nonzero(search.d >= 0)),
         }
 
-    # ---------------------------------------------------------------- many sources along weights, random paths
+    # ---------------------------------------------------------------- what betweenness.py specifies
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
         if operation in ("weighted_sweep", "path_sampling", "weighted_path_sampling", "path_sums"):
@@ -162,32 +163,22 @@ class Engine(NoOperations):
         if not job.weighted:
             raise EngineError(self.why_not_operation("sweep", graph))
         check_threads(threads)
-        from hopwave.engines.reference.betweenness import sweep
-
-        return sweep(graph, job, poll)
+        return betweenness.sweep(graph, job, poll)
 
     def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         check_threads(threads)
-        from hopwave.engines.reference.betweenness import PathSampling
-
-        return PathSampling(graph, job)
-
-    # ---------------------------------------------------------------- betweenness
+        return betweenness.PathSampling(graph, job)
 
     def path_sums(self, graph: Graph, job: PathSums, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
         check_threads(threads)
-        from hopwave.engines.reference.betweenness import path_sums
-
-        return path_sums(graph, job, poll)
+        return betweenness.path_sums(graph, job, poll)
 
     def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> None:
         return None
 
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         check_threads(threads)
-        from hopwave.engines.reference.betweenness import Accumulation as OneByOne
-
-        return OneByOne(graph, job)
+        return betweenness.Accumulation(graph, job)
 
 
 if TYPE_CHECKING:

@@ -151,6 +151,8 @@ class Accumulation:
 
 # σ(v)   shortest paths from s to v, some of which avoid the group      τ(v)   as in cpu/betweenness/path_sums.py
 
+LARGEST = Fraction(np.finfo(np.float64).max)
+
 
 def path_sums(graph: Graph, job: PathSums, poll: Poll) -> Floats:
     """Stress or load of every vertex; for a group, the sum over the targets of each source."""
@@ -179,14 +181,7 @@ def path_sums(graph: Graph, job: PathSums, poll: Poll) -> Floats:
                 if v != s:
                     score[v] += tau[v] * (1 if job.kind == "load" else sigma[v])
         poll(s + 1)
-    return np.array([_rounded(x) for x in score], np.float64)
-
-
-def _rounded(x: Fraction) -> float:
-    try:
-        return float(x)
-    except OverflowError:
-        return math.inf
+    return np.array([float(x) if x < LARGEST else math.inf for x in score], np.float64)
 
 
 # ---------------------------------------------------------------- random shortest paths, one whole search per pair

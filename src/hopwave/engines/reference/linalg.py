@@ -34,7 +34,11 @@ class Algebra(NoShortcuts):
         places, values = x.entries()
         part = A.columns
         inner, entry = expand(part.indptr, places)
-        return self._sums(A.shape[0], part.indices[entry], places[inner], values[inner], part, entry, product, allowed)
+        touched = Touched(len(entry))
+        if allowed is not None:
+            keep = allowed.as_bits(A.shape[0], np)[part.indices[entry]]
+            inner, entry = inner[keep], entry[keep]
+        return self._sums(A.shape[0], part.indices[entry], places[inner], values[inner], part, entry, product), touched
 
     def pull(
         self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
@@ -47,27 +51,12 @@ class Algebra(NoShortcuts):
         there = present[part.indices[entry]]
         row, entry = row[there], entry[there]
         inner = part.indices[entry]
-        return self._sums(A.shape[0], rows[row], inner, values[inner], part, entry, product, None)
+        return self._sums(A.shape[0], rows[row], inner, values[inner], part, entry, product), Touched(len(entry))
 
-    def _sums(
-        self,
-        n: int,
-        out: Array,
-        inner: Array,
-        x: Array,
-        part: Rows,
-        entry: Array,
-        product: Product,
-        allowed: Allowed | None,
-    ) -> tuple[Vector, Touched]:
+    def _sums(self, n: int, out: Array, inner: Array, x: Array, part: Rows, entry: Array, product: Product) -> Vector:
         a = np.ones(len(entry), np.bool_) if part.values is None else part.values[entry]
-        terms = self.terms(product, out, inner, np.zeros(len(out), np.int32), a, x)
-        touched = Touched(len(entry))
-        if allowed is not None:
-            keep = allowed.as_bits(n, np)[out]
-            out, terms = out[keep], terms[keep]
-        rows, sums = self.add_up(product.add, out, terms)
-        return Vector.sparse(n, rows.astype(np.int32), sums), touched
+        rows, sums = self.add_up(product.add, out, self.terms(product, out, inner, np.zeros(len(out), np.int32), a, x))
+        return Vector.sparse(n, rows.astype(np.int32), sums)
 
     def terms(self, product: Product, out: Array, inner: Array, zero: Array, a: Array, x: Array) -> Array:
         """What is added up, one term per entry."""

@@ -90,7 +90,9 @@ class Algebra(linalg.Algebra):
             # A mask of rows that were not reached yet also lets rows without entries through.
             work = work * max(allowed.count - empty * allowed.complement, 0) // max(n, 1)
         matrix, vector, mask = (*rows_of(A), a), (b, unsigned(present)), (rows, bits, complement)
-        how = (int(product.early_exit), int(self._blends(product, a, x)))
+        # Whether x is so mixed that testing each entry costs more than reading them all.
+        plain = product.add.starts_from_identity and not product.add.any_term and len(a) == 0
+        how = (int(product.early_exit), int(plain and x.nnz > policy.MIXED * x.n))
         arguments = (matrix, filled, vector, mask, how, (out, found, identity))
         board = share(kernel, arguments, size, work, threads)
         count, touched = int(board[FOUND]), jobs.Touched(int(board[CHECKED]))
@@ -104,11 +106,6 @@ class Algebra(linalg.Algebra):
         if not carries:
             return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
         return Vector.dense(out, found, count), touched
-
-    def _blends(self, product: jobs.Product, a: Array, x: Vector) -> bool:
-        """Whether x is so mixed that testing each entry costs more than reading them all."""
-        add = product.add
-        return add.starts_from_identity and not add.any_term and len(a) == 0 and x.nnz > policy.MIXED * x.n
 
     def _gather(
         self, A: Matrix, values: Array, product: jobs.Product, threads: int | None
@@ -206,11 +203,10 @@ class Algebra(linalg.Algebra):
         return jobs.FoundByBuckets(found, tuple(levels), alone)
 
     def fill(self, values: Array, present: Array, allowed: jobs.Allowed, value: Any) -> int | None:
-        value, places = values.dtype.type(value), present.view(np.uint8)
         if allowed.rows is not None:
-            kernels.fill_rows(values, places, unsigned(allowed.rows), value)
-            return None
-        return kernels.fill(values, places, unsigned(allowed.bits), int(allowed.complement), value)
+            return super().fill(values, present, allowed, value)
+        bits, value = unsigned(allowed.bits), values.dtype.type(value)
+        return kernels.fill(values, present.view(np.uint8), bits, int(allowed.complement), value)
 
     def binary(self, op: BinaryOp) -> Callable[[Array, Array], Array]:
         return super().binary(op) if op.array or op.built_in else vectorised(op)

@@ -27,18 +27,13 @@ SHORT = 24  # entries up to which insertion sort is faster
 def multiply(A, B, product, mask, complement, by, threads):
     """See hopwave.engines.Algebra.multiply."""
     threads = thread_count(threads)
-    if by == "auto":
-        by = cheaper(A, B, mask)
+    if by == "auto":  # fewer entries of B: along the columns that the mask names, or the rows that A names
+        along_columns = dot_terms(unsigned_rows(mask), unsigned(A.rows.indptr), unsigned(B.columns.indptr))
+        along_rows = terms_of(unsigned(A.rows.indices), read_only(np.diff(B.rows.indptr)))
+        by = "pull" if policy.PULL_COST * along_columns <= along_rows else "push"
     if by == "pull":
         return pulled(A, B, product, mask, threads)
     return pushed(A, B, product, mask, complement, threads)
-
-
-def cheaper(A, B, mask):
-    """The way that looks at fewer entries of B: along the columns that the mask names, or the rows that A names."""
-    along_columns = dot_terms(unsigned_rows(mask), unsigned(A.rows.indptr), unsigned(B.columns.indptr))
-    along_rows = terms_of(unsigned(A.rows.indices), read_only(np.diff(B.rows.indptr)))
-    return "pull" if policy.PULL_COST * along_columns <= along_rows else "push"
 
 
 def pulled(A, B, product, mask, threads):
@@ -207,8 +202,8 @@ def mark_mask(mask_ptr, mask_columns, i, marked, stamp):
 def row_lengths(A, B, mask, stamps, lengths, end, size, board):
     """How many entries each row of C = A B will have, which a push must know before it writes.
 
-    mask     (offsets, columns, whether there is a mask, complement)
-    stamps   two rows per worker: which row of C was the last to see a column, and to find it in the mask
+    mask: (offsets, columns, whether there is one, complement). stamps, two rows per worker: the last row of C that saw
+    a column, and that found it in the mask.
     """
     indptr, indices = A
     row_ptr, columns = B

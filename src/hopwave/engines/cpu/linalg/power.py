@@ -14,9 +14,7 @@ round. c is estimated from how fast changes shrink: a mode that shrinks by z bel
 b + (1 − n b) · total / Σ total,  b = (1 − α) / (n − α · number of dead ends).
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -36,25 +34,14 @@ LARGEST = 0.99  # eigenvalue that acceleration counts on, at most
 BLOCK = 1024  # rows of eigenvector centrality whose squares are added up together, however many threads there are
 
 
-class Arcs(NamedTuple):
-    indptr: Any
-    indices: Any
-    values: Any
-    totals: Any  # the sum of every vertex's weights; empty if that is the length of its row
-    bounds: Any  # where blocks of rows begin
-    order: Any  # the vertex of every row; empty if rows are in the order of vertices
+# The arcs into every vertex. values: none where all are 1; totals: the sum of every vertex's weights, none if it is the
+# length of its row; bounds: where blocks of rows begin; order: the vertex of every row, none if rows are in order
+Arcs = namedtuple("Arcs", "indptr indices values totals bounds order")
 
 
-class Ranks(NamedTuple):
-    """The arrays of one run. start, base and dead have one entry per vertex, or one for all."""
-
-    w: Any  # two rows: the ranks, and those before or after them
-    start: Any
-    base: Any
-    dead: Any
-    sums: Any  # of every block: all changes, and what is at its dead ends
-    x: Any  # the answer
-    now: Any  # where the run stands
+# w: two rows, the ranks and those before or after; start, base, dead: one entry per vertex, or one for all; sums, of
+# every block: all changes, and what is at its dead ends; x: the answer; now: where the run stands
+Ranks = namedtuple("Ranks", "w start base dead sums x now")
 
 
 # No function is called per row: passing arrays to one takes longer than a short row.
@@ -79,10 +66,7 @@ def begin_block(A, W, block):
 
 @inner
 def round_block(A, W, which, block):
-    """The next ranks of a block's rows. Sums along rows are four partial sums: an addition takes longer than a load.
-
-    Every question per row counts, and the last three terms are no loop, which LLVM would unroll.
-    """
+    """The next ranks of a block's rows, by four partial sums: an addition takes longer than a load."""
     noinline()
     indptr, indices, values, totals = A.indptr, A.indices, A.values, A.totals
     w, out, base, dead, order = W.w[which], W.w[1 - which], W.base, W.dead, A.order
@@ -204,7 +188,7 @@ def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helper
 
 
 def power_iteration(A, job):
-    """See hopwave.engines.Shortcuts.power_iteration."""
+    """See hopwave.engines.Algebra.power_iteration."""
     if job.normed:
         return normed_iteration(A, job)
     if job.totals is None and abs(job.factor) < SMALLEST:
@@ -223,7 +207,8 @@ def power_iteration(A, job):
         now[BOUND] = min(job.factor, LARGEST)
         even = isinstance(start, float) and isinstance(job.base, float) and isinstance(job.dead, float)
         if even and job.enough < policy.PRECISE and job.factor < 1:
-            start, now[SLOPE] = nearer(n, job.factor, dead, total)
+            start = (1 - job.factor) / (n - job.factor * dead)
+            now[SLOPE] = (1 - n * start) / total if total > 0 else 0.0
     given = (read_only(np.atleast_1d(np.asarray(array, np.float64))) for array in (start, job.base, job.dead))
     W = Ranks(w, *given, np.zeros((len(arcs.bounds) - 1, 2)), new_array(n, np.float64), now)
     threads = team.size_for(len(arcs.indices))
@@ -231,12 +216,6 @@ def power_iteration(A, job):
     team.lead(threads - 1, take_rounds, (arcs, W, crew.new_board(), *rounds), arcs.indptr.itemsize)
     spare[:] = [w]  # one is enough, however many threads ask at once
     return PowerEnd(W.x, int(now[ROUNDS]), float(now[CHANGE]))
-
-
-def nearer(n, alpha, dead, total):
-    """Ranks to begin with: (what every vertex has, what it has in addition per weight)."""
-    least = (1 - alpha) / (n - alpha * dead)
-    return least, (1 - n * least) / total if total > 0 else 0.0
 
 
 def _prepared(A, totals):
@@ -318,16 +297,6 @@ def spread(indptr, indices, values, x, y, squares, end, size, board):
         squares[block] = sum_of_squares
 
 
-@outer
-def settle(x, y, divisor):
-    """y /= divisor; returns Σ |y − x|."""
-    change = 0.0
-    for i in range(y.size):
-        y[i] /= divisor
-        change += abs(y[i] - x[i])
-    return change
-
-
 def normed_iteration(A, job):
     """The rounds of eigenvector centrality."""
     part, n = A.columns, A.shape[0]
@@ -339,7 +308,8 @@ def normed_iteration(A, job):
         arguments = (*unsigned_rows(part), values, x, y, squares)
         with compiling(spread):
             crew.share(spread, arguments, n, len(part.indices), None)
-        rounds, change = rounds + 1, settle(x, y, float(np.sqrt(squares.sum())))
+        y /= np.sqrt(squares.sum())
+        rounds, change = rounds + 1, float(np.abs(y - x).sum())
         x, y = y, x
         if change < job.enough:
             break

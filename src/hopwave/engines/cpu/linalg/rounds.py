@@ -1,8 +1,6 @@
 """Rounds over the vertices on the CPU: label propagation, core numbers and independent sets."""
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -25,14 +23,10 @@ MOST_ARCS, ROUNDS_AT_ONCE = 1 << 28, 64  # looked at, and made, in one call: Ctr
 COIN_STREAM = "labels"  # of coins, the same on every engine
 
 
-class Labelling(NamedTuple):
-    f: Any  # the label of every vertex
-    order: Any  # of labels: of equally frequent ones, the last wins
-    stale: Any  # whether the neighbours of a vertex have other labels than when its favourite was found
-    best: Any  # the favourite of every vertex, -1 if it has no neighbours
-    scratch: Any  # of each thread: how often each label was seen, 0 between two vertices; the labels seen
-    starts: Any  # where the coins of each round begin
-    now: Any  # see ROUNDS
+# f: the label of every vertex; order: of equally frequent labels, the last wins; stale: whether the neighbours of a
+# vertex have other labels than when `best` was found, its favourite, -1 without any; scratch, of each thread: how
+# often each label was seen, 0 between two vertices, and the labels seen; starts: where the coins of each round begin
+Labelling = namedtuple("Labelling", "f order stale best scratch starts now")
 
 
 @inner
@@ -173,16 +167,11 @@ VERTICES_PER_CHUNK = np.int64(256)
 ZERO = np.int64(0)
 
 
-class Arcs(NamedTuple):
-    rows: Any
-    columns: Any
+Arcs = namedtuple("Arcs", "rows columns")  # no columns unless arcs in are neighbours, too
 
 
-class Peeling(NamedTuple):
-    left: Any  # neighbours left
-    core: Any  # -1 until a vertex is claimed
-    rest: Any  # vertices that may be left
-    stacks: Any  # one per thread
+# left: neighbours left; core: -1 until a vertex is claimed; rest: vertices that may be left; stacks: one per thread
+Peeling = namedtuple("Peeling", "left core rest stacks")
 
 
 @inner

@@ -7,27 +7,16 @@ descending degree. The first vertices, the core, then have long rows: these are 
 at once.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from math import isqrt
 
 import numpy as np
 
 from hopwave.engines.cpu import crew, policy, team
+from hopwave.engines.cpu import intrinsics as asm
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import (
-    atomic_add,
-    count_ones,
-    inner,
-    noinline,
-    ordered_add,
-    outer,
-    prefetch,
-    trailing_zeros,
-    uncounted,
-)
+from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.linalg.vector_kernels import locate
 from hopwave.engines.cpu.views import new_array, unsigned_rows
 
@@ -77,12 +66,12 @@ def walk_rows(indptr, indices, begin, end):
             for place in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
                 if np.uint64(indices[place]) >= v:
                     break
-                prefetch(indptr, indices[place])
+                asm.prefetch(indptr, indices[place])
             v = i + VERTICES_AHEAD
             for place in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
                 if np.uint64(indices[place]) >= v:
                     break
-                prefetch(indices, indptr[indices[place]])
+                asm.prefetch(indices, indptr[indices[place]])
         first, last = np.uint64(indptr[i]), np.uint64(indptr[i + U1])
         place = first + U1  # no triangle has the first neighbour as j: no neighbour comes before it
         while place < last and np.uint64(indices[place]) < i:
@@ -147,7 +136,7 @@ def mark(begins, lower, bits, first, last):
     for place in range(first, last):
         k = np.uint64(lower[place])
         bits[k >> U6] |= U1 << (k & U63)
-        prefetch(begins, k)
+        asm.prefetch(begins, k)
 
 
 @inner
@@ -162,9 +151,9 @@ def fetch(begins, lower, core, place, last):
     if place + AHEAD < last:
         j = np.uint64(lower[place + AHEAD])
         if j < np.uint64(core.shape[0]):
-            prefetch(core, j)
+            asm.prefetch(core, j)
         else:
-            prefetch(lower, begins[j])
+            asm.prefetch(lower, begins[j])
 
 
 @inner
@@ -178,7 +167,7 @@ def row_of(begins, core, j):
 def marked_rows(begins, lower, core, bits, begin, end):
     """How many triangles are found at these vertices."""
     noinline()
-    total, (begins, lower, core, bits) = U0, uncounted((begins, lower, core, bits))
+    total, (begins, lower, core, bits) = U0, asm.uncounted((begins, lower, core, bits))
     for i in range(begin, end):
         first, last = np.uint64(begins[i]), np.uint64(begins[i + U1])
         if last - first <= U1:
@@ -191,7 +180,7 @@ def marked_rows(begins, lower, core, bits, begin, end):
             if words:
                 found = np.int64(0)
                 for w in range(words):
-                    found += count_ones(core[j, w] & bits[w])
+                    found += asm.count_ones(core[j, w] & bits[w])
                 total += np.uint64(found)
             else:
                 for other in range(p, stop):
@@ -208,7 +197,7 @@ def marked_rows(begins, lower, core, bits, begin, end):
 def work(A, W, board, me):
     noinline()
     kind, total, n = board[crew.JOB_KIND], U0, board[crew.JOB_END]
-    bits = uncounted(W.marks[me])
+    bits = asm.uncounted(W.marks[me])
     while True:
         first, stop = crew.next_chunk(board)
         if first >= n:
@@ -222,7 +211,7 @@ def work(A, W, board, me):
             take_rows(A.indptr, A.indices, W.order, W.rank, W.begins, W.lower, W.core, begin, end)
         else:
             total += marked_rows(W.begins, W.lower, W.core, bits, begin, end)
-    ordered_add(board, crew.FOUND, np.int64(total))
+    asm.ordered_add(board, crew.FOUND, np.int64(total))
 
 
 part_of = team.led(team.chunks(work), work)
@@ -282,14 +271,14 @@ def count_triangles(part):
 def count_corners(begins, lower, core, marks, common, counts, end, size, board):
     """Count the triangles at each of their corners; see the top of this file.
 
-    Arrays have one row per worker: marks, bits that are all 0 before and after; common, room for common neighbours;
-    counts, how many triangles of each vertex this worker has found.
+    Rows per worker: marks, bits that are all 0 before and after; common, room for common neighbours; counts, the
+    answer.
     """
-    worker = atomic_add(board, crew.NEXT_WORKER, 1)
-    begins, lower, core = uncounted((begins, lower, core))
-    bits, both, own = uncounted(marks[worker]), common[worker], counts[worker]
+    worker = asm.atomic_add(board, crew.NEXT_WORKER, 1)
+    begins, lower, core = asm.uncounted((begins, lower, core))
+    bits, both, own = asm.uncounted(marks[worker]), common[worker], counts[worker]
     while True:
-        begin = atomic_add(board, crew.NEXT_CHUNK, size)
+        begin = asm.atomic_add(board, crew.NEXT_CHUNK, size)
         if begin >= end:
             return
         for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
@@ -306,7 +295,7 @@ def count_corners(begins, lower, core, marks, common, counts, end, size, board):
                 for w in range(words):
                     shared = core[j, w] & bits[w]
                     while shared:
-                        both[found] = np.uint32((w << U6) + trailing_zeros(shared))
+                        both[found] = np.uint32((w << U6) + asm.trailing_zeros(shared))
                         found += U1
                         shared &= shared - U1
                 for other in range(p, p if words else stop):
@@ -325,7 +314,7 @@ def count_corners(begins, lower, core, marks, common, counts, end, size, board):
 def add_up(counts, order, found, end, size, board):
     """found = the sums of all workers' counts, by the old numbers."""
     while True:
-        begin = atomic_add(board, crew.NEXT_CHUNK, size)
+        begin = asm.atomic_add(board, crew.NEXT_CHUNK, size)
         if begin >= end:
             return
         for i in range(begin, min(begin + size, end)):

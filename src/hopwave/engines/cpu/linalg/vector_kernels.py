@@ -271,10 +271,3 @@ def fill(values, present, bits, complement, value):
         present[i] |= bits[i] ^ shut
         count += np.int64(present[i])
     return count
-
-
-@outer
-def fill_rows(values, present, rows, value):
-    for i in range(U0, np.uint64(rows.size)):
-        values[rows[i]] = value
-        present[rows[i]] = 1

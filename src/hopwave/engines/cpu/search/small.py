@@ -56,8 +56,8 @@ class SmallSearch:
 class FirstSearches(SmallSearch):
     """Searches before the loop of large searches was ever compiled on this machine, which takes some ten seconds.
 
-    `push_all` is compiled in one second. After policy.FIRST_SEARCHES of them, or FIRST_SECONDS in all, another thread
-    compiles the loop, and no search waits. Returns None where the loop is to search.
+    `push_all` takes one second. After policy.FIRST_SEARCHES, or FIRST_SECONDS of them, another thread compiles the
+    loop.
     """
 
     _lock = threading.Lock()

@@ -18,18 +18,9 @@ a loop is counted as one more reference every time, atomically.
 import numpy as np
 
 from hopwave.engines.cpu import crew
+from hopwave.engines.cpu import intrinsics as asm
 from hopwave.engines.cpu.integers import ONE, U0, U1, U4, U6, U8, U16, U63
-from hopwave.engines.cpu.intrinsics import (
-    atomic_add,
-    compare_and_swap,
-    count_ones,
-    inner,
-    noinline,
-    ordered_add,
-    prefetch,
-    prefetch_to_write,
-    trailing_zeros,
-)
+from hopwave.engines.cpu.intrinsics import inner, noinline
 from hopwave.engines.cpu.policy import NOTING_DEGREE
 from hopwave.engines.cpu.search.state import BUFFER, CANDIDATES
 
@@ -48,8 +39,7 @@ NEIGHBOURS_AHEAD = 6  # of a vertex that is pushed soon, prefetched; flat from 4
 def push_alone(indptr, indices, parent, queue, begin, end, tail):
     """The whole level on one thread. Returns the new end of the queue and the arcs that leave the found vertices.
 
-    What the vertices 4, 8 and 16 places ahead will need is prefetched, always for the same number of neighbours: a loop
-    that ends with the row is slower. (Not a function: a call would count references to four arrays for every vertex.)
+    What vertices some places ahead will need is prefetched, in place: a call would count references for every vertex.
     """
     noinline()
     end, tail = np.uint64(end), np.uint64(tail)
@@ -57,11 +47,11 @@ def push_alone(indptr, indices, parent, queue, begin, end, tail):
     edges = 0
     for i in range(np.uint64(begin), end):
         if enough and i + U16 < tail:
-            prefetch(indptr, queue[i + U16])
-            prefetch(indices, indptr[queue[i + U8]])
+            asm.prefetch(indptr, queue[i + U16])
+            asm.prefetch(indices, indptr[queue[i + U8]])
             first = min(np.uint64(indptr[queue[i + U4]]), last)
             for j in range(np.uint64(NEIGHBOURS_AHEAD)):
-                prefetch(parent, indices[first + j])
+                asm.prefetch(parent, indices[first + j])
         u = queue[i]
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
@@ -77,7 +67,7 @@ def push_alone(indptr, indices, parent, queue, begin, end, tail):
 @inner
 def flush(buffer, kept, queue, board):
     """Move a worker's found vertices into the queue, all at once."""
-    place = np.uint64(atomic_add(board, crew.TAIL, kept))
+    place = np.uint64(asm.atomic_add(board, crew.TAIL, kept))
     for i in range(kept):
         queue[place + i] = buffer[i]
 
@@ -88,13 +78,13 @@ def claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board):
     noinline()
     edges = 0
     for i in range(min(noted, U8)):
-        prefetch_to_write(parent, new[i])
+        asm.prefetch_to_write(parent, new[i])
     for i in range(noted):
         if i + U8 < noted:
-            prefetch_to_write(parent, new[i + U8])
+            asm.prefetch_to_write(parent, new[i + U8])
         v = new[i]
         c = parent[v]
-        if c < 0 and compare_and_swap(parent, v, c, seen_from[i]):
+        if c < 0 and asm.compare_and_swap(parent, v, c, seen_from[i]):
             if kept == np.uint64(BUFFER):
                 flush(buffer, kept, queue, board)
                 kept = U0
@@ -109,8 +99,7 @@ def push_chunk(A, W, board, me, begin, stop, kept, level):
     """Push queue[begin:stop]; a vertex belongs to the worker that swaps its parent first, for the vertex it was seen
     from, or for a level that is at least 0. Returns how many the buffer keeps, and the arcs that leave what was found.
 
-    A swap waits for its cache line. So vertices that look new are noted first, without a branch, and claimed some
-    dozens at a time, their lines requested ahead. Where rows are short, noting costs more.
+    Where rows are long, vertices that look new are noted without a branch, and claimed some dozens at a time.
     """
     noinline()
     indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
@@ -120,11 +109,11 @@ def push_chunk(A, W, board, me, begin, stop, kept, level):
     noting, edges = indices.size >= NOTING_DEGREE * (indptr.size - 1), 0
     for i in range(np.uint64(begin), np.uint64(stop)):
         if enough and i + U16 < end:
-            prefetch(indptr, queue[i + U16])
-            prefetch(indices, indptr[queue[i + U8]])
+            asm.prefetch(indptr, queue[i + U16])
+            asm.prefetch(indices, indptr[queue[i + U8]])
             first = min(np.uint64(indptr[queue[i + U4]]), last)
             for ahead in range(np.uint64(NEIGHBOURS_AHEAD)):
-                prefetch_to_write(parent, indices[first + ahead])
+                asm.prefetch_to_write(parent, indices[first + ahead])
         u = queue[i]
         mark = u if level < 0 else np.uint32(level)
         j, row_end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
@@ -132,7 +121,7 @@ def push_chunk(A, W, board, me, begin, stop, kept, level):
             for place in range(j, row_end):
                 v = indices[place]
                 c = parent[v]
-                if c < 0 and compare_and_swap(parent, v, c, mark):
+                if c < 0 and asm.compare_and_swap(parent, v, c, mark):
                     if kept == np.uint64(BUFFER):
                         flush(buffer, kept, queue, board)
                         kept = U0
@@ -166,7 +155,7 @@ def push_shared(A, W, board, me):
         kept, more = push_chunk(A, W, board, me, begin, stop, kept, -1)
         edges += more
     flush(W.buffers[me], kept, W.queue, board)
-    ordered_add(board, crew.EDGES, edges)
+    asm.ordered_add(board, crew.EDGES, edges)
 
 
 # ------------------------------------------------------------------ one level, pulled
@@ -176,8 +165,7 @@ def push_shared(A, W, board, me):
 def pull_words(A, parent, distance, visited, operand, new, first, last, depth, flags):
     """Unvisited vertices of words [first, last) look for a parent in the operand. Returns found, edges, checked.
 
-    Where one parent is enough, all vertices of a word ask for their hub first, and the others then read their rows:
-    short loops, whose branches are predicted.
+    Where one parent is enough, they ask for their hub first: short loops, whose branches are predicted.
     """
     noinline()
     found = 0
@@ -199,25 +187,25 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
         if hub_first and rows != U0:
             asking = rows
             while asking != U0:
-                bit = trailing_zeros(asking)
+                bit = asm.trailing_zeros(asking)
                 asking &= asking - U1
                 u = np.uint64(hub[base + bit])
                 fresh |= ((operand[u >> U6] >> (u & U63)) & U1) << bit
-            checked += count_ones(rows)
+            checked += asm.count_ones(rows)
             rows &= ~fresh
             fresh &= mask
             asking = fresh
             while asking != U0:
-                v = base + trailing_zeros(asking)
+                v = base + asm.trailing_zeros(asking)
                 asking &= asking - U1
                 edges -= parent[v] + 1
                 parent[v] = np.int32(hub[v])
                 distance[v] = depth
         while rows != U0:
-            bit = trailing_zeros(rows)
+            bit = asm.trailing_zeros(rows)
             rows &= rows - U1
             v = base + bit
-            prefetch(in_indices, in_indptr[min(v + U16, n)])
+            asm.prefetch(in_indices, in_indptr[min(v + U16, n)])
             chosen = np.int64(-1)
             j = begin = np.uint64(in_indptr[v])
             end = np.uint64(in_indptr[v + U1])
@@ -236,7 +224,7 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
                 fresh |= U1 << bit
         new[w] = fresh
         if fresh:
-            found += count_ones(fresh)
+            found += asm.count_ones(fresh)
             if own_mask:  # no other worker reads this word; with `visited` as operand they do: merged afterwards
                 visited[w] |= fresh
     return found, edges, checked
@@ -258,7 +246,7 @@ def pull_words_ahead(A, parent, distance, visited, new, early, first, last, dept
         sooner = U0
         base = w << U6
         while rows != U0:
-            bit = trailing_zeros(rows)
+            bit = asm.trailing_zeros(rows)
             rows &= rows - U1
             v = base + bit
             at_depth = np.int64(-1)
@@ -283,8 +271,8 @@ def pull_words_ahead(A, parent, distance, visited, new, early, first, last, dept
         new[w] = fresh
         early[w] = sooner
         if fresh | sooner:
-            found += count_ones(fresh)
-            ahead += count_ones(sooner)
+            found += asm.count_ones(fresh)
+            ahead += asm.count_ones(sooner)
             visited[w] |= fresh | sooner
     return found, edges, checked, ahead, edges_ahead
 
@@ -300,8 +288,8 @@ def count_paths(A, W, begin, end, depth):
     end = np.uint64(end)
     for i in range(np.uint64(begin), end):
         if i + U16 < end:
-            prefetch(in_indptr, queue[i + U16])
-            prefetch(in_indices, in_indptr[queue[i + U8]])
+            asm.prefetch(in_indptr, queue[i + U16])
+            asm.prefetch(in_indices, in_indptr[queue[i + U8]])
         v = queue[i]
         total = 0.0
         for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
@@ -399,12 +387,12 @@ def pull_chunks(A, W, board, me):
         edges += e
         checked += c
     if found + ahead + checked:
-        ordered_add(board, crew.FOUND, found)
-        ordered_add(board, crew.EDGES, edges)
-        ordered_add(board, crew.CHECKED, checked)
+        asm.ordered_add(board, crew.FOUND, found)
+        asm.ordered_add(board, crew.EDGES, edges)
+        asm.ordered_add(board, crew.CHECKED, checked)
     if ahead:
-        ordered_add(board, crew.AHEAD, ahead)
-        ordered_add(board, crew.EDGES_AHEAD, edges_ahead)
+        asm.ordered_add(board, crew.AHEAD, ahead)
+        asm.ordered_add(board, crew.EDGES_AHEAD, edges_ahead)
 
 
 @inner

@@ -7,11 +7,9 @@ Of several pairs along lengths (`State`), the exact length from the source is fo
     d[0], d[1]   distances from the source along arcs, and from the target against them
     bound        the least d[0] + d[1] that was met, widened by what rounding may amount to
 
-The sum of two halves is rounded otherwise than a path's length from the source on. So the search from the source goes
-on after both have met, over vertices that the other has settled and where d[0] + d[1] is within the bound. It finds the
-length of Dijkstra's algorithm, to the last bit. A settled vertex follows its short arcs (many/settling.py), and waits
-once more for its long ones, until Δ/2 later: most searches have met by then. When both distances add up to the length
-of a path, each of its long arcs between the two was followed from one end at least.
+The search from the source goes on after both have met, over vertices that the other has settled and where d[0] + d[1]
+is within the bound: so it finds the length of Dijkstra's algorithm, to the last bit. A settled vertex follows its short
+arcs (many/settling.py), and waits once more for its long ones, until Δ/2 later: most searches have met by then.
 """
 
 from collections import namedtuple
@@ -121,8 +119,7 @@ def meet_along_lengths(out, back, source, target, closed, seen, before, settled,
     """From both ends in turn, as NetworkX does: the vertex where a shortest path's halves meet, or −1, the vertices
     before it on both halves when they met, and the length.
 
-    NetworkX keeps that path if one half then becomes shorter by too little to change the sum. Arrays have one row per
-    end: seen is infinite, settled is 0 everywhere; before leads to the end. closed: see row_order.is_closed.
+    NetworkX keeps that path if one half becomes shorter by too little to change the sum. Arrays have one row per end.
     """
     size = np.array([1, 1], np.uint64)
     ends = (source, target)

@@ -2,18 +2,14 @@
 
 A distance d belongs to bucket k = ⌊d / Δ⌋. No relaxation reaches back before the current bucket, `now`. The six-bit
 digits of k and `now` agree down to some position; that position is the level, and k's digit there the bin. So level 0
-holds buckets that differ from `now` in the last digit alone, one bucket per bin; a bin of a higher level holds a range
-of buckets, to be spread over lower levels when `now` comes there. An entry moves at most once per level.
+has one bucket per bin; a bin of a higher level holds a range of buckets, to be spread when `now` comes there.
 
-An entry is a vertex with the distance it was given. It is stale, and skipped, once the vertex has a shorter one.
-Entries lie in blocks of 64. A bin is a chain of blocks, and threads share work by blocks. Before a vertex is relaxed,
-its worker reserves as many blocks as its arcs could fill. If the pool has too few, the worker stops there, and Python
-makes the pool larger (delta_stepping.py).
+An entry is a vertex with the distance it was given, stale once the vertex has a shorter one. Entries lie in blocks of
+64, a bin is a chain of blocks, and threads share work by blocks. Before a vertex is relaxed, its worker reserves as
+many blocks as its arcs could fill. If the pool has too few, it stops, and Python makes the pool larger.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -39,22 +35,12 @@ ROW_CELLS = 2 * 64 * LEVELS + 32
 BLOCKS_AT_ONCE = 16  # that a worker takes off the pool
 
 
-class Arcs(NamedTuple):
-    """A graph's rows, and the lengths of its arcs: float64, or uint32 as loop.py says; one number if all are equal."""
-
-    indptr: Any
-    indices: Any
-    lengths: Any
+# Rows, and the lengths of their arcs: float64, or uint32 as loop.py says; one number if all are equal.
+Arcs = namedtuple("Arcs", "indptr indices lengths")
 
 
-class Pool(NamedTuple):
-    """The blocks. Block 0 is never used: 0 ends a chain."""
-
-    link: Any  # the next block of the chain
-    begin: Any  # where the entries that are left begin, and where they end
-    end: Any
-    vertex: Any
-    distance: Any
+# The blocks. link: the next block of the chain, 0 at its end: block 0 is never used; begin, end: of the entries left
+Pool = namedtuple("Pool", "link begin end vertex distance")
 
 
 def pool_arrays(blocks, distances=np.float64):

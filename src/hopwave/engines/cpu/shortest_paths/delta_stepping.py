@@ -176,10 +176,7 @@ class _Run:
 
 @inner
 def walk(A, d, bucket, limit, before, v, offer):
-    """From v, which was just reached from `before`, along a chain: its end, and how far away that is.
-
-    A negative length says that nothing has to wait: the chain ends in a leaf, or was walked from the other side.
-    """
+    """From v, reached from `before`, along a chain: its end and distance, negative if nothing there has to wait."""
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
     while True:
         j, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])

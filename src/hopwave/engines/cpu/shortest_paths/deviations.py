@@ -7,7 +7,7 @@ be settled again, and the search ends when no waiting vertex is below `slack` ti
 are whole numbers. Of equals, the last offered is settled first: it is nearest to the target.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -22,13 +22,11 @@ PIECE = 4096  # searches in one compiled call: Ctrl-C waits for its end
 
 @outer
 def search(A, start, length, target, place, at, first, rest, most, slack, work):
-    """From `start`, whose distance is `length`, to the target: the distance there, infinite if there is no way; −1 if
-    the heap is too small.
+    """From `start`, at distance `length`, to the target: the distance there, or infinite; −1: the heap is too small.
 
-    place: each vertex's place on the path that the spur leaves, n for other vertices; places before `at` are the root.
-    first: heads to which no arc from `start` may lead. rest: a lower bound of each vertex's distance to the target.
-    most: the greatest length. d is infinite before and after; parent leads back from the target, final has the path's
-    distances.
+    place: each vertex's place on the path that the spur leaves, n for others; places before `at` are the root. first:
+    heads to which no arc from `start` may lead. rest: a lower bound of the distance to the target. d is infinite before
+    and after; parent leads back from the target, final has the distances of the path.
     """
     d, final, parent, touched, keys, times, vertices = work
     count, size, time = 1, U1, 0
@@ -74,20 +72,13 @@ def search(A, start, length, target, place, at, first, rest, most, slack, work):
     return found
 
 
-class Paths(NamedTuple):
-    """Paths one after another: their vertices, the distances of these, and where each path begins."""
-
-    vertices: Any
-    so_far: Any
-    begins: Any
+# Paths one after another: their vertices, the distances of these, and where each path begins.
+Paths = namedtuple("Paths", "vertices so_far begins")
 
 
-class Spurs(NamedTuple):
-    """Per spur: the path that it leaves, at which vertex, and the spur before it from the same root, or −1."""
-
-    path: Any
-    at: Any
-    before: Any
+# Per spur: the path that it leaves, at which of its vertices, and the spur before it from its root, or −1. Its first
+# arc is another than that of its path, and than those of the paths that earlier spurs of its root leave.
+Spurs = namedtuple("Spurs", "path at before")
 
 
 @outer
@@ -171,8 +162,8 @@ def find_paths(A, paths, count, known, lengths, some, target, rest, slack, place
 class Deviations:
     """Spurs with their lengths, and the paths of some of them; `rest` and `slack` as `search` has them.
 
-    Path 0 is the source alone, and spur 0 leaves it by any arc: its path is a shortest one. `elsewhere`: a GPU's search
-    for the lengths of many spurs (engines/cuda/shortest_paths.py).
+    Spur 0 leaves path 0, the source alone, by any arc: its path is a shortest one. `elsewhere`: a GPU's search for
+    spurs.
     """
 
     def __init__(self, arcs, rest, slack, source, target, most, elsewhere=None):
@@ -268,8 +259,7 @@ def last_of(order, first, last, source, target, k):
     """The k-th of the vertices in this order over which the path of two trees is simple and a new one; or −1.
 
     first, last: the next vertices on the way to the source, to the target. The paths over u and over v, its next
-    vertex, are the same if each is the other's neighbour in its tree: paths are told apart by the first vertex joined
-    to v so.
+    vertex, are the same if each is the other's neighbour in its tree.
     """
     known, seen = np.zeros(first.size, np.bool_), np.full(first.size, -1, np.int32)
     count = 0

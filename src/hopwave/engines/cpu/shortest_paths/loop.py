@@ -19,24 +19,14 @@ source, and rounded addition is monotone. Dijkstra's algorithm computes the same
     A   offsets, indices and lengths (bins.Arcs)        W   the arrays of this run, a Run
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
 from hopwave.engines.cpu import crew, team
+from hopwave.engines.cpu import intrinsics as asm
 from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U6, U63
-from hopwave.engines.cpu.intrinsics import (
-    atomic_add,
-    atomic_least,
-    inner,
-    nanoseconds,
-    noinline,
-    outer,
-    prefetch,
-    prefetch_to_write,
-)
+from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, HUB_ARCS, HUBS_AT_ONCE, SMALL_BUCKET
 from hopwave.engines.cpu.shortest_paths import bins
 
@@ -50,24 +40,17 @@ BEFORE, BETWEEN, WORKED, STOPPED, OVER = range(5)  # phases
 TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
 
 
-class Run(NamedTuple):
-    d: Any
-    beyond: Any  # one number: the distance of what is not reached, or is beyond the limit
-    answer: Any  # the distances as float64; none where d has them already
-    pool: Any
-    rows: Any
-    F: Any
-    here: Any
-    numbers: Any  # buckets per length, and whether the graph has hubs
-    targets: Any  # the search ends after the bucket of the last of them; none: it has no such end
+# d: the distances so far; beyond: one number, the distance of what is not reached, or is beyond the limit; answer:
+# the distances as float64, none where d has them; rows: one per worker (bins.py); F: the blocks that are next; numbers:
+# buckets per length, and whether the graph has hubs; targets: the search ends after the bucket of the last of them
+Run = namedtuple("Run", "d beyond answer pool rows F here numbers targets")
 
 
 @inner
 def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
     """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left.
 
-    A neighbour in the middle of a chain whose new distance is in this bucket need not wait in a bin: it is next. No
-    function is called per arc: passing arrays to one takes longer than an arc; see bins.push.
+    A neighbour in the middle of a chain whose new distance is in this bucket is next. No function is called per arc.
     """
     noinline()
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
@@ -76,13 +59,13 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
     first, last = (b << U6) + np.uint64(pool.begin[b]), (b << U6) + np.uint64(pool.end[b])
     for i in range(first, last):
         if i + AHEAD < last:
-            prefetch(d, vertex[i + AHEAD])
-            prefetch(indptr, vertex[i + AHEAD])
+            asm.prefetch(d, vertex[i + AHEAD])
+            asm.prefetch(indptr, vertex[i + AHEAD])
         if i + AHEAD // U2 < last:
             place = np.uint64(indptr[vertex[i + AHEAD // U2]])
-            prefetch(indices, place)
+            asm.prefetch(indices, place)
             if weighs:
-                prefetch(lengths, place)
+                asm.prefetch(lengths, place)
         u, du = vertex[i], distance[i]
         if d[u] != du:
             continue
@@ -105,7 +88,7 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
                 if offer >= d[v]:
                     continue
                 if shared:
-                    if offer >= atomic_least(d, v, offer):
+                    if offer >= asm.atomic_least(d, v, offer):
                         continue
                 else:
                     d[v] = offer
@@ -180,7 +163,7 @@ def work(A, W, board, me):
         over_vertices(d, W.beyond[0], W.answer, board, kind)
         return
     while row[bins.LEFT] == U0:
-        i = atomic_add(board, crew.NEXT_CHUNK, 1)
+        i = asm.atomic_add(board, crew.NEXT_CHUNK, 1)
         if i >= end:
             break
         pool.link[F[i]] = np.uint32(0)
@@ -199,9 +182,9 @@ def collect(pool, rows, F, here, level, digit):
     blocks, cells, bin = 0, rows.reshape(rows.size), (level << U6) + digit
     for w in range(np.uint64(rows.shape[0])):  # other cores wrote them last: all are asked for before one is read
         row = w * np.uint64(rows.shape[1])
-        prefetch_to_write(cells, row + bins.MASKS + level)
-        prefetch_to_write(cells, row + bin)
-        prefetch(cells, row + bins.HEADS + bin)
+        asm.prefetch_to_write(cells, row + bins.MASKS + level)
+        asm.prefetch_to_write(cells, row + bin)
+        asm.prefetch(cells, row + bins.HEADS + bin)
     for w in range(rows.shape[0]):
         b = bins.take_bin(pool, rows[w], level, digit)
         if b != U0:
@@ -282,7 +265,7 @@ def note(rows, here, trace):
         vertices += rows[w, bins.VERTICES]
         arcs += rows[w, bins.ARCS]
     if here[ROUNDS]:
-        now = nanoseconds()
+        now = asm.nanoseconds()
         row = trace[here[TRACED]]
         row[0], row[1], row[2] = here[NOW], here[ROUNDS], np.int64(vertices) - here[BEFORE_VERTICES]
         row[3], row[4] = np.int64(arcs) - here[BEFORE_ARCS], now - here[BEGAN]
@@ -343,15 +326,6 @@ def next_job(A, d, pool, rows, board, F, here, per_length, hubs, targets, trace)
             pass_on_chain(A, d, pool, row, board, kind, now, per_length, False, b)
 
 
-@inner
-def begin(pool, row, board, per_length, sources, d):
-    """Put the sources into their bin. The pool must have room for them."""
-    for s in sources:
-        d[s] = 0
-        bins.reserve(pool, row, board, U1)
-        bins.push(pool, row, U0, per_length, s, d[s])
-
-
 together = team.chunks(work)
 
 
@@ -361,10 +335,13 @@ def lead(A, W, board, sources, trace):
     noinline()
     d, pool, rows, F, here, per_length, hubs = W.d, W.pool, W.rows, W.F, W.here, W.numbers[0], W.numbers[1] > 0.0
     if trace.size and here[BEGAN] == 0:
-        here[BEGAN] = nanoseconds()
+        here[BEGAN] = asm.nanoseconds()
     if here[PHASE] == BEFORE:
         together(A, W, board, FILL, 0, W.d.size, FILLED, 0, 0, 0)
-        begin(pool, rows[0], board, per_length, sources, d)
+        for s in sources:
+            d[s] = 0
+            bins.reserve(pool, rows[0], board, U1)
+            bins.push(pool, rows[0], U0, per_length, s, d[s])
     here[PHASE] = BETWEEN
     while next_job(A, d, pool, rows, board, F, here, per_length, hubs, W.targets, trace):
         work(A, W, board, np.int64(0))

@@ -121,9 +121,8 @@ def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, num
 def read_off(indptr, indices, lengths, first, last, d, found, stack, places, lowest):
     """Find the lowest number of a nearest facility for vertices from `first` to `last`, from final distances.
 
-    Arcs lead into vertices. A number is the lowest of those one step before on shortest paths, which are found first:
-    until then a vertex waits on the stack, with its place in its row and the lowest number so far. Other threads may
-    find the same. Returns False if an arc joins two that are equally far.
+    A number is the lowest of those one step before on shortest paths, which are found first: until then a vertex waits
+    on the stack, with its place in its row and the lowest number so far. Returns False if an arc joins two equally far.
     """
     for v in range(first, last):
         if d[v] == 0.0:  # a facility may have another one of a lower number beside it
@@ -163,15 +162,13 @@ def nearest_by_distances(into, facilities, d):
     found[facilities, 0] = np.arange(len(facilities))
     workers = min(thread_count(None), path_threads(len(into.indices)))
     bounds = np.linspace(0, n, workers + 1).astype(np.uint32)
-    whole = [False] * workers
 
     def some(i):
         stack = np.empty(n, np.uint32), np.empty(n, np.uint64), np.empty(n, np.int32)
-        whole[i] = read_off(*into, bounds[i], bounds[i + 1], d, found[:, 0], *stack)
+        return read_off(*into, bounds[i], bounds[i + 1], d, found[:, 0], *stack)
 
     with compiling(read_off):
-        each(workers, range(workers), some)
-    return found if all(whole) else None
+        return found if all(each(workers, range(workers), some)) else None
 
 
 def nearest_of(arcs, facilities, k, limit):
@@ -205,14 +202,10 @@ def nearest_of(arcs, facilities, k, limit):
 def search_around(A, facilities, numbers, place, stride, before, radius, slack, d, found, done, beyond, work, labels):
     """Search around every stride-th of the facilities with these numbers, from `place` on.
 
-    done: whether a vertex had its k nearest when the round began. A search goes on through such a vertex only if its
-    facility is among these, or, where sums are rounded, no farther than the k-th by more than `slack`. A search begins
-    anew in every round, and only what lies beyond the radius before is new. Rows are filled between searches, each by
-    one worker: results do not depend on threads.
-
-    labels: what a worker found in this round, vertices, numbers of facilities and distances. beyond: for each facility
-    the nearest distance past the radius. near is infinite before and after. Returns where to go on and the number of
-    labels.
+    done: whether a vertex had its k nearest when the round began; a search goes on there only if its facility is among
+    them, up to `slack`. Only what lies beyond the radius before is new. labels: vertices, numbers of facilities and
+    distances that a worker found. beyond: for each facility the nearest distance past the radius. near is infinite
+    before and after. Returns where to go on and the number of labels.
     """
     near, touched, keys, times, vertices = work
     where, who, length = labels

@@ -203,7 +203,7 @@ STEPS_AHEAD = 4  # steps without a wait: those that were not needed cost less th
 
 
 def lanczos_steps(A, Q, k):
-    """See hopwave.engines.Shortcuts.lanczos: STEPS_AHEAD steps, as far as there is room in Q."""
+    """See hopwave.engines.Algebra.lanczos: STEPS_AHEAD steps, as far as there is room in Q."""
     if A.has_values or len(Q) > MOST_VECTORS + 1:
         return None
     kernel, fit = nvrtc.cooperative(LANCZOS, expression(LANCZOS, "orthogonal", offset_type(A.rows.indptr)), BLOCK)

@@ -1,0 +1,237 @@
+"""Where the CPU engine has a second way (docs/variants.md), small graphs go both ways and give the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+import hopwave as hw
+from graphs import TRAPS, graphs
+from hopwave import Graph, generate
+from hopwave.algorithms.shortest_paths import paths_of_pairs
+from hopwave.engines import cpu
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.many import run
+from hopwave.planning.many_sources import Sweep
+from together import in_one_test
+
+# ------------------------------------------------------------------ betweenness with vertices renumbered by degree
+
+
+@pytest.fixture
+def ranked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Renumber every graph, however small; the list counts how often."""
+    seen: list[int] = []
+    monkeypatch.setattr(policy, "worth_renumbering", lambda loaded, job: seen.append(loaded.n) or not job.edges)
+    return seen
+
+
+@in_one_test("trap", [name for name, make in TRAPS.items() if 0 < make().n <= 160])
+def test_renumbered_vertices_have_the_same_scores(trap: str) -> None:
+    graph = TRAPS[trap]()
+    options: list[Any] = [{}, {"endpoints": True, "normalized": False}, {"cutoff": 2}]
+    options.append({"sources": [0, graph.n - 1], "targets": [0, graph.n // 2]})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(policy, "worth_renumbering", lambda loaded, job: True)
+        found = [hw.betweenness_centrality(graph, device="cpu", **question) for question in options]
+    for result, question in zip(found, options, strict=True):
+        plain = hw.betweenness_centrality(graph, device="cpu", **question)
+        np.testing.assert_allclose(result.scores, plain.scores, rtol=1e-12, atol=1e-290)
+
+
+def test_samples_of_renumbered_vertices(ranked: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = generate.kronecker(11, 8, seed=3)
+    found = hw.betweenness_centrality(graph, epsilon=0.2, seed=5, method="sources", device="cpu")
+    monkeypatch.undo()
+    plain = hw.betweenness_centrality(graph, epsilon=0.2, seed=5, method="sources", device="cpu")
+    assert ranked and found.sources == plain.sources < graph.n
+    np.testing.assert_allclose(found.scores, plain.scores, rtol=1e-12)
+    np.testing.assert_allclose(found.bounds, plain.bounds, rtol=1e-9)
+
+
+def test_a_renumbered_run_goes_on_bit_for_bit(ranked: list[int], tmp_path: Path) -> None:
+    graph, file = generate.kronecker(9, 8, seed=3), tmp_path / "run.npz"
+    whole = hw.betweenness_centrality(graph, device="cpu")
+
+    def interrupt(done: int, total: int) -> None:
+        if done >= total // 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        hw.betweenness_centrality(graph, device="cpu", threads=1, progress=interrupt, checkpoint=file)
+    again = hw.betweenness_centrality(graph, device="cpu", threads=2, checkpoint=file)
+    assert np.array_equal(whole.scores, again.scores)
+
+
+# ------------------------------------------------------------------ searches whose levels all threads share
+
+ARRAYS = "reached", "total", "farthest", "inverse", "histogram", "columns", "rows"
+
+
+def shared_searches(graph: Graph, *job: Any) -> list[Any]:
+    """What searches find together, after comparing it with batches and checking which way they went."""
+    both, way = [], run._side_by_side
+    for shared in (True, False):
+        went: list[int] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(policy, "SMALL_JOB", -1)
+            patch.setattr(policy, "side_by_side", lambda *given, shared=shared: shared)
+            patch.setattr(run, "_side_by_side", lambda *given, went=went: went.append(1) or way(*given))
+            asked = Sweep(*job, weight="inverse", shift=20)
+            swept = run.sweep(cpu.Engine().load(graph, None), asked, lambda done: None, 3)
+        assert bool(went) == shared
+        both.append([getattr(swept, name) for name in ARRAYS])
+    assert all(np.array_equal(one, other) for one, other in zip(*both, strict=True))
+    return both[0]
+
+
+@pytest.mark.parametrize("keep", ["rows", "columns"])
+@in_one_test("name", TRAPS)
+def test_shared_searches_are_those_of_batches(name: str, keep: str) -> None:
+    """Levels that are pushed, and levels that are pulled; some sources twice; more than 64 of them."""
+    graph = TRAPS[name]()
+    sources = np.random.default_rng(1).integers(0, graph.n, 70) if graph.n else np.zeros(0, np.int64)
+    for most, limit in ((0, None), (9, 3)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(run, "MOST_PUSHED", most)
+            shared_searches(graph, sources, keep, limit)
+
+
+def test_levels_beyond_the_planes() -> None:
+    """A long path hangs at a hub: its levels have more bits than are kept."""
+    hub, tail = np.zeros(400, int), np.arange(400, 460)
+    graph = Graph.from_edges([*hub, *tail], [*range(1, 401), *(tail + 1)])
+    assert shared_searches(graph, np.array([0, 460, 7]), "rows", None)[-1].max() > 2 * run.DEEPEST
+
+
+# ------------------------------------------------------------------ short arcs first
+
+WEIGHTS: dict[str, Any] = {
+    "whole": lambda x: np.ceil(9 * x),
+    "fractions": lambda x: x,
+    "zeros and ties": lambda x: np.floor(3 * x),
+    "few short": lambda x: np.where(x < 0.2, 1.0, 1.0 + 9 * x),
+    "all alike": lambda x: np.full(len(x), 0.1),
+    "tiny beside huge": lambda x: np.where(x < 0.4, 1e-300, 1e290 * x),
+}
+
+
+def check_paths(graph: Graph, kind: str, seed: int, pairs: list[tuple[int, int]]) -> Graph:
+    """With weights of that kind, paths have the lengths that Dijkstra's algorithm finds."""
+    source, target = graph.to_edges()
+    weights = WEIGHTS[kind](np.random.default_rng(seed).random(len(source)))
+    graph = Graph.from_edges(source, target, graph.n, graph.directed, weights=weights)
+    d, lengths = dijkstra(graph.to_scipy(np.float64)), graph.to_scipy(np.float64).todok()
+    for (s, t), path in zip(pairs, paths_of_pairs(graph, True, pairs, 1), strict=True):
+        assert (path is None) == np.isinf(d[s, t])
+        if path is not None:
+            assert (path[0], path[-1]) == (s, t)
+            assert reduce(lambda sum, arc: sum + lengths[arc], pairwise(path), 0.0) == d[s, t]
+    return graph
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.8])
+@settings(max_examples=settings.default.max_examples * 4, suppress_health_check=list(HealthCheck))
+@given(graph=graphs(max_n=30), data=st.data())
+def test_paths_between_all_vertices(share: float, graph: Graph, data: Any) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(policy, "short_arcs_first", lambda n, m, *_: m > 0)
+        patch.setattr(policy, "SHORT_SHARE", share)
+        pairs = [(s, t) for s in range(graph.n) for t in range(graph.n)]
+        check_paths(graph, data.draw(st.sampled_from(sorted(WEIGHTS))), data.draw(st.integers(0, 999)), pairs)
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("directed", [False, True])
+def test_paths_in_a_graph_of_many_arcs(kind: str, directed: bool) -> None:
+    """Short arcs are apart from the fourth pair on."""
+    graph = generate.kronecker(9, 32, seed=3, directed=directed)
+    pairs = [tuple(pair) for pair in np.random.default_rng(2).integers(0, graph.n, (300, 2)).tolist()]
+    for some in (pairs[:3], pairs):
+        weighted = check_paths(graph, kind, 1, some)
+        assert (cpu.Engine().load(weighted, None)._short is not None) == (len(some) > 3)
+
+
+# ------------------------------------------------------------------ components, triangles and ranks by several threads
+
+GRAPHS: dict[str, Callable[[], Graph]] = {
+    "hubs": lambda: generate.kronecker(12, 8, seed=2),
+    "hubs, directed": lambda: generate.kronecker(12, 2, seed=1, directed=True),
+    "thin": lambda: generate.uniform(20_000, 1, seed=1),
+    "grid": lambda: generate.grid(90, 90, missing=0.1, seed=1),
+    "mesh": lambda: generate.delaunay(5000, seed=2),
+    "small world": lambda: generate.smallworld(5000, 10, 0.1, seed=1),
+}
+ALL = {**TRAPS, **GRAPHS}
+
+
+@pytest.fixture
+def several(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPWAVE_NUM_THREADS", "4")
+    monkeypatch.setattr(policy, "ENTRIES_PER_THREAD", 1)
+
+
+def matrix(graph: Graph) -> sp.csr_matrix:
+    return sp.csr_matrix((np.ones(graph.m), graph.indices, graph.indptr), shape=(graph.n, graph.n))
+
+
+@in_one_test("name", ALL)
+def test_components_by_all_threads_are_those_of_scipy(name: str, several: None) -> None:
+    graph = ALL[name]()
+    found = hw.weakly_connected_components(graph, device="cpu").labels
+    _, expected = connected_components(matrix(graph), connection="weak")
+    first = np.unique(expected, return_index=True)[1]
+    assert np.array_equal(found, np.argsort(np.argsort(first))[expected])
+    again = hw.weakly_connected_components(graph, device="cpu").labels
+    found[:] = -1  # the caller's own: no later answer changes
+    assert again.min(initial=0) >= 0 and hw.weakly_connected_components(graph, device="cpu").count == len(first)
+
+
+@pytest.mark.parametrize(("short", "looks"), [(1 << 30, 24), (0, 1 << 30), (0, 0)], ids=["walked", "marked", "sorted"])
+@in_one_test("name", ALL)
+def test_triangles_are_counted_alike_in_every_way(
+    name: str, short: int, looks: int, several: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = ALL[name]()
+    if graph.directed or graph.has_parallel_arcs:
+        return
+    monkeypatch.setattr(policy, "SHORT_ROWS", short)
+    monkeypatch.setattr(policy, "LOOKS_WORTH_SORTING", looks)
+    A = matrix(graph)
+    A.setdiag(0)
+    corners = np.asarray((A @ A).multiply(A).sum(axis=1)).ravel() / 2
+    assert hw.triangle_count(graph, device="cpu") == round(corners.sum() / 3)
+    assert np.array_equal(hw.triangles(graph, device="cpu").scores, corners)
+
+
+@pytest.mark.parametrize("by_degree", [False, True])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_accelerated_ranks_keep_the_rule(
+    name: str, by_degree: bool, several: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another plain round changes them by less than the rule allows, and no bit depends on threads."""
+    graph = GRAPHS[name]()
+    changes = {"IRREGULAR": 0.0, "CACHED_VERTICES": 0, "SCATTERED": graph.n} if by_degree else {}
+    for constant, value in ({"ARCS_TO_ACCELERATE": 0} | changes).items():
+        monkeypatch.setattr(policy, constant, value)
+    degrees, jumps = np.diff(graph.indptr), np.random.default_rng(1).random(graph.n)
+    follow = matrix(graph).T @ sp.diags(np.divide(1.0, degrees, out=np.zeros(graph.n), where=degrees > 0))
+    for p, weights in ((None, None), (jumps, None), (jumps, np.full(graph.m, 2.0))):
+        given = {"personalization": p, "tol": 1e-9 / graph.n, "weights": weights, "max_iter": 300, "device": "cpu"}
+        x = hw.pagerank(graph, **given).scores  # type: ignore[arg-type]
+        share = np.full(graph.n, 1 / graph.n) if p is None else p / p.sum()
+        y = 0.85 * (follow @ x + x[degrees == 0].sum() * share) + 0.15 * share
+        assert np.abs(y - x).sum() < 1e-9 and np.isclose(x.sum(), 1, rtol=1e-12)
+        with monkeypatch.context() as patch:
+            patch.setenv("HOPWAVE_NUM_THREADS", "1")
+            assert np.array_equal(hw.pagerank(graph, **given).scores, x)  # type: ignore[arg-type]
