@@ -89,26 +89,26 @@ def test_threads_give_the_bits_of_one_process(call: str, threads: Executor, deal
 class Cluster(Executor):
     """Workers that share nothing, simulated in one thread: their arguments and results are pickled.
 
-    Each computes its tasks when the caller waits. `fails(task number)` may raise the errors of an executor.
+    Each computes its tasks when the caller waits. `fails(task number)`: whether the worker is lost then.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, workers: int = 3, fails: Any = None) -> None:
-        self.patch, self.fails, self.tasks, self.sizes = monkeypatch, fails, 0, []
+        self.patch, self.fails, self.sizes, self.names = monkeypatch, fails, [], []
         self.workers: list[Any] = [OrderedDict() for _ in range(workers)]
 
     def submit(self, function: Any, /, *arguments: Any, **keywords: Any) -> Future[Any]:
         future: Future[Any] = Future()
         message = pickle.dumps((function, arguments))
+        number, at = len(self.names), len(self.names) % len(self.workers)
         self.sizes.append(len(message))
-        number, self.tasks = self.tasks, self.tasks + 1
-        at = number % len(self.workers)
+        self.names.append(arguments[0].name)
         with self.patch.context() as patch:
             patch.setattr(deal, "_at_home", WeakValueDictionary())
             patch.setattr(deal, "_received", self.workers[at])
             patch.setattr(deal, "_PROCESS", f"worker {at}")
             try:
-                if self.fails is not None:
-                    self.fails(number)
+                if self.fails is not None and self.fails(number):
+                    raise OSError("out of disk")
                 function, arguments = pickle.loads(message)
                 future.set_result(pickle.loads(pickle.dumps(function(*arguments))))
             except Exception as error:
@@ -127,6 +127,7 @@ def test_a_graph_is_sent_once_to_each_worker(
     deals.clear()
     answer(CALLS[call], executor=cluster)  # workers keep the graph for the next call
     assert sum(made.sent.graphs for made in deals) == 0 < sum(made.sent.tasks for made in deals)
+    assert len(set(cluster.names)) == len(cluster.names), "Dask computes equal calls only once"
 
 
 def test_the_reverse_of_a_graph_is_not_sent(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
@@ -145,16 +146,6 @@ def test_a_worker_keeps_few_graphs(monkeypatch: pytest.MonkeyPatch, deals: list[
     assert [len(kept) for kept in cluster.workers] == [deal.GRAPHS_KEPT] * 3
 
 
-def test_no_two_tasks_are_equal(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
-    """Dask computes equal calls only once: a block refused because its worker lacked the graph would never run."""
-    cluster, names = Cluster(monkeypatch), []
-    submit = cluster.submit
-    cluster.submit = lambda function, task, parcel: names.append(task.name) or submit(function, task, parcel)  # type: ignore
-    for _ in range(2):
-        answer(CALLS["distance_histogram"], executor=cluster)
-    assert len(set(names)) == len(names) == sum(made.sent.tasks for made in deals)
-
-
 def test_blocks_of_a_renumbered_graph(monkeypatch: pytest.MonkeyPatch, threads: Executor) -> None:
     """The number of all sources decides about renumbering: for one block alone it would not pay."""
     monkeypatch.setattr(cpu_policy, "CACHED_VERTICES", 10)
@@ -167,24 +158,11 @@ def test_blocks_of_a_renumbered_graph(monkeypatch: pytest.MonkeyPatch, threads: 
 # ---------------------------------------------------------------- failures
 
 
-class Died(Exception):
-    """The error of an executor that lost a worker and continues."""
-
-
 def test_a_block_whose_worker_died_is_done_again(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
-    def fails(number: int) -> None:
-        if number % 5 == 2:
-            raise Died
-
-    assert answer(CALLS["vertices"], executor=Cluster(monkeypatch, fails=fails)) == answer(CALLS["vertices"])
-
-
-def test_a_block_that_fails_everywhere_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(number: int) -> None:
-        raise Died("out of disk")
-
-    with pytest.raises(EngineError, match=r"block \d+ of 300 failed on 3 workers .* with Died: out of disk; see"):
-        answer(CALLS["vertices"], executor=Cluster(monkeypatch, fails=fails))
+    cluster = Cluster(monkeypatch, fails=lambda number: number % 5 == 2)
+    assert answer(CALLS["vertices"], executor=cluster) == answer(CALLS["vertices"])
+    with pytest.raises(EngineError, match=r"block \d+ of 300 failed on 3 workers .* with OSError: out of disk; see"):
+        answer(CALLS["vertices"], executor=Cluster(monkeypatch, fails=lambda number: True))
 
 
 def test_errors_of_hopwave_come_back_as_they_are(threads: Executor) -> None:

@@ -21,6 +21,8 @@ from hopwave import Graph, generate
 from hopwave.algorithms.shortest_paths import paths_of_pairs
 from hopwave.engines import cpu
 from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.betweenness.wide import WideAccumulation
 from hopwave.engines.cpu.many import run
 from hopwave.planning.many_sources import Sweep
 from together import in_one_test
@@ -71,6 +73,85 @@ def test_a_renumbered_run_goes_on_bit_for_bit(ranked: list[int], tmp_path: Path)
         hw.betweenness_centrality(graph, device="cpu", threads=1, progress=interrupt, checkpoint=file)
     again = hw.betweenness_centrality(graph, device="cpu", threads=2, checkpoint=file)
     assert np.array_equal(whole.scores, again.scores)
+
+
+# ------------------------------------------------------------------ all threads on one source of betweenness
+
+KRONECKER = generate.kronecker(14, 8, seed=3)
+RING = generate.smallworld(20_000, 10, 0.1, seed=4)
+DIRECTED = generate.kronecker(14, 8, seed=5, directed=True)
+
+
+def layers(count: int, width: int) -> Graph:
+    """`count` layers; every vertex is joined to all of the next layer, so there are width^count paths."""
+    here = np.arange(count * width).reshape(count, width)
+    source, target = np.repeat(here[:-1], width, axis=1), np.tile(here[1:], (1, width))
+    return Graph.from_edges(source.ravel(), target.ravel())
+
+
+def braid(count: int, width: int, strands: int) -> Graph:
+    """Layers; every vertex is joined to some of the next layer at random, so that path counts differ."""
+    random = np.random.default_rng(count)
+    tails = np.repeat(np.arange((count - 1) * width), strands)
+    heads = (tails // width + 1) * width + random.integers(0, width, tails.size)
+    return Graph.from_edges(tails, heads)
+
+
+def scores(graph: Graph, plan: str, threads: int, **how: Any) -> Any:
+    given = {"sources": [5, 6, 700], "device": "cpu", "progress": False} | how
+    return hw.betweenness_centrality(graph, plan=plan, threads=threads, **given).scores.tobytes()
+
+
+WAYS: list[dict[str, Any]] = [{}, {"endpoints": True}, {"targets": range(0, 9000, 7)}, {"cutoff": 3}]
+
+
+@pytest.mark.parametrize("how", WAYS, ids=lambda how: next(iter(how), "plain"))
+@pytest.mark.parametrize("graph", [KRONECKER, DIRECTED, RING], ids=["kronecker", "directed", "ring"])
+def test_all_threads_on_one_source_give_the_scores_of_a_source_per_thread(graph: Graph, how: dict[str, Any]):
+    how = {"sources": np.argsort(-graph.degrees, kind="stable")[::400][:6].tolist(), **how}
+    wide = [scores(graph, "hopwave-wide", threads, **how) for threads in (1, 3)]
+    assert wide[0] == wide[1] == scores(graph, "hopwave-block", 2, **how)
+
+
+def test_rounded_path_counts_do_not_depend_on_threads():
+    """Counts of more than 53 bits are rounded, so that a change in the order of additions is visible."""
+    assert len({scores(layers(30, 150), "hopwave-wide", threads, sources=[0, 2000]) for threads in (1, 3)}) == 1
+
+
+@pytest.mark.parametrize("graph", [layers(10, 8), braid(90, 12, 3), braid(60, 30, 8)], ids=["few", "flat", "many"])
+def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, graph: Graph):
+    """The braids' path counts need more than 53 bits, so a sum in another order would differ."""
+    used: list[int] = []
+    for name, value in {"VERTICES_PER_THREAD": 16, "SMALL_JOB": 0, "CACHED_VERTICES": 0}.items():
+        monkeypatch.setattr(policy, name, value)
+    begin = WideAccumulation.__init__
+    monkeypatch.setattr(WideAccumulation, "__init__", lambda *given, **how: used.append(1) or begin(*given, **how))
+    found = []
+    for few in (True, False):
+        monkeypatch.setattr(policy, "few_sources", lambda *given, few=few: few)
+        found.append(hw.betweenness_centrality(graph, sources=[0, 9, 30], threads=4, device="cpu").scores)
+    assert np.array_equal(*found) and found[0].max() > 0 and used == [1]
+
+
+@pytest.mark.parametrize("room", [0, 300, 3000, 10**6])
+def test_room_for_sorted_arcs_changes_no_bit(monkeypatch: pytest.MonkeyPatch, room: int):
+    """The room is sized by the arcs that leave a level. If more arcs lead into it, the team has no room for them."""
+    graph = Graph(DIRECTED.indptr.copy(), DIRECTED.indices.copy(), directed=True)
+    monkeypatch.setattr(policy, "sorted_arcs", lambda arcs: room)
+    assert scores(graph, "hopwave-wide", 3) == scores(DIRECTED, "hopwave-block", 3)
+
+
+def test_the_next_call_uses_the_arrays_of_the_last(monkeypatch: pytest.MonkeyPatch):
+    """The scores are the same; a call with a memory limit leaves no arrays."""
+    graph, made = generate.smallworld(9_000, 10, 0.1, seed=8), []
+    make = Accumulation._worker_state
+    monkeypatch.setattr(Accumulation, "_worker_state", lambda self: made.append(1) or make(self))
+    limited = scores(graph, "auto", 2, memory_limit=1 << 30)
+    assert len(made) == 2
+    again = [scores(graph, "auto", 2, **how) for how in ({}, {}, {"cutoff": 4, "endpoints": True}, {})]
+    assert len(made) == 4
+    wide = [scores(graph, "hopwave-wide", 2) for _ in range(2)]
+    assert {limited} == {again[0], again[1], again[3], *wide}
 
 
 # ------------------------------------------------------------------ searches whose levels all threads share

@@ -12,10 +12,11 @@ from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
-import hopwave as hw
 import numba.np.ufunc.parallel as layer
 import numpy as np
 import pytest
+
+import hopwave as hw
 from hopwave import EngineError, Graph, generate
 from hopwave.api.validate import check
 from hopwave.engines.cpu import policy, team
