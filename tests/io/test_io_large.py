@@ -154,7 +154,7 @@ def test_an_array_read_in_parts_is_checked_as_a_whole(
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     ("first", "words"),
-    [("2 5 4 8", None), ("4 8 2 5", None), ("2 5 3 8", "one side only"), ("1 5 4 8", "lists itself"),
+    [("2 5 4 8", None), ("4 8 2 5", None), ("2 5 3 8", "does not list it"), ("1 5 4 8", "lists itself"),
      ("2 5 4 9", "combine=")],
 )  # fmt: skip
 def test_metis_lists_in_any_order(weighted: bool, first: str, words: str | None, tmp_path: Path) -> None:

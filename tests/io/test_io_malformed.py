@@ -105,9 +105,6 @@ CASES = [
     ("size-text.mtx", GENERAL + b"% hi\n3 x 1\n", 3, "expected 'rows columns entries'"),
     ("size-negative.mtx", GENERAL + b"-3 -3 1\n", 2, "expected 'rows columns entries'"),
     ("rectangle.mtx", GENERAL + b"3 4 1\n1 2\n", 2, "3 rows and 4 columns; expected equal numbers"),
-    ("hostile-n.mtx", GENERAL + HUGE + b" " + HUGE + b" 1\n1 2\n", 2, "vertices; expected at most 2,147,483,646"),
-    ("hostile-n2.mtx", GENERAL + b"2000000000 2000000000 1\n1 2\n", 2, "expected fewer: pass n=2000000000"),
-    ("hostile-m.mtx", GENERAL + b"3 3 " + HUGE + b"\n1 2\n", 3, "ends after 1 entries; expected the 1,000,000,000"),
     ("truncated.mtx", GENERAL + b"3 3 3\n1 2\n2 3\n", 4, "ends after 2 entries; expected the 3"),
     ("surplus.mtx", GENERAL + b"3 3 1\n1 2\n% hi\n2 3\n", 5, "more entries than the 1 .*expected the end"),
     ("half-line.mtx", GENERAL + b"3 3 2\n1 2\n2\n", 4, "found '2'; expected row and column from 1 to 3"),
@@ -120,7 +117,6 @@ CASES = [
     ("pattern-value.mtx", GENERAL + b"3 3 1\n1 2 0.5\n", 3, "found '1 2 0.5'; expected row and column"),
     ("no-value.mtx", MTX + b"real general\n3 3 1\n1 2\n", 3, "expected row and column from 1 to 3, then 1 real value"),
     ("text-value.mtx", MTX + b"real general\n3 3 1\n1 2 much\n", 3, "'much' as the value; expected a number"),
-    ("nan.mtx", MTX + b"real general\n3 3 1\n1 2 nan\n", 3, "NaN; expected a number"),
     ("float.mtx", MTX + b"integer general\n3 3 1\n1 2 1.5\n", 3, "'1.5' as the value; expected an integer"),
     ("complex.mtx", MTX + b"complex general\n3 3 1\n1 2 1.5 0\n", 1, "complex values; .* weights=False"),
     ("skew.mtx", MTX + b"real skew-symmetric\n3 3 1\n2 1 1.5\n", 1, "opposite weights, .* directed=True"),
@@ -129,7 +125,6 @@ CASES = [
     ("ends.graph", b"2 1 1\n2 5\n1 6\n", None, "edge 0 to 1 .* combine='min'"),
     ("words.csv", b"source,target,weight\n0,1,heavy\n", 2, "found 'heavy' as the value; expected a number"),
     ("missing.csv", b"source,target,weight\n0,1,2\n1,2,\n", 3, "found '' as the weight; .* fill it in"),
-    ("nan.csv", b"source,target,weight\n0,1,nan\n", 2, "the value is NaN"),
     ("missing.txt", b"# Weights: third column\n0 1 3\n1 2\n", 3, "without a weight; expected two vertex ids"),
     ("heavy.txt", b"# Weights: third column\na b 3\nb c x\n", 3, "found 'x' as the value; expected a number"),
     ("two.wel", b"0 1\n", 1, "expected two vertex ids from 0, a weight and nothing else"),
@@ -145,13 +140,12 @@ CASES = [
     ("fewer-edges.txt", b"# Nodes: 3 Edges: 5\n0 1\n1 2\n", 3, "ends after 2 edges; expected the 5"),
     ("more-edges.txt", b"# Nodes: 3 Edges: 1\n0 1\n1 2\n", 3, "more edges than the 1.*expected the end"),
     ("more-nodes.txt", b"# Nodes: 2 Edges: 2\n0 1\n1 7\n", 1, "3 different vertices; expected the 2"),
-    ("hostile.txt", b"# Nodes: " + HUGE + b" Edges: 1\n0 1\n", 1, "vertices; expected at most"),
     ("nul.txt", b"0 1\n1 \x002\n", 2, "NUL byte.*expected"),
-    ("name-alone.txt", b"ann bob\ncyd\n", 2, "found 'cyd'; expected two vertices"),
+    ("name-alone.txt", b"ann bob\ncyd\n", 2, "too few cells: 1; expected 2"),
     ("not-utf8.txt", b"ann bob\ncyd \xff\xfe\n", 2, "not UTF-8 text; expected the name"),
-    ("fewer-names.txt", b"# Nodes: 3 Edges: 5\nann bob\n", 2, "1 edges; expected the 5"),
+    ("fewer-names.txt", b"# Nodes: 3 Edges: 5\nann bob\n", 1, "1 edges; expected the 5"),
     # Tables
-    ("blank.csv", b" \n\n", 1, "empty; expected rows"),
+    ("blank.csv", b" \n\n", 1, "no row; expected rows"),
     ("one-column.csv", b"source\n1\n2\n", 1, "one column, 'source'; expected at least two"),
     ("text-later.csv", b"source,target\n0,1\n1,x\n", 3, "found 'x'; expected a vertex id"),
     ("negative.csv", b"0,1\n-1,2\n", 2, "vertex -1 is negative; expected ids from 0"),
@@ -165,8 +159,8 @@ CASES = [
     ("comma.csv", b"source;target;weight\n0;1;2\n1;2;3,5\n", 3, "'3,5' as the weight; expected a decimal point: 3.5"),
     ("pointed.csv", b"source,target\n1.0,2.0\n2.0,3.0\n", 2, "vertex 1.0 has a point.*astype.*names=True"),
     ("pointed-later.csv", b"1,2\n\n2,3.0\n", 3, "vertex 3.0 has a point.*astype.*names=True"),
-    ("comments.csv", b"# nothing\n# here\n", 1, "comments and no row; expected rows"),
-    ("hash-edge.csv", b"#a,b\n#c,d\ne,f\n", 1, "found '#a,b', a comment or an edge; expected a space after the #"),
+    ("comments.csv", b"# nothing\n# here\n", 1, "no row; expected rows"),
+    ("hash-edge.csv", b"#a,b\n#c,d\ne,f\n", 1, "found '#a,b', a comment, titles or an edge; expected titles"),
     ("hash-return.csv", b"# hi\r0,1\n1,2\n", 1, "a carriage return inside the line"),
     ("open-quote.csv", b'source,target\n"a","b"\n"c,"d"\n', 3, "expected a closing quote"),
     ("nul.csv", b"0,1\n1,\x002\n", 2, "NUL byte.*expected a table"),
@@ -183,10 +177,9 @@ CASES = [
     ("short.graph", b"3 2\n2\n1 3\n", 3, "ends after 2 vertices; expected one line for each of 3"),
     ("long.graph", b"2 1\n2\n1\n\n1\n", 5, "after vertex 2; expected the end"),
     ("count.graph", b"3 3\n2\n1 3\n2\n", 1, "4 neighbours are listed; expected 6"),
-    ("one-sided.graph", b"3 2\n2 3\n1\n2\n", 2, "one side only; expected both ends"),
+    ("one-sided.graph", b"3 2\n2 3\n1\n2\n", 2, "lists 3, which does not list it; expected both ends"),
     ("loop.graph", b"2 1\n1 2\n1\n", 2, "vertex 1 lists itself; expected no self-loops"),
     ("weights.graph", b"2 1 1\n2 5\n1\n", 3, "a weight is missing; expected as many numbers"),
-    ("hostile.graph", HUGE + b" 1\n2\n1\n", 1, "vertices; expected at most"),
     # DIMACS
     ("empty.gr", b"c nothing\n", 1, "no problem line; expected 'p sp N M'"),
     ("early.gr", b"a 1 2 3\np sp 2 1\n", 1, "expected a problem line"),
@@ -196,7 +189,6 @@ CASES = [
     ("large.gr", b"p sp 3 1\na 1 4 1\n", 2, "vertex 4 is too large.*expected an arc"),
     ("truncated.gr", b"p sp 3 2\na 1 2 1\n", 2, "ends after 1 arcs; expected the 2"),
     ("surplus.col", b"p edge 3 1\ne 1 2\ne 2 3\n", 3, "more edges than the 1"),
-    ("hostile.gr", b"p sp " + HUGE + b" 1\na 1 2 1\n", 1, "vertices; expected at most"),
     # GAPBS
     ("spaces.el", b"  \n", 1, "no edge; expected lines"),
     ("comment.el", b"# hi\n0 1\n", 1, "expected two vertex ids"),
@@ -206,8 +198,6 @@ CASES = [
     ("short.sg", b"\0\0\0", None, "expected 17 bytes of header"),
     ("flag.sg", sg(directed=7), None, "the first byte is 7; expected 0"),
     ("negative.sg", sg(n=-2), None, "declares -2 vertices.*expected no negative"),
-    ("hostile.sg", sg(n=10**18), None, "vertices; expected at most"),
-    ("hostile-m.sg", sg(m=10**18), None, "expected 4,000,000,000,000,000,000 bytes of neighbours"),
     ("truncated.sg", sg()[:-1], None, "ends 1 bytes early; expected 8 bytes of neighbours"),
     ("no-transpose.sg", sg(directed=1), None, "expected 32 bytes of in-arcs"),
     ("goes-on.sg", sg(rest=b"x"), None, "continues after its 2 arcs; expected the end"),
@@ -215,10 +205,9 @@ CASES = [
     ("offsets.sg", sg(offsets=(0, 9, 2)), None, "not a graph; expected offsets"),
     ("one-sided.sg", sg(m=1, offsets=(0, 1, 1), neighbours=(1,)), None, "not a graph; expected"),
     # Graph500
-    ("ragged.graph500", b"x" * 17, None, "17 bytes; expected a multiple of 12"),
+    ("ragged.graph500", b"x" * 17, None, "17 bytes; expected a multiple of 16.*packed=True"),
     ("negative.graph500", pairs(0, 1, 2, -3)[:32], None, "edge 1 has the end -3; expected ids from 0"),
     ("large.graph500", pairs(0, 2**40), None, "edge 0 has the end 1099511627776; expected ids"),
-    ("unclear.graph500", pairs(0, 0, 0, 0, 0, 0), None, "expected only one: pass packed="),
     ("sparse.graph500", pairs(0, 2**31 - 3), None, "expected fewer: pass n="),
     # NumPy archives
     ("text.npz", b"hello", None, "not a complete .npz archive.*expected one"),
@@ -270,15 +259,8 @@ CASES = [
     ("twice.graphml", graphml('<node id="a"/>'), 4, "second vertex with the id 'a'"),
     ("key.graphml", graphml('<node id="b"><data key="z">1</data></node>'), 4, "for the key 'z'; expected a <key>"),
     ("directed.graphml", graphml('<edge source="a" target="a" directed="maybe"/>'), 4, "directed='maybe'; expected"),
-    (
-        "weight.graphml",
-        f'{GRAPHML}<key id="w" for="edge" attr.name="weight"/><graph edgedefault="directed"><node id="a"/>\n'
-        '<edge source="a" target="a"><data key="w">nan</data></edge></graph></graphml>',
-        2,
-        "the value is NaN; expected a number",
-    ),
     ("empty.gml", "# nothing\n", 1, r"no graph; expected 'graph \[ ... \]'"),
-    ("open.gml", "\ngraph [\n node [ id 0 ]\n", 2, r"list 'graph' does not end; expected \]"),
+    ("open.gml", "\ngraph [\n node [ id 0 ]\n", 2, r"'graph' does not end; expected \]"),
     ("quote.gml", 'graph [\n label "x\n\n', 2, "without a closing quote"),
     ("closed.gml", "graph [ ]\n]\n", 2, "found ']'; expected a key"),
     ("value.gml", "graph [ node ]\n", 1, "found ']' after 'node'; expected a value"),
@@ -290,7 +272,6 @@ CASES = [
     ("names.gml", 'graph [ node [ id 1 label "a" ]\nnode [ id 2 label "a" ] ]\n', 2, "is called 'a'.*labels=False"),
     ("few.gml", 'graph [ node [ id 1 label "a" ]\nnode [ id 2 ] ]\n', 1, "1 of 2 nodes have no 'label'"),
     ("weight.gml", 'graph [ node [ id 1 ]\nedge [ source 1 target 1 weight "x" ] ]\n', 2, "'x' as the value"),
-    ("nan.gml", "graph [ node [ id 1 ]\nedge [ source 1 target 1 weight NAN ] ]\n", 2, "the value is NaN; expected"),
     ("directed.gml", "graph [ directed 2 ]\n", 1, "directed is '2'; expected 0 or 1"),
     ("two.gml", "graph [ ]\ngraph [ ]\n", 2, "a second graph"),
     ("utf.gml", b"graph [\n \xff ]", 2, "not UTF-8"),
@@ -309,7 +290,6 @@ CASES = [
     ("matrix.net", "*Vertices 2\n*Matrix\n0 1\n", 3, "ends after 1 rows; expected 2"),
     ("wide.net", "*Vertices 2\n*Matrix\n0 1 1\n", 3, "row 1 of 3 numbers; expected 2 rows of 2"),
     ("two-mode.net", "*Vertices 2 1\n*Matrix\n0 1\n", 2, "two-mode"),
-    ("hostile.net", "*Vertices 2000000000\n1 a\n", 1, "expected fewer: pass n="),
     ("few.net", "*Vertices 90000000\n1 a\n", 1, "1 of 90,000,000 vertices have a label"),
     # gzip
     ("truncated.mtx.gz", gzip.compress(GENERAL + b"3 3 2\n1 2\n2 3\n")[:-9], 3, "gzip stream ends too early"),
@@ -350,28 +330,13 @@ def body(line, at=MANY - 10, good=b"12 345"):
     return b"\n".join(lines) + b"\n"
 
 
-def real(good, last):
-    """A matrix of good entries, with `last` at its end."""
-    return MTX + f"real general\n9 9 {MANY}\n".encode() + good * (MANY - 1) + last
-
-
 BIG_HEADER = GENERAL + f"500 500 {MANY}\n".encode()
 # Each content is made when its test runs, not when tests are collected.
 LARGE = [
-    ("text.mtx", lambda: BIG_HEADER + body(b"12 x"), MANY - 10 + 3, "found 'x'"),
     ("early.mtx", lambda: BIG_HEADER + body(b"501 1", at=7), 7 + 3, "vertex 501 is too large"),
-    ("zero.mtx", lambda: BIG_HEADER + body(b"0 1"), MANY - 10 + 3, "vertex 0 is too small"),
-    ("negative.mtx", lambda: BIG_HEADER + body(b"3 -1"), MANY - 10 + 3, "vertex -1 is negative"),
-    ("blank.mtx", lambda: BIG_HEADER + body(b""), MANY + 2, f"ends after {MANY - 1:,} entries"),
     ("surplus.mtx", lambda: BIG_HEADER + body(b"1 1") + b"\n% hi\n7 7\n", MANY + 5, "more entries than"),
-    ("nan.mtx", lambda: real(b"1 2 -1.5e3\n", b"1 2 NaN\n"), MANY + 2, "NaN"),
-    ("points.mtx", lambda: real(b"1 2 1.5\n", b"1 2 1.2.3\n"), MANY + 2, "'1.2.3'"),
-    ("text.txt", lambda: body(b"12 x"), MANY - 9, "found 'x'"),
-    ("nul.txt", lambda: body(b"1 2 \0"), MANY - 9, "NUL byte"),
     ("text.csv", lambda: b"source,target\n" + body(b"1,x").replace(b" ", b","), MANY - 8, "found 'x'"),
-    ("text.el", lambda: body(b"12 x"), MANY - 9, "found 'x'"),
     ("short.gr", lambda: f"p sp 500 {MANY}\n".encode() + body(b"1", good=b"a 12 345 1"), MANY - 8, "expected an arc"),
-    ("text.graph", lambda: f"{MANY} 1\n".encode() + body(b"12 x"), MANY - 8, "found 'x'"),
     ("large.graph", lambda: f"{MANY} {MANY}\n".encode() + body(b"12 999999"), MANY - 8, "neighbour 999999 of"),
     ("gz.mtx.gz", lambda: gzip.compress(BIG_HEADER + body(b"12 x"), 1), MANY - 10 + 3, "found 'x'"),
 ]  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -65,7 +64,9 @@ def test_long_malformed_numbers_take_linear_time(tmp_path: Path, text: str) -> N
 
 
 @pytest.mark.parametrize("name", READ)
-@pytest.mark.parametrize("text", ["1e999", "-1e999", "9007199254740993", "-36028797018963969", "1_000", "١", "0x1"])
+@pytest.mark.parametrize(
+    "text", ["1e999", "-1e999", "9007199254740993", "1_000", "١", "nan", "x"]
+)
 def test_numbers_that_would_change_are_refused(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(FILES[name] % text, encoding="utf-8")
     if name == "g.mtx" and text.lstrip("-").isdecimal() and text.isascii():  # its header declares real numbers
@@ -118,15 +119,3 @@ def test_gml_reads_one_weight(tmp_path: Path) -> None:
     (tmp_path / "g.gml").write_text(FILES["g.gml"] % "1 weight 2")
     with pytest.raises(FormatError, match="a second 'weight' of one edge"):
         hw.read(tmp_path / "g.gml")
-
-
-@pytest.mark.parametrize("suffix", [".gr", ".wel", ".wsg", ".mtx", ".csv", ".txt", ".gml", ".graphml", ".net", ".npz"])
-def test_negative_zero_keeps_its_sign(tmp_path: Path, suffix: str) -> None:
-    graph = hw.Graph.from_edges([0, 1], [1, 2], directed=True, weights=[-0.0, 5.0])
-    path: Any = tmp_path / f"g{suffix}"
-    try:
-        hw.write(path, graph, directed=graph.directed)
-    except FormatError:
-        assert suffix in (".gr", ".wel", ".wsg"), "these store integers"
-        return
-    assert hw.read(path, directed=True).weights.tobytes() == graph.weights.tobytes()

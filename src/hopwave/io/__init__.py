@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,31 +24,85 @@ from hopwave.system.progress import Meter
 
 __all__ = ["Format", "formats", "read", "replacing", "write"]
 
+# Signatures use possessive patterns (*+): these take linear time, however many empty lines and comments there are.
+_DIMACS = rb"(?:c[^\n]*+\n|[^\S\n]*+\n)*+p[ \t]++(?:%b)[ \t]"  # comments, then the problem line
+_LIST = "not in the file; directed"
+_SG, _WSG = suites.PLAIN, suites.WEIGHTED
 FORMATS = (
-    matrix_market.FORMAT,
-    edge_list.FORMAT,
-    table.FORMAT,
-    parquet.FORMAT,
-    npz.FORMAT,
-    metis.FORMAT,
-    *suites.FORMATS,
-    graphml.FORMAT,
-    *declared.FORMATS,
-)
+    Format(
+        "matrix-market", "Matrix Market", (".mtx", ".mm"), False,
+        "symmetric, skew-symmetric, hermitian: undirected; general: directed", matrix_market.read, matrix_market.write,
+        signature=b"(?i)" + matrix_market.BANNER,
+    ),
+    Format(
+        "snap", "SNAP edge list", (".txt", ".edges", ".edgelist", ".snap"), True,
+        "its comments say; undirected without them", edge_list.read, edge_list.write, content_decides=True,
+    ),
+    Format(
+        "table", "CSV and TSV", (".csv", ".tsv"), True, "not in the file; undirected", table.read, table.write
+    ),
+    Format(
+        "parquet", "Apache Parquet", (".parquet", ".pq"), True, "its metadata says; undirected without it",
+        parquet.read, parquet.write, holds_parallel=True, signature=b"PAR1",
+    ),
+    Format(
+        "npz", "NumPy archive", (".npz",), True, "the file says; SciPy's archives: undirected if symmetric",
+        npz.read, npz.write, holds_parallel=True, signature=b"PK(?:\x03\x04|\x05\x06)",  # a zip archive, an empty one
+    ),
+    Format(
+        "metis", "METIS", (".graph", ".metis"), False, "always undirected", metis.read, metis.write,
+        content_decides=True,
+    ),
+    Format(
+        "dimacs", "DIMACS shortest paths", (".gr",), False,
+        "`p sp`: directed, unless our comment says that each edge is two arcs", suites.read_dimacs, suites.write_gr,
+        signature=_DIMACS % b"sp",
+    ),
+    Format(
+        "dimacs-col", "DIMACS colouring", (".col",), False, "`p edge`, `p col`: undirected",
+        suites.read_dimacs, suites.write_col, holds_weights=False, signature=_DIMACS % b"edge|col",
+    ),
+    Format(
+        "gapbs-el", "GAPBS edge list", (".el",), False, _LIST,
+        partial(suites.read_list, 0), partial(suites.write_list, 0), holds_weights=False,
+    ),
+    Format(
+        "gapbs-sg", "GAPBS serialised graph", (".sg",), False, "the file says",
+        partial(suites.read_arrays, _SG), partial(suites.write_arrays, _SG), holds_weights=False,
+    ),
+    Format(
+        "gapbs-wel", "GAPBS weighted edge list", (".wel",), False, _LIST,
+        partial(suites.read_list, 1), partial(suites.write_list, 1),
+    ),
+    Format(
+        "gapbs-wsg", "GAPBS serialised weighted graph", (".wsg",), False, "the file says",
+        partial(suites.read_arrays, _WSG), partial(suites.write_arrays, _WSG),
+    ),
+    Format(
+        "graph500", "Graph500 edge list", (".graph500", ".g500", ".bin"), False, "not in the file; undirected",
+        suites.read_graph500, suites.write_graph500, holds_weights=False, content_decides=True,
+    ),
+    Format(
+        "graphml", "GraphML", (".graphml",), True, "the file says", graphml.read, graphml.write,
+        signature=rb"\s*+(?:<[?!][^>]*+>\s*+)*+<(?:\w++:)?+graphml\b",  # declarations, comments, the outer element
+    ),
+    Format(
+        "gml", "GML", (".gml",), True, "the file says; undirected without `directed 1`",
+        declared.read_gml, declared.write_gml,
+        # Comments, `Creator "..."` or `Version 1`, then the list of the graph.
+        signature=rb"(?i)\s*+(?:#[^\n]*+\n\s*+|(?:Creator|Version|comment)[ \t][^\n]*+\n\s*+)*+graph\s*+\[",
+    ),
+    Format(
+        "pajek", "Pajek", (".net", ".pajek"), True, "`*Arcs`: directed; `*Edges` alone: undirected",
+        declared.read_pajek, declared.write_pajek, signature=rb"(?i)(?:%[^\n]*+\n|\s++)*+\*(?:network|vertices)\b",
+    ),
+)  # fmt: skip
 # Downloads that are not graphs but could be read as edge lists of words: first bytes, what they are, what to do.
 NO_GRAPHS = (
     (b"version https://git-lfs", "a pointer of Git LFS, not the file itself", "git lfs pull fetches it"),
     (b"<!doctype html", "a page of HTML", "download the file again"),
     (b"<html", "a page of HTML", "download the file again"),
 )
-# Possessive patterns (*+) take linear time, however many empty lines and comments there are.
-# Comments, then the problem line.
-_DIMACS = re.compile(rb"(?:c[^\n]*+\n|[^\S\n]*+\n)*+p[ \t]++(sp|edge|col)[ \t]")
-# Declarations and comments, then the element of the whole document.
-_GRAPHML = re.compile(rb"\s*+(?:<[?!][^>]*+>\s*+)*+<(?:\w++:)?+graphml\b")
-# Comments, `Creator "..."` or `Version 1`, then the list of the graph.
-_GML = re.compile(rb"\s*+(?:#[^\n]*+\n\s*+|(?:Creator|Version|comment)[ \t][^\n]*+\n\s*+)*+graph\s*+\[", re.IGNORECASE)
-_PAJEK = re.compile(rb"(?:%[^\n]*+\n|\s++)*+\*(?:network|vertices)\b", re.IGNORECASE)
 
 
 def formats() -> tuple[Format, ...]:
@@ -276,19 +331,7 @@ def by_title(name: str) -> Format:
 def by_content(start: bytes) -> Format | None:
     """The format whose signature a file begins with, after a byte-order mark; None for most text files."""
     start = start.removeprefix(BYTE_ORDER_MARK)
-    if start[: len(matrix_market.BANNER)].lower() == matrix_market.BANNER.lower():
-        return matrix_market.FORMAT
-    if start.startswith(npz.MAGIC):
-        return npz.FORMAT
-    if start.startswith(parquet.MAGIC):
-        return parquet.FORMAT
-    if found := _DIMACS.match(start):
-        return suites.FORMATS[0 if found[1] == b"sp" else 1]
-    gml, pajek = declared.FORMATS
-    for pattern, known in ((_GRAPHML, graphml.FORMAT), (_GML, gml), (_PAJEK, pajek)):
-        if pattern.match(start):
-            return known
-    return None
+    return next((known for known in FORMATS if known.signature and re.match(known.signature, start)), None)
 
 
 def detect(source: Source) -> Format:

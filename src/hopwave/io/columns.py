@@ -21,15 +21,13 @@ PAIRS = (
     ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("tail", "head"), ("start", "end"),
     ("from_node", "to_node"), ("fromnodeid", "tonodeid"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
     ("id_1", "id_2"), ("source_id", "target_id"), ("citing", "cited"), ("row", "col"), ("i", "j"),
-    ("source", "destination"), ("origin", "destination"), ("from_id", "to_id"), ("sender", "receiver"),
-    ("parent", "child"),
+    ("from_id", "to_id"), ("sender", "receiver"), ("parent", "child"),
     *product(
         ("source", "src", "origin", "orig", "from", "start"), ("target", "dst", "dest", "destination", "to", "end")
     ),
     *product(("source_id", "origin_id"), ("dest_id", "destination_id")),
 )  # fmt: skip
-WEIGHTS = ("weight", "weights", "cost", "length", "distance", "w", "value")  # the last two may also be ends
-TIMES = ("time", "travel_time", "duration")  # not read without weight=; with a length, either may be the weight
+WEIGHTS = ("weight", "weights", "cost", "length", "distance", "w", "value")
 IDS = ("id", "index", "row", "no", "nr")  # titles of columns that number the rows
 MOST_NAMED = 3  # columns in a message
 
@@ -43,6 +41,21 @@ class Table(NamedTuple):
     cells: Callable[[int], Iterable[Any]]  # the first cells of the column at a position
     line: int | None = None  # of the header or the first row
 
+    def title(self, place: int) -> str:
+        """A title in lower case, "" without a header."""
+        return self.titles[place].strip().lower() if self.titled else ""
+
+    def counts_rows(self, place: int) -> bool:
+        """Whether a column numbers the rows: by its title, or as the index of pandas, which has no title of its own."""
+        title = self.title(place)
+        untitled = self.titled and (not title or title.startswith(("unnamed: ", "__index_level_")))
+        return title in IDS or (untitled and self.is_number(place))
+
+    def listed(self, places: Sequence[int], joined: str) -> str:
+        """Columns for a message: their titles, or numbers counted from 1 without a header."""
+        shown = [repr(self.titles[i]) if self.titled else str(i + 1) for i in places[:MOST_NAMED]]
+        return joined.join([*shown, "…"] if len(places) > MOST_NAMED else shown)
+
 
 def choose(
     source: Source, request: Request, table: Table, wanted: tuple[Column, Column, Column]
@@ -50,31 +63,32 @@ def choose(
     """The positions of both ends and of the weight. What may be a weight or a direction is read or rejected."""
     titles, line = table.titles, table.line
     if len(titles) < 2:
-        found = titles[0] if titles else ""
-        raise source.fail(f"one column, {found!r}; expected at least two, the ends of an edge", line)
+        raise source.fail(f"one column, {''.join(titles)!r}; expected at least two, the ends of an edge", line)
     if not request.weights and wanted[2] is not None:
         raise TypeError(f"weight={wanted[2]!r} names a column, weights=False leaves weights out; pass one of the two")
-    first, second, weight = (_place(source, table, column) for column in wanted)
-    if first is not None and first == second:
-        raise source.fail(f"column {titles[first]!r} is given as both ends of an edge; expected two columns", line)
-    if weight is not None and weight in (first, second):
-        raise source.fail(f"column {titles[weight]!r} is given as an end and as the weight; expected two columns", line)
-    folded = [title.strip().lower() for title in titles] if table.titled else []
+    first, second, weight = given = [_place(source, table, column) for column in wanted]
+    for place in given:
+        if place is not None and given.count(place) > 1:
+            raise source.fail(f"column {titles[place]!r} is selected twice; expected different columns", line)
+    folded = [table.title(i) for i in range(len(titles))]
     pairs = ((folded.index(a), folded.index(b)) for a, b in PAIRS if a in folded and b in folded)
     known = next((pair for pair in pairs if weight not in pair and pair[0] != second and pair[1] != first), None)
-    ends = known or _free(source, table, folded, (first, second, weight))
-    ends = ends[0] if first is None else first, ends[1] if second is None else second
-    if first is None and second is None and folded and folded[ends[0]] in IDS and folded[ends[1]] in ("label", "name"):
-        a, b = (titles[end] for end in ends)
-        raise source.fail(
-            f"columns {a!r} and {b!r}, as a list of vertices has; expected edges: read the file of the edges, or pass "
-            f"source={a!r} and target={b!r} if they are the ends of an edge",
-            line,
-        )
+    if known is None:
+        free = [i for i in range(len(titles)) if i not in given]
+        free = [i for i in free if not table.counts_rows(i) and folded[i] not in WEIGHTS] if table.titled else free
+        missing = [first, second].count(None)
+        if len(free) < missing or (len(free) > missing and (missing == 1 or (missing and table.titled))):
+            raise source.fail(
+                f"columns {table.listed(free, ' or ') or 'besides the weights: none'} may be the ends of an edge; "
+                "pass source= and target=, their titles or positions (Graph.from_scipy reads a matrix)",
+                line,
+            )
+        known = (free[0], free[missing - 1]) if missing else (0, 1)
+    ends = known[0] if first is None else first, known[1] if second is None else second
     if weight is None and request.weights:
-        weight = _weight(source, table, folded, ends)
-    for place, given in zip((*ends, weight), wanted, strict=True):
-        if place is not None and given is None:
+        weight = _weight(source, table, ends)
+    for place, column in zip((*ends, weight), wanted, strict=True):
+        if place is not None and column is None:
             _check_single(source, table, titles[place])
     for place, title in enumerate(folded if request.directed is None else ()):
         if place in ends or not says_direction(title):
@@ -88,71 +102,31 @@ def choose(
     return *ends, weight
 
 
-def _free(
-    source: Source, table: Table, folded: list[str], taken: tuple[int | None, int | None, int | None]
-) -> tuple[int, int]:
-    """The ends that no title tells: all columns but the weights and an index, or the first ones without titles."""
-    first, second, weight = taken
-    missing = (first is None) + (second is None)
-    free = [i for i in range(len(table.titles)) if i not in taken]
-    numbered = {i for i in free if folded and _is_index(folded[i]) and table.is_number(i)}
-    for unlikely in (numbered, {i for i in free if folded and folded[i] in WEIGHTS}):
-        rest = [i for i in free if i not in unlikely]
-        free = rest if len(rest) >= missing else free
-    if len(free) < missing:
-        besides = f" besides the weights, {table.titles[weight]!r}" if weight is not None else ""
-        raise source.fail(f"too few columns{besides}: {len(free)}; expected {missing}, the ends of an edge", table.line)
-    if len(free) > missing and (missing == 1 or (missing and folded)):
-        raise source.fail(
-            f"columns {_listed(table, free, ' or ')} may be the ends of an edge; pass source= and target=, their "
-            "titles or positions (Graph.from_scipy reads a matrix)",
-            table.line,
-        )
-    return (free[0] if first is None else 0), (free[missing - 1] if second is None else 1)
-
-
-def _weight(source: Source, table: Table, folded: list[str], ends: tuple[int, int]) -> int | None:
-    """The column whose title says that it is the weight; an error if several may be, or if only numbers say it."""
-    found = [folded.index(title) for title in WEIGHTS if title in folded and folded.index(title) not in ends]
-    if found and folded[found[0]].startswith("weight"):
-        return found[0]
-    if found:
-        others = [i for i, title in enumerate(folded) if title in TIMES and i not in ends and table.is_number(i)]
-        if len(found) + len(others) == 1:
-            return found[0]
-        found += others
-    else:
-        found = [i for i in range(len(table.titles)) if i not in ends and table.is_number(i)]
-        found = [i for i in found if not folded or not (_is_index(folded[i]) or folded[i] in IDS)]
-        if not found:
-            return None
-    named = [title if folded and table.titles.count(title) == 1 else i for i, title in enumerate(table.titles)]
+def _weight(source: Source, table: Table, ends: tuple[int, int]) -> int | None:
+    """The column called weight, or the only one that may be it, if its title says so; an error if none says it."""
+    places = [i for i in range(len(table.titles)) if i not in ends]
+    found = [i for i in places if table.title(i) in WEIGHTS or (table.is_number(i) and not table.counts_rows(i))]
+    for i in found:
+        if table.title(i) in (WEIGHTS if len(found) == 1 else WEIGHTS[:2]):
+            return i
+    if not found:
+        return None
+    named = [title if table.titled and table.titles.count(title) == 1 else i for i, title in enumerate(table.titles)]
     raise source.fail(
-        f"column {_listed(table, found, ', column ')} may be weights; pass "
+        f"column {table.listed(found, ', column ')} may be weights; pass "
         f"{' or '.join(f'weight={named[i]!r}' for i in found[:MOST_NAMED])} to read it, or weights=False to ignore it"
-        f"{'' if folded else ' (Graph.from_scipy reads a matrix)'}",
+        f"{'' if table.titled else ' (Graph.from_scipy reads a matrix)'}",
         table.line,
     )
 
 
-def _listed(table: Table, places: Sequence[int], joined: str) -> str:
-    """Columns for a message: their titles, or numbers counted from 1 without a header."""
-    shown = [repr(table.titles[i]) if table.titled else str(i + 1) for i in places[:MOST_NAMED]]
-    return joined.join([*shown, "…"] if len(places) > MOST_NAMED else shown)
-
-
 def _check_single(source: Source, table: Table, title: str) -> None:
-    places = [i for i, other in enumerate(table.titles) if other == title]
+    places = [str(i) for i, other in enumerate(table.titles) if other == title]
     if len(places) > 1:
-        shown = " and ".join(map(str, places))
         raise source.fail(
-            f"{len(places)} columns {title!r}; expected one: pass its position, {shown}, instead", table.line
+            f"{len(places)} columns {title!r}; expected one: pass its position, {' and '.join(places)}, instead",
+            table.line,
         )
-
-
-def _is_index(title: str) -> bool:
-    """Whether a column is the index that pandas wrote: it has no title of its own."""
-    return not title or title.startswith(("unnamed: ", "__index_level_"))
 
 
 def _place(source: Source, table: Table, wanted: Column) -> int | None:

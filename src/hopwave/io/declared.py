@@ -9,16 +9,18 @@ from __future__ import annotations
 import html
 import math
 import re
+import sys
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io.format import STEP, Format, Request, Target, plain_labels, write_columns
+from hopwave.graph.columns import object_array
+from hopwave.io.format import STEP, Request, Target, plain_labels, write_columns
 from hopwave.io.lines import NUMBER, Problem, float_of
 from hopwave.io.source import LONE_RETURN, Source
 
@@ -35,92 +37,61 @@ _NOT_ASCII = re.compile('[^ -~]|[&"]')
 _NAMES_MARK = "% ids: text"  # our comment in Pajek files if labels that look like numbers are names
 _VERTEX = re.compile(r'\s*(\d{1,18})(?:\s+(?:"([^"]*)"|([^\s"]\S*))(?=\s|$)|\s*$)', re.ASCII)
 MAX_UNLABELLED = 1_000_000  # vertices that get their number as a label: more would fill the memory from a small file
-_SECTIONS = ("*vertices", "*arcs", "*edges", "*arcslist", "*edgeslist", "*matrix")
+_SECTIONS = ("*network", "*vertices", "*arcs", "*edges", "*arcslist", "*edgeslist", "*matrix")
 
 
-class Vertices:
-    """The vertices that a file declares, by their ids there. Edges may mention a vertex before it is declared."""
+class Declared:
+    """The vertices and edges of a file as they are read. An edge may name a vertex before it is declared."""
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._numbers: dict[str | int, int] = {}
-        self._undeclared: dict[str | int, int] = {}  # the line that mentions it first
-        self._order = array("q")  # numbers of the declared vertices, in the order of the file
+    def __init__(self, source: Source, request: Request) -> None:
+        self.source, self.request = source, request
+        self.places: dict[str | int, int] | range = {}  # of vertices, by their ids in the file
         self.labels: list[str] = []
-        self.lines = array("q")
+        self.lines: Any = array("q")  # of the vertices
+        self._ends: list[str | int] = []
+        self._weights = array("d")  # NaN: none
+        self._arcs = bytearray()
+        self._edge_lines = array("q")
 
-    def mention(self, key: str | int, line: int) -> int:
-        """The number of the vertex at the end of an edge."""
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self._numbers)
-            self._undeclared[key] = line
-        return number
-
-    def declare(self, key: str | int, label: str, line: int) -> None:
+    def vertex(self, key: str | int, label: str, line: int) -> None:
         """A vertex of the file."""
-        number = self.mention(key, line)
-        if self._undeclared.pop(key, None) is None:
-            raise self._source.fail(f"a second vertex with the id {_short(key)}; expected different ids", line)
-        self._order.append(number)
+        assert isinstance(self.places, dict)
+        if self.places.setdefault(key, len(self.labels)) < len(self.labels):
+            raise self.source.fail(f"a second vertex with the id {_short(key)}; expected different ids", line)
         self.labels.append(label)
         self.lines.append(line)
 
-    def places(self) -> npt.NDArray[np.int64]:
-        """From the numbers of `mention` to the order of the file."""
-        for key, line in self._undeclared.items():
-            raise self._source.fail(f"an edge ends at {_short(key)}; expected a declared vertex", line)
-        place = np.empty(len(self._order), np.int64)
-        place[np.frombuffer(self._order, np.int64)] = np.arange(len(self._order))
-        return place
-
-
-class Edges:
-    """The edges of a file as they are read: arcs and undirected edges, with weights or without."""
-
-    def __init__(self) -> None:
-        self._u, self._v = array("q"), array("q")
-        self._weights = array("d")  # NaN: none
-        self._arcs = bytearray()
-
-    def add(self, u: int, v: int, weight: float | None, arc: bool) -> None:
-        """An edge between two numbers."""
-        self._u.append(u)
-        self._v.append(v)
-        self._weights.append(math.nan if weight is None else weight)
+    def edge(self, u: str | int, v: str | int, weight: str | None, arc: bool, line: int) -> None:
+        """An edge between two vertices, by their ids."""
+        self._ends += (sys.intern(end) if isinstance(end, str) else end for end in (u, v))
+        self._weights.append(math.nan if weight is None else weight_of(self.source, weight, line))
         self._arcs.append(arc)
-
-    def between(self, vertices: Vertices, request: Request, names: bool | None, **said: Any) -> Graph:
-        """The graph of these edges and vertices; `said` as in `graph`."""
-        source, n = vertices._source, len(vertices.labels)
-        places, labels = vertices.places(), None
-        if request.labels:
-            order, labels = numbered(source, vertices.labels, vertices.lines, names)
-            places = places if order is None else order[places]
-        n = n if labels is not None else request.vertices(source, n)
-        return self.graph(source, request, n, places=places, labels=labels, **said)
+        self._edge_lines.append(line)
 
     def graph(
         self,
-        source: Source,
-        request: Request,
-        n: int,
+        names: bool | None,
         *,
         directed: bool,
-        places: npt.NDArray[np.int64] | None = None,
-        labels: npt.NDArray[Any] | None = None,
         default: float | None = None,
         single: bool = False,
         weighted: bool = False,
     ) -> Graph:
         """The graph. `directed` is for a file without edges; arcs among edges make every edge two arcs.
 
-        `places` renumbers the ends. If only some edges have a weight, the others get the default, or else 1. `single`:
-        weights are float32 if they fit; `weighted`: a graph without edges has weights.
+        If only some edges have a weight, the others get the default, or else 1. `single`: weights are float32 if they
+        fit; `weighted`: a graph without edges has weights.
         """
-        u, v = np.frombuffer(self._u, np.int64), np.frombuffer(self._v, np.int64)
-        if places is not None:
-            u, v = places[u], places[v]
+        places, request = self.places, self.request
+        try:
+            u, v = np.array([places[end] for end in self._ends], np.int64).reshape(-1, 2).T  # type: ignore[index]
+        except KeyError:
+            at, end = next((i, end) for i, end in enumerate(self._ends) if end not in places)
+            problem = f"an edge ends at {_short(end)}; expected a declared vertex"
+            raise self.source.fail(problem, self._edge_lines[at // 2]) from None
+        order, labels = self._numbered(names) if self.labels and request.labels else (None, None)
+        if order is not None:
+            u, v = order[u], order[v]
         weights: npt.NDArray[Any] | None = None
         given = np.frombuffer(self._weights, np.float64)
         missing = np.isnan(given)
@@ -130,13 +101,37 @@ class Edges:
             if single and finite.max(initial=0) <= np.finfo(np.float32).max:
                 weights = weights.astype(np.float32)
         arcs = np.frombuffer(self._arcs, np.bool_)
-        if len(arcs):
-            directed = bool(arcs.any())
+        directed = bool(arcs.any()) if len(arcs) else directed
         if directed and request.directed is not False and not arcs.all():
             back = ~arcs & (u != v)
             u, v = np.concatenate([u, v[back]]), np.concatenate([v, u[back]])
             weights = None if weights is None else np.concatenate([weights, weights[back]])
-        return request.graph(source, u, v, n, directed=directed, labels=labels, weights=weights)
+        n = len(places) if labels is not None else request.vertices(self.source, len(places))
+        return request.graph(self.source, u, v, n, directed=directed, labels=labels, weights=weights)
+
+    def _numbered(self, names: bool | None) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[Any] | None]:
+        """The position of each vertex of the file in the graph (None: unchanged), and the labels.
+
+        Integers that are exactly 0 … n−1 are the vertices themselves. Other integers are integer labels, anything else
+        is a name. names=True makes all of them names, names=False requires integers.
+        """
+        labels, seen = self.labels, dict[str, int]()
+        for i, label in enumerate(labels):
+            if seen.setdefault(label, i) != i:
+                raise self.source.fail(
+                    f"a second vertex is called {_short(label)}; expected different names: choose others with label=, "
+                    "or drop them with labels=False",
+                    self.lines[i],
+                )
+        odd = 0 if names else next((i for i, label in enumerate(labels) if not _WHOLE.fullmatch(label)), None)
+        if odd is not None and names is False:
+            raise self.source.fail(
+                f"vertex {_short(labels[odd])}; expected a whole number, or names=True", self.lines[odd]
+            )
+        if odd is not None:
+            return None, object_array(labels)
+        ids = np.array([int(label) for label in labels], np.int64)
+        return (ids, None) if ids.min() == 0 and ids.max() == len(ids) - 1 else (None, ids)
 
 
 def weight_of(source: Source, text: str, line: int) -> float:
@@ -145,35 +140,6 @@ def weight_of(source: Source, text: str, line: int) -> float:
         return float_of(text)
     except Problem as problem:
         raise source.fail(f"{problem} (weight= names another attribute, weight=None leaves them out)", line) from None
-
-
-def numbered(
-    source: Source, labels: Sequence[str], lines: Sequence[int], names: bool | None
-) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[Any] | None]:
-    """The position of each vertex of the file in the graph (None: unchanged), and the labels.
-
-    Integers that are exactly 0 … n−1 are the vertices themselves. Other integers are integer labels, anything else is a
-    name. names=True makes all of them names, names=False requires integers.
-    """
-    seen: dict[str, int] = {}
-    for i, label in enumerate(labels):
-        if seen.setdefault(label, i) != i:
-            raise source.fail(
-                f"a second vertex is called {_short(label)}; expected different names: choose others with label=, or "
-                "drop them with labels=False",
-                lines[i],
-            )
-    odd = 0 if names else next((i for i, label in enumerate(labels) if not _WHOLE.fullmatch(label)), None)
-    if odd is not None and names is False:
-        raise source.fail(f"vertex {_short(labels[odd])}; expected a whole number, or names=True", lines[odd])
-    if names or odd is not None:
-        texts = np.empty(len(labels), object)
-        texts[:] = labels
-        return None, texts
-    ids = np.array([int(label) for label in labels], np.int64)
-    if len(ids) == 0 or (ids.min() == 0 and ids.max() == len(ids) - 1):
-        return ids, None
-    return None, ids
 
 
 def texts_of(target: Target, graph: Graph) -> tuple[list[str], bool]:
@@ -196,14 +162,6 @@ def _short(key: str | int) -> str:
 # ---------------------------------------------------------------- GML
 
 
-class _List(NamedTuple):
-    """A list of a GML file that is still open."""
-
-    key: str
-    entries: dict[str, str]
-    line: int
-
-
 def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
     """The kind, the text and the line of every token; texts have lost their quotes and entities."""
     content = "".join(text for _, text in source.lines("GML"))
@@ -218,48 +176,47 @@ def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
                 text = html.unescape(text)
             except ValueError:  # a number of more than 4,300 digits
                 raise source.fail("a character of thousands of digits, as in &#999...; expected a text", line) from None
-        elif kind in ("open", "odd"):
+        elif kind == "open":
+            raise source.fail("a text without a closing quote; expected one", line)
+        elif kind == "odd":
             what = content[at : at + 40].partition("\n")[0].strip()
-            told = f"found {what!r}; expected a key, a number, a text or a bracket"
-            raise source.fail("a text without a closing quote; expected one" if kind == "open" else told, line)
+            raise source.fail(f"found {what!r}; expected a key, a number, a text or a bracket", line)
         elif kind == "end":
             return
         yield kind, text, line
 
 
-def _lists(source: Source, single: tuple[str | None, ...]) -> Iterator[tuple[int, _List]]:
-    """Every list when it ends, and how deep it lies. `single`: keys that a node or an edge may have once."""
-    stack = [_List("", {}, 1)]
+def _lists(source: Source, single: tuple[str | None, ...]) -> Iterator[tuple[int, str, dict[str, str], int]]:
+    """Every list when it ends: how deep it lies, its key, entries and line. `single`: keys that it may have once."""
+    stack: list[tuple[str, dict[str, str], int]] = [("", {}, 1)]
     key, line, graphs = "", 1, 0
     for kind, text, line in _tokens(source):
+        if not key and kind == "key":
+            key = text
+            continue
         if not key:
-            if kind == "key":
-                key = text
-            elif text == "]" and kind == "list" and len(stack) > 1:
-                yield len(stack) - 2, stack.pop()
-            else:
+            if text != "]" or kind != "list" or len(stack) == 1:
                 raise source.fail(f"found {text[:40]!r}; expected a key", line)
+            yield len(stack) - 2, *stack.pop()
         elif kind == "list" and text == "[":
             graphs += len(stack) == 1 and key == "graph"
             if graphs > 1:
                 raise source.fail("a second graph; expected one per file", line)
-            stack.append(_List(key, {}, line))
-            key = ""
+            stack.append((key, {}, line))
         elif kind in ("number", "text") or (kind == "key" and text.upper() in ("INF", "NAN")):
-            top = stack[-1]
-            if len(stack) == 2 and top.key == "graph" and key in ("node", "edge"):
+            owner, entries, _ = stack[-1]
+            if len(stack) == 2 and owner == "graph" and key in ("node", "edge"):
                 raise source.fail(f"{key} is {text[:40]!r}; expected a list in brackets", line)
-            if len(stack) == 3 and key in top.entries and key in single:
-                raise source.fail(f"a second {key[:40]!r} of one {top.key}; expected one", line)
+            if len(stack) == 3 and key in entries and key in single:
+                raise source.fail(f"a second {key[:40]!r} of one {owner}; expected one", line)
             if len(stack) <= 3:  # deeper entries have no meaning here
-                top.entries[key] = text
-            key = ""
+                entries[key] = text
         else:
             raise source.fail(f"found {text[:40]!r} after {key[:40]!r}; expected a value", line)
-    if key:
-        raise source.fail(f"ends after {key[:40]!r}; expected its value", line)
-    if len(stack) > 1:
-        raise source.fail(f"the list {stack[-1].key[:40]!r} does not end; expected ]", stack[-1].line)
+        key = ""
+    if key or len(stack) > 1:
+        open_, begin = (key, line) if key else (stack[-1][0], stack[-1][2])
+        raise source.fail(f"{open_[:40]!r} does not end; expected {'its value' if key else ']'}", begin)
     if not graphs:
         raise source.fail("no graph; expected 'graph [ ... ]'", 1)
 
@@ -277,36 +234,31 @@ def read_gml(
     The edges' key `weight` holds the weights, if there are any; `weight=None` leaves them out. `names=True` reads
     every label as a name, `names=False` requires integers.
     """
-    vertices, edges = Vertices(source), Edges()
-    labelled, weighted = 0, False
-    pairs: list[tuple[int, int, float | None]] = []
+    nodes, edges = [], []
     head: dict[str, str] = {}
-    for depth, (kind, item, line) in _lists(source, ("id", "source", "target", label, weight)):
+    for depth, kind, item, line in _lists(source, ("id", "source", "target", label, weight)):
         if depth == 0 and kind == "graph":
             head = item
             if head.get("directed", "0") not in ("0", "1"):
                 raise source.fail(f"directed is {head['directed'][:40]!r}; expected 0 or 1", line)
         elif depth == 1 and kind == "node":
             name = _id(source, item, "id", "node", line)
-            labelled += label is not None and label in item
-            vertices.declare(name, item.get(label or "id", str(name)), line)
+            nodes.append((name, item.get(label or "id"), line))
         elif depth == 1 and kind == "edge":
-            u, v = (vertices.mention(_id(source, item, end, "edge", line), line) for end in ("source", "target"))
-            given = weight_of(source, item[weight], line) if weight in item else None
-            weighted = weighted or given is not None
-            pairs.append((u, v, given))
-    n = len(vertices.labels)
-    if 0 < labelled < n or (label not in (None, "label") and n and not labelled):
-        raise source.fail(
-            f"{n - labelled:,} of {n:,} nodes have no {label!r}; expected it in all of them, or label=None", 1
-        )
-    if weight not in (None, "weight") and pairs and not weighted:
+            u, v = (_id(source, item, end, "edge", line) for end in ("source", "target"))
+            edges.append((u, v, item.get(weight or ""), line))
+    lacking = [node for node in nodes if node[1] is None]
+    if lacking and (len(lacking) < len(nodes) or label not in (None, "label")):
+        message = f"{len(lacking):,} of {len(nodes):,} nodes have no {label!r}"
+        raise source.fail(f"{message}; expected it in all of them, or label=None", 1)
+    if weight not in (None, "weight") and edges and all(edge[2] is None for edge in edges):
         raise source.fail(f"no edge has {weight!r}; expected it: name another with weight=, or None for none", 1)
-    directed = head.get("directed") == "1"
-    for pair in pairs:
-        edges.add(*pair, directed)
-    names = True if names is None and head.get(_IDS) == "text" else names
-    return edges.between(vertices, request, names, directed=directed)
+    declared, directed = Declared(source, request), head.get("directed") == "1"
+    for name, called, line in nodes:
+        declared.vertex(name, str(name) if called is None else called, line)
+    for u, v, text, line in edges:
+        declared.edge(u, v, text, directed, line)
+    return declared.graph(True if names is None and head.get(_IDS) == "text" else names, directed=directed)
 
 
 def _id(source: Source, item: dict[str, str], key: str, what: str, line: int) -> int:
@@ -350,124 +302,89 @@ def _real(value: float) -> str:
 # ---------------------------------------------------------------- Pajek
 
 
-class _Network:
-    """A Pajek file, line by line."""
-
-    def __init__(self, source: Source, request: Request, names: bool | None) -> None:
-        self.source, self.request, self.names = source, request, names
-        self.n, self.row = -1, 0  # vertices, rows of the matrix; -1: no *Vertices yet
-        self.declared, self.line = 1, 1  # the lines of *Vertices and of what is read
-        self.two_mode = self.arcs = False
-        self.labels: dict[int, str] = {}
-        self.lines: dict[int, int] = {}
-        self.edges = Edges()
-
-    def fail(self, message: str) -> FormatError:
-        return self.source.fail(message, self.line)
-
-    def begin(self, text: str) -> str:
-        """The section that a line with a star begins."""
-        words = text.split()
-        section = words[0].lower()
-        if section == "*network":
-            return ""
-        if section not in _SECTIONS:
-            known = "*Vertices, *Arcs, *Edges, *Arcslist, *Edgeslist or *Matrix"
-            raise self.fail(f"the section {words[0][:40]!r}; expected one of {known}")
-        if section == "*vertices":
-            if self.n >= 0:
-                raise self.fail("a second *Vertices; expected one network per file")
-            if len(words) not in (2, 3) or not all(word.isdigit() and len(word) <= 18 for word in words[1:]):
-                raise self.fail(f"found {text[:40]!r}; expected '*Vertices N'")
-            self.n, self.declared, self.two_mode = int(words[1]), self.line, len(words) == 3
-            self.request.vertices(self.source, self.n, self.line)
-        elif self.n < 0:
-            raise self.fail(f"{words[0]} before the vertices; expected '*Vertices N' first")
-        if section == "*matrix" and self.two_mode:
-            raise self.fail("the matrix of a two-mode network; expected *Arcs or *Edges, or a square matrix")
-        self.arcs = self.arcs or section in ("*arcs", "*arcslist", "*matrix")
-        return section
-
-    def add(self, section: str, text: str) -> None:
-        """A line of a section."""
-        words = [word.decode() for word in text.encode().split()]  # str.split also splits at U+00A0
-        if section == "":
-            raise self.fail(f"found {text[:40]!r}; expected '*Vertices N'")
-        if section == "*vertices":
-            self.vertex(text)
-        elif section == "*matrix":
-            self.matrix_row(words)
-        elif section in ("*arcslist", "*edgeslist"):
-            ends = list(map(self.end, words))
-            for v in ends[1:]:
-                self.edges.add(ends[0], v, None, section == "*arcslist")
-        else:
-            if len(words) < 2:
-                raise self.fail(f"found {text[:40]!r}; expected two vertices and perhaps a weight")
-            weight = weight_of(self.source, words[2], self.line) if len(words) > 2 else None
-            self.edges.add(self.end(words[0]), self.end(words[1]), weight, section == "*arcs")
-
-    def vertex(self, text: str) -> None:
-        found = _VERTEX.match(text)
-        if found is None:
-            raise self.fail(f"found {text[:40]!r}; expected a number and a label, in quotes if it has spaces")
-        vertex = self.end(found[1])
-        if vertex in self.lines:
-            raise self.fail(f"vertex {found[1]} a second time; expected it once")
-        self.lines[vertex] = self.line
-        label = found[2] if found[2] is not None else found[3]
-        if label is not None:
-            self.labels[vertex] = label
-
-    def matrix_row(self, words: list[str]) -> None:
-        if self.row == self.n or len(words) != self.n:
-            raise self.fail(f"row {self.row + 1} of {len(words):,} numbers; expected {self.n:,} rows of {self.n:,}")
-        for column, word in enumerate(words):
-            if word != "0" and (value := weight_of(self.source, word, self.line)) != 0:
-                self.edges.add(self.row, column, None if value == 1 else value, True)
-        self.row += 1
-
-    def end(self, word: str) -> int:
-        if not (word.isascii() and word.isdigit() and len(word) <= 18 and 1 <= int(word) <= self.n):
-            raise self.fail(f"found {word[:40]!r}; expected a vertex from 1 to {self.n}")
-        return int(word) - 1
-
-    def graph(self) -> Graph:
-        places = labels = None
-        if self.labels and self.request.labels:
-            if self.n > MAX_UNLABELLED + len(self.labels):
-                message = f"{len(self.labels):,} of {self.n:,} vertices have a label; expected one for each"
-                raise self.source.fail(f"{message}, or labels=False", self.declared)
-            texts = [self.labels.get(i, str(i + 1)) for i in range(self.n)]
-            lines = [self.lines.get(i, self.declared) for i in range(self.n)]
-            places, labels = numbered(self.source, texts, lines, self.names)
-        n = self.n if labels is not None else self.request.vertices(self.source, self.n, self.declared)
-        return self.edges.graph(self.source, self.request, n, directed=self.arcs, places=places, labels=labels)
-
-
 def read_pajek(source: Source, request: Request, *, names: bool | None = None) -> Graph:
     """Read a Pajek network. Arcs make it directed, and then every edge of `*Edges` is two arcs.
 
     The third number of a line is its weight. `names=True` reads every label as a name, `names=False` requires integers.
     """
-    net, section = _Network(source, request, names), ""
-    for net.line, line in source.lines("Pajek"):
-        text = line.strip(" \t\n\r\v\f")  # not other spaces, such as U+00A0
+    net = Declared(source, request)
+    labels: dict[int, str] = {}
+    lines: dict[int, int] = {}
+    n, row, line, section, declared, arcs, two_mode = -1, 0, 1, "", 1, False, False  # n = -1: no *Vertices yet
+
+    def fail(message: str) -> FormatError:
+        return source.fail(message, line)
+
+    def end(word: str) -> int:
+        if not (word.isascii() and word.isdigit() and len(word) <= 18 and 1 <= int(word) <= n):
+            raise fail(f"found {word[:40]!r}; expected a vertex from 1 to {n}")
+        return int(word) - 1
+
+    for line, raw in source.lines("Pajek"):
+        text = raw.strip(" \t\n\r\v\f")  # not other spaces, such as U+00A0
+        words = [word.decode() for word in text.encode().split()]  # str.split also splits at U+00A0
         if "\0" in text:
-            raise net.fail("a NUL byte in the text; expected Pajek")
+            raise fail("a NUL byte in the text; expected Pajek")
         if "\r" in text:
-            raise net.fail(LONE_RETURN)
+            raise fail(LONE_RETURN)
+        if text.lower() == _NAMES_MARK and names is None:
+            names = True
+        if not text or text.startswith(("%", "/*")):
+            continue
         if text.startswith("*"):
-            section = net.begin(text)
-        elif text.lower() == _NAMES_MARK and names is None:
-            net.names = True
-        elif text and not text.startswith(("%", "/*")):
-            net.add(section, text)
-    if net.n < 0:
-        raise net.fail("no *Vertices; expected '*Vertices N'")
-    if section == "*matrix" and net.row < net.n:
-        raise net.fail(f"the matrix ends after {net.row:,} rows; expected {net.n:,}")
-    return net.graph()
+            section = words[0].lower()
+            if section not in _SECTIONS:
+                raise fail(f"the section {words[0][:40]!r}; expected one of {', '.join(_SECTIONS)}")
+            if section == "*vertices":
+                if n >= 0:
+                    raise fail("a second *Vertices; expected one network per file")
+                if len(words) not in (2, 3) or not all(word.isdigit() and len(word) <= 18 for word in words[1:]):
+                    raise fail(f"found {text[:40]!r}; expected '*Vertices N'")
+                n, declared, two_mode = int(words[1]), line, len(words) == 3
+                request.vertices(source, n, line)
+            elif section != "*network" and n < 0:
+                raise fail(f"{words[0]} before the vertices; expected '*Vertices N' first")
+            if section == "*matrix" and two_mode:
+                raise fail("the matrix of a two-mode network; expected *Arcs or *Edges, or a square matrix")
+            arcs = arcs or section in ("*arcs", "*arcslist", "*matrix")
+        elif section in ("", "*network"):
+            raise fail(f"found {text[:40]!r}; expected '*Vertices N'")
+        elif section == "*vertices":
+            found = _VERTEX.match(text)
+            if found is None:
+                raise fail(f"found {text[:40]!r}; expected a number and a label, in quotes if it has spaces")
+            vertex = end(found[1])
+            if vertex in lines:
+                raise fail(f"vertex {found[1]} a second time; expected it once")
+            lines[vertex] = line
+            if found[2] is not None or found[3] is not None:
+                labels[vertex] = found[3] if found[2] is None else found[2]
+        elif section == "*matrix":
+            if row == n or len(words) != n:
+                raise fail(f"row {row + 1} of {len(words):,} numbers; expected {n:,} rows of {n:,}")
+            for column, word in enumerate(words):
+                if word != "0" and (value := weight_of(source, word, line)) != 0:
+                    net.edge(row, column, None if value == 1 else word, True, line)
+            row += 1
+        elif len(words) < 2 and not section.endswith("list"):
+            raise fail(f"found {text[:40]!r}; expected two vertices and perhaps a weight")
+        else:
+            ends = list(map(end, words if section.endswith("list") else words[:2]))
+            weight = words[2] if len(words) > 2 and not section.endswith("list") else None
+            for other in ends[1:]:
+                net.edge(ends[0], other, weight, section.startswith("*arcs"), line)
+    if n < 0:
+        raise fail("no *Vertices; expected '*Vertices N'")
+    if section == "*matrix" and row < n:
+        raise fail(f"the matrix ends after {row:,} rows; expected {n:,}")
+    net.places = range(n)
+    if labels and request.labels:
+        if n > MAX_UNLABELLED + len(labels):
+            message = f"{len(labels):,} of {n:,} vertices have a label; expected one for each, or labels=False"
+            raise source.fail(message, declared)
+        net.labels = [labels.get(i, str(i + 1)) for i in range(n)]
+        net.lines = [lines.get(i, declared) for i in range(n)]
+    return net.graph(names, directed=arcs)
 
 
 def write_pajek(target: Target, graph: Graph) -> None:
@@ -487,25 +404,3 @@ def write_pajek(target: Target, graph: Graph) -> None:
     if edges.weights is None:
         return write_columns(target, "%d %d\n", *ends)
     return write_columns(target, "%d %d %r\n", *ends, edges.weights)
-
-
-FORMATS = (
-    Format(
-        name="gml",
-        title="GML",
-        extensions=(".gml",),
-        holds_labels=True,
-        directedness="the file says; undirected without `directed 1`",
-        read=read_gml,
-        write=write_gml,
-    ),
-    Format(
-        name="pajek",
-        title="Pajek",
-        extensions=(".net", ".pajek"),
-        holds_labels=True,
-        directedness="`*Arcs`: directed; `*Edges` alone: undirected",
-        read=read_pajek,
-        write=write_pajek,
-    ),
-)

@@ -17,20 +17,10 @@ import numpy.typing as npt
 
 from hopwave.graph import Graph
 from hopwave.io.columns import is_header
-from hopwave.io.format import (
-    Format,
-    Numbering,
-    Request,
-    Target,
-    check_missing,
-    listed_first,
-    plain_labels,
-    weight_cells,
-    write_columns,
-)
-from hopwave.io.lines import LARGEST_NUMBER, NUMERIC, Grammar, Problem, read_edges, shown
+from hopwave.io.format import Numbering, Request, Target, listed_first, plain_labels, weight_cells, write_columns
+from hopwave.io.lines import LARGEST_NUMBER, NUMERIC, Grammar, read_edges, shown
 from hopwave.io.source import LONE_RETURN, Source
-from hopwave.io.table import SAMPLE, is_number
+from hopwave.io.table import SAMPLE, Layout, Row, columns_of, is_number
 
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
 # KONECT's words for networks whose third column is a weight (or a rating); in the others it is a count or nothing.
@@ -63,30 +53,31 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         raise TypeError(f"weight={weight!r} is not a column after the two ids; pass 2 for the third column")
     with source.text() as stream:
         header = read_header(source, stream)
-    rows = _first_rows(source, header)
-    if rows and not header.names and is_header(rows):  # read as an edge, titles would make names of all ids
+        some = [header.first_row, *(source.line(stream, header.row + i) for i in range(1, SAMPLE))]
+    first, shown_first = [words for text in some if (words := _words(text))], shown(header.first_row)
+    if first and not header.names and is_header(first):  # read as an edge, titles would make names of all ids
         raise source.fail(
-            f"found {shown(header.first_row)}, which looks like titles; expected an edge: format='table' reads titles, "
-            "and with header=False an edge of such names",
+            f"found {shown_first}, which looks like titles; expected an edge: format='table' reads titles, and with "
+            "header=False an edge of such names",
             header.row,
         )
     column = (weight or (2 if header.weighted else 0)) if request.weights else 0
-    guessed = False
-    if names is None:
-        ends = header.first_row.decode("utf-8", "replace").split()[:2]
-        names = header.names or (bool(ends) and not all(map(is_number, ends)))
-        guessed = names and not header.names
-        if guessed:
-            _check_names(source, header, rows, ends)
-    third = next((row[2] for row in rows if len(row) > 2), "{}")  # NetworkX writes {} for an edge without attributes
+    third = next((words[2] for words in first if len(words) > 2), "{}")  # NetworkX: {} for an edge without attributes
     if request.weights and not column and header.weighted is None and third != "{}":
         raise source.fail(
             f"column 3 may be weights ({third[:40]}, …); pass weight=2 to read it, weights=False to ignore everything "
             "after the two ends, or format='table' to choose columns (Graph.from_scipy reads a matrix)",
             header.row,
         )
-    if names:
-        return _read_names(source, request, header, column, guessed)
+    ends = [] if header.names or not first else [end for end in first[0][:2] if not is_number(end)]
+    if names is None and any(NUMERIC.fullmatch(end) or re.search('[,;|"]', end) for end in ends):
+        raise source.fail(
+            f"found {shown_first}; expected two integers or two words: format='table' reads quotes, and commas between "
+            "cells; names=True keeps them in names (numpy.savetxt writes integers with fmt='%d')",
+            header.row,
+        )
+    if header.names or ends if names is None else names:
+        return _read_names(source, request, header, Layout(0, 1, column or None, True, names is None and bool(ends)))
     with source.text() as stream:
         u, v, weights, line = read_edges(source, stream, 1, integer_grammar(column), declared=header.edges)
     line = line if header.nodes is None else header.line
@@ -125,30 +116,10 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
     return header
 
 
-def _first_rows(source: Source, header: _Header) -> list[list[str]]:
-    """The words of the first lines, those of the first edge at least, which may stand behind long comments."""
-    start = source.start()
-    whole = start if len(start) < 1 << 16 else start[: start.rfind(b"\n") + 1]
-    lines = whole.decode("utf-8-sig", "replace").split("\n")[header.row - 1 :][:SAMPLE]
-    rows = [line.split() for line in lines if line.lstrip()[:1] not in ("", "#", "%") and "\r" not in line.strip()]
-    return rows or [words for words in [header.first_row.decode("utf-8", "replace").split()] if words]
-
-
-def _check_names(source: Source, header: _Header, rows: list[list[str]], ends: list[str]) -> None:
-    """Names that are numbers with a point, or have commas or quotes around them, are another format's."""
-    line = shown(header.first_row)
-    if all(map(NUMERIC.fullmatch, ends)):
-        raise source.fail(
-            f"found {line}, numbers with a point or an exponent; expected integers, or names=True to keep them "
-            "as names: numpy.savetxt writes integers with fmt='%d'",
-            header.row,
-        )
-    if all(row[0][-1] in ",;" or row[0][0] == '"' or (len(row) == 1 and re.search("[,;|]", row[0])) for row in rows):
-        raise source.fail(
-            f"found {line}; expected two ids with spaces between them: format='table' reads quotes, and commas between "
-            "cells (names=True keeps them in names)",
-            header.row,
-        )
+def _words(text: bytes) -> list[str]:
+    """The cells of a line; none of a comment."""
+    words = [word.decode("utf-8", "replace") for word in text.split()]
+    return words if words and words[0][0] not in "#%" else []
 
 
 def listed_numbers(source: Source, header: _Header) -> npt.NDArray[np.int64]:
@@ -165,63 +136,29 @@ def integer_grammar(column: int = 0) -> Grammar:
     return Grammar(expected=expected, last=LARGEST_NUMBER, weight=max(column - 1, 0))
 
 
-def _read_names(source: Source, request: Request, header: _Header, column: int, guessed: bool) -> Graph:
-    """Edges between names; `guessed`: neither the caller nor the file says that they are."""
+def _read_names(source: Source, request: Request, header: _Header, layout: Layout) -> Graph:
+    """Edges between names."""
     numbers = Numbering()
     for name in header.listed:
-        numbers[_text(source, name, header.line)]
-    u, v, w = [], [], []
-    grammar = integer_grammar(column)
-    number = 0
-    for number, fields in _rows(source):
-        if len(fields) < 2:
-            raise source.fail(f"found {shown(b' '.join(fields))}; expected two vertices", number)
-        ends = [_text(source, field, number) for field in fields[:2]]
-        if guessed:
-            try:
-                check_missing(*ends)
-            except ValueError as error:
-                raise source.fail(str(error), number) from None
-        u.append(numbers[ends[0]])
-        v.append(numbers[ends[1]])
-        if column:
-            try:
-                w.append(grammar.value(fields[column] if column < len(fields) else b""))
-            except Problem as problem:
-                raise source.fail(str(problem), number) from None
+        numbers[name.decode("utf-8", "replace")]
+    u, v, weights = columns_of(source, lambda: _rows(source), layout, numbers)
     if header.edges is not None and header.edges != len(u):
-        raise source.fail(f"{len(u):,} edges; expected the {header.edges:,} of the comment 'Edges:'", max(number, 1))
+        raise source.fail(f"{len(u):,} edges; expected the {header.edges:,} of the comment 'Edges:'", header.line)
     if header.nodes is not None and len(numbers) > header.nodes:
         raise source.fail(f"{len(numbers):,} different vertices; expected {header.nodes:,}, see 'Nodes:'", header.line)
-    return request.graph(
-        source, np.array(u, np.int64), np.array(v, np.int64), len(numbers), directed=header.directed,
-        labels=numbers.labels(), weights=np.array(w) if column else None,
-    )  # fmt: skip
+    labels = numbers.labels()
+    return request.graph(source, u, v, len(labels), directed=header.directed, labels=labels, weights=weights)
 
 
-def _rows(source: Source) -> Iterator[tuple[int, list[bytes]]]:
-    """The number and the fields of every line that is not a comment."""
-    number = 0
-    with source.text() as stream:
-        for block in source.blocks(stream):
-            for text in block.split(b"\n")[:-1]:
-                number += 1
-                if b"\r" in text.strip(b" \t\r\n"):
-                    raise source.fail(LONE_RETURN, number)
-                fields = text.split()
-                if fields and fields[0][:1] not in b"#%":
-                    yield number, fields
-
-
-def _text(source: Source, name: bytes, line: int) -> str:
-    if b"\0" in name:
-        raise source.fail(f"a NUL byte in {shown(name)}; expected text", line)
-    try:
-        return name.decode()
-    except UnicodeDecodeError:
-        raise source.fail(
-            f"{shown(name)} is not UTF-8 text; expected the name of a vertex: save it as UTF-8", line
-        ) from None
+def _rows(source: Source) -> Iterator[Row]:
+    """Every line that is not a comment."""
+    for number, text in source.lines("the names of vertices"):
+        if "\r" in text.strip(" \t\r\n"):
+            raise source.fail(LONE_RETURN, number)
+        if "\0" in text:
+            raise source.fail(f"a NUL byte in {shown(text.encode())}; expected text", number)
+        if words := _words(text.encode()):
+            yield Row(number, words, False)
 
 
 def _is_word(name: str) -> bool:
@@ -257,15 +194,3 @@ def write(target: Target, graph: Graph) -> None:
         target.stream.write(f"# Node: {names[vertex]}\n".encode())
     table = np.array(names, object)
     return write_columns(target, f"%s\t%s{end}", table[u], table[v], *weights)
-
-
-FORMAT = Format(
-    name="snap",
-    title="SNAP edge list",
-    extensions=(".txt", ".edges", ".edgelist", ".snap"),
-    holds_labels=True,
-    directedness="its comments say; undirected without them",
-    read=read,
-    write=write,
-    content_decides=True,
-)

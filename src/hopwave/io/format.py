@@ -26,9 +26,7 @@ MAX_VERTICES_PER_BYTE = 100
 ARGUMENTS = ("format", "directed", "n", "labels", "weights", "combine", "progress")  # of `read` and `write` themselves
 STEP = 100_000  # lines written at a time
 PRINTED_FROM = 500_000  # lines; with fewer, Python has finished before Numba is imported
-TABLE_PER_ID = (
-    16  # renumbering uses a table of all ids from 0 to the largest, if it has at most this many entries per id
-)
+TABLE_PER_ID = 16  # renumbering uses a table of all ids up to the largest, if it has at most this many entries per id
 
 Ids = npt.NDArray[Any]
 NO_IDS = np.empty(0, np.int64)
@@ -53,6 +51,7 @@ class Format:
     holds_weights: bool = True  # those of edges
     holds_parallel: bool = False  # repeated arcs: the file says whether it keeps them
     content_decides: bool = False  # other formats use these extensions too: trust the content, not the name
+    signature: bytes = b""  # a pattern of the first bytes, if they identify the format
 
     @property
     def assumes(self) -> bool | None:
@@ -357,7 +356,7 @@ def plain_labels(target: Target, graph: Graph, *, encoded: bool = True) -> list[
         return None
     values: list[Any] = graph.labels.tolist()
     if all(type(value) is str for value in values):
-        odd = next((value for value in values if encoded and not value.isascii() and not _is_text(value)), None)
+        odd = next((value for value in values if encoded and value.encode(errors="ignore").decode() != value), None)
         if odd is not None:
             raise target.fail(
                 f"label {odd!r} has half of a surrogate pair, which is no text; relabel, or drop labels with "
@@ -369,14 +368,6 @@ def plain_labels(target: Target, graph: Graph, *, encoded: bool = True) -> list[
     odd = next(v for v in values if type(v) is not (int if isinstance(values[0], int) else str) or isinstance(v, int))
     message = f"label {odd!r} is a {type(odd).__name__}; files store labels that are all strings or all 64-bit integers"
     raise target.fail(f"{message}; relabel, or drop them with labels=False")
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def listed_first(graph: Graph, names: Iterable[Any] | None, u: Ids, v: Ids) -> npt.NDArray[np.int64]:

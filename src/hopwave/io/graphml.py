@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 import numpy as np
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io.declared import Edges, Vertices, texts_of, weight_of
-from hopwave.io.format import Format, Request, Target, write_columns
+from hopwave.io.declared import Declared, texts_of, weight_of
+from hopwave.io.format import Request, Target, write_columns
 from hopwave.io.source import Source
 
 _IDS = "ids"  # the graph's attribute that says "text" where names look like numbers
@@ -21,21 +20,28 @@ _PARENTS: dict[str, tuple[str | None, ...]] = {
     "graphml": (None,), "key": ("graphml",), "default": ("key",), "graph": ("graphml",), "node": ("graph",),
     "edge": ("graph",), "data": ("graph", "node", "edge"),
 }  # fmt: skip
-_REASONS = {
-    "hyperedge": "a hyperedge; expected edges with two ends: convert hyperedges first",
-    "port": "a port; expected vertices without ports: remove them first",
-}
+_PORT = "a port; expected vertices without ports: remove them first"
+_REASONS = {"hyperedge": "a hyperedge; expected edges with two ends: convert hyperedges first", "port": _PORT}
 
 
-@dataclass
-class _Key:
+class _Element(NamedTuple):
+    """An element that has a meaning here."""
+
+    name: str
+    attributes: dict[str, str]
+    line: int
+    text: list[str]
+    children: list[_Element | None]  # data and defaults; None: an element without a meaning
+
+
+class _Key(NamedTuple):
     """The declaration of an attribute."""
 
     domain: str  # "node", "edge", "graph" or "all"
     name: str
     kind: str
     line: int
-    default: str | None = None
+    default: str | None
 
 
 class _Reader:
@@ -43,21 +49,13 @@ class _Reader:
 
     def __init__(self, source: Source, request: Request, label: str | None, weight: str | None) -> None:
         self.source, self.request, self.label, self.weight = source, request, label, weight
-        self.vertices = Vertices(source)
-        self.edges = Edges()
+        self.declared = Declared(source, request)
         self.keys: dict[str, _Key] = {}
-        self.directed: bool | None = None
-        self.names: bool | None = None
-        self.single = True
+        self.outer: _Element | None = None  # the graph
+        self.directed = False
+        self.single = True  # all weights are declared as float
         self._depth = 0  # of elements without a meaning here; everything in them is skipped
-        self._open: list[str] = []
-        self._attributes: dict[str, str] = {}
-        self._key: _Key | None = None
-        self._text: list[str] | None = None
-        self._has_elements = False  # within the present text
-        self._value: str | None = None  # of the label or the weight of the present node or edge
-        self._line = 0
-        self._seen_graph = False
+        self._open: list[_Element] = []
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
@@ -72,7 +70,7 @@ class _Reader:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
-        parent = self._open[-1] if self._open else None
+        parent = self._open[-1].name if self._open else None
         if self._depth:
             self._depth += 1
             return
@@ -84,114 +82,93 @@ class _Reader:
             raise self.fail("a graph inside another; expected one flat graph: nested graphs are not supported")
         if parent not in _PARENTS.get(name, ()):
             self._depth = 1
-            self._has_elements = True
+            self._open[-1].children.append(None)
             return
-        self._open.append(name)
-        begin = getattr(self, f"_begin_{name}", None)
-        if begin is not None:
-            begin(attributes)
+        element = _Element(name, attributes, self.parser.CurrentLineNumber, [], [])
+        self._open.append(element)
+        if name == "graph":
+            self._begin_graph(element)
+        elif name == "data" and self._needed(element, "key") not in self.keys:
+            key = attributes["key"][:40]
+            raise self.fail(f"data for the key {key!r}; expected a <key> with that id before the graph")
+        elif "sourceport" in attributes or "targetport" in attributes:
+            raise self.fail(_PORT)
 
-    def _end(self, _: str) -> None:
-        if self._depth:
-            self._depth -= 1
-            return
-        finish = getattr(self, f"_finish_{self._open.pop()}", None)
-        if finish is not None:
-            finish()
-
-    def _characters(self, text: str) -> None:
-        if self._text is not None and not self._depth:
-            self._text.append(text)
-
-    # Each element that matters: what its start and its end mean.
-
-    def _begin_key(self, attributes: dict[str, str]) -> None:
-        key = self._needed(attributes, "id", "key")
-        name, kind = attributes.get("attr.name", key), attributes.get("attr.type", "string")
-        self._key = self.keys[key] = _Key(attributes.get("for", "all"), name, kind, self.parser.CurrentLineNumber)
-
-    def _begin_default(self, _: dict[str, str]) -> None:
-        self._text, self._has_elements = [], False
-
-    def _finish_default(self) -> None:
-        assert self._key is not None
-        if self._has_elements and self._key.name in (self.label, self.weight):
-            raise self.fail(f"the default of {self._key.name[:40]!r} has elements in it; expected text alone")
-        self._key.default = self._taken()
-
-    def _begin_graph(self, attributes: dict[str, str]) -> None:
-        if self._seen_graph:
+    def _begin_graph(self, graph: _Element) -> None:
+        if self.outer is not None:
             raise self.fail("a second graph; expected one per file")
-        direction, self._seen_graph = attributes.get("edgedefault"), True
+        self.outer, direction = graph, graph.attributes.get("edgedefault")
         if direction not in ("directed", "undirected") and self.request.directed is None:
             found = "is missing" if direction is None else f"is {direction[:40]!r}"
             raise self.fail(f"edgedefault {found}; expected 'directed' or 'undirected', or pass directed=")
         self.directed = bool(self.request.directed) if direction is None else direction == "directed"
 
-    def _begin_node(self, attributes: dict[str, str]) -> None:
-        self._attributes, self._line, self._value = attributes, self.parser.CurrentLineNumber, None
+    def _characters(self, text: str) -> None:
+        if not self._depth and self._open and self._open[-1].name in ("data", "default"):
+            self._open[-1].text.append(text)
 
-    def _finish_node(self) -> None:
-        key = self._needed(self._attributes, "id", "node")
-        label: str | None = key
+    def _end(self, _: str) -> None:
+        if self._depth:
+            self._depth -= 1
+            return
+        element = self._open.pop()
+        if element.name in ("data", "default"):
+            self._open[-1].children.append(element)
+        elif element.name in ("key", "node", "edge"):
+            getattr(self, f"_add_{element.name}")(element)
+
+    def _add_key(self, element: _Element) -> None:
+        key, attributes = self._needed(element, "id"), element.attributes
+        name, kind = attributes.get("attr.name", key), attributes.get("attr.type", "string")
+        defaults = [child for child in element.children if child is not None]
+        default = self._text(defaults[-1], name, "key") if defaults else None
+        self.keys[key] = _Key(attributes.get("for", "all"), name, kind, element.line, default)
+
+    def _add_node(self, element: _Element) -> None:
+        label: str | None
+        label = key = self._needed(element, "id")
         if self.label is not None:
             declared = self.key_of("node", self.label)
-            label = self._value if self._value is not None or declared is None else declared.default
+            label, _ = self._value(element, self.label)
+            label = label if label is not None or declared is None else declared.default
             if label is None:
                 raise self.source.fail(
                     f"node {key[:40]!r} has no attribute {self.label!r}; expected one in each, or label=None",
-                    self._line,
+                    element.line,
                 )
-        self.vertices.declare(key, label or "", self._line)
+        self.declared.vertex(key, label, element.line)
 
-    def _begin_edge(self, attributes: dict[str, str]) -> None:
-        self._attributes, self._line, self._value = attributes, self.parser.CurrentLineNumber, None
-        if "sourceport" in attributes or "targetport" in attributes:
-            raise self.fail(_REASONS["port"])
-
-    def _finish_edge(self) -> None:
-        attributes = self._attributes
-        u, v = (self._needed(attributes, end, "edge") for end in ("source", "target"))
-        own = attributes.get("directed")
+    def _add_edge(self, element: _Element) -> None:
+        u, v = (self._needed(element, end) for end in ("source", "target"))
+        own = element.attributes.get("directed")
         if own not in (None, "true", "false", "1", "0"):
-            raise self.source.fail(f"directed={own[:40]!r}; expected 'true' or 'false'", self._line)
-        arc = bool(self.directed) if own is None else own in ("true", "1")
-        value = None if self._value is None else weight_of(self.source, self._value, self._line)
-        line = self._line
-        self.edges.add(self.vertices.mention(u, line), self.vertices.mention(v, line), value, arc)
+            raise self.source.fail(f"directed={own[:40]!r}; expected 'true' or 'false'", element.line)
+        weight, kind = self._value(element, self.weight)
+        self.single = self.single and kind == "float"
+        self.declared.edge(u, v, weight, self.directed if own is None else own in ("true", "1"), element.line)
 
-    def _begin_data(self, attributes: dict[str, str]) -> None:
-        key = self._needed(attributes, "key", "data")
-        if key not in self.keys:
-            raise self.fail(f"data for the key {key[:40]!r}; expected a <key> with that id before the graph")
-        self._key = self.keys[key]
-        self._text, self._has_elements = [], False
+    def _value(self, element: _Element, name: str | None) -> tuple[str | None, str]:
+        """The text of a node's or an edge's attribute, and the type that its key declares ("float" without either)."""
+        found = []
+        for child in element.children:
+            key = None if child is None else self.keys[child.attributes["key"]]
+            if child is not None and key is not None and key.name == name and key.domain in (element.name, "all"):
+                found.append((self._text(child, key.name, element.name), key.kind))
+        if len(found) > 1:
+            raise self.source.fail(f"a second {str(name)[:40]!r} of one {element.name}; expected one", element.line)
+        return found[0] if found else (None, "float")
 
-    def _finish_data(self) -> None:
-        assert self._key is not None
-        text, owner = self._taken(), self._open[-1]
-        if owner == "graph":
-            if self._key.name == _IDS and text == "text":
-                self.names = True
-        elif self._key.domain in (owner, "all") and self._key.name == (self.label if owner == "node" else self.weight):
-            what = repr(self._key.name[:40])
-            if self._has_elements:
-                raise self.fail(f"{what} of the {owner} has elements in it; expected text alone")
-            if self._value is not None:
-                raise self.fail(f"a second {what} of one {owner}; expected one")
-            self._value = text
-            if owner == "edge":
-                self.single = self.single and self._key.kind == "float"
+    def _text(self, element: _Element, name: str, owner: str) -> str:
+        if element.children and name in (self.label, self.weight):
+            raise self.source.fail(
+                f"{name[:40]!r} of the {owner} has elements in it; expected text alone", element.line
+            )
+        return "".join(element.text)
 
-    def _needed(self, attributes: dict[str, str], name: str, tag: str) -> str:
-        if name not in attributes:
-            raise self.fail(f"a <{tag}> without {name}=; expected one")
-        return attributes[name]
-
-    def _taken(self) -> str:
-        text = "".join(self._text or ())
-        self._text = None
-        return text
+    def _needed(self, element: _Element, name: str) -> str:
+        if name not in element.attributes:
+            raise self.source.fail(f"a <{element.name}> without {name}=; expected one", element.line)
+        return element.attributes[name]
 
     def key_of(self, domain: str, name: str | None) -> _Key | None:
         """The declaration of an attribute of nodes or of edges."""
@@ -199,7 +176,7 @@ class _Reader:
 
     def graph(self, names: bool | None) -> Graph:
         """The graph of the file."""
-        if not self._seen_graph:
+        if self.outer is None:
             raise self.fail("no <graph>; expected one")
         key = self.key_of("edge", self.weight)
         if key is None and self.weight not in (None, "weight"):
@@ -209,10 +186,12 @@ class _Reader:
         if key is not None and key.default is not None:
             default = weight_of(self.source, key.default, key.line)
             self.single = self.single and key.kind == "float"
-        return self.edges.between(
-            self.vertices, self.request, self.names if names is None else names, directed=bool(self.directed),
-            default=default, single=self.single, weighted=key is not None,
-        )  # fmt: skip
+        for child in self.outer.children if names is None else ():
+            if child is not None and self.keys[child.attributes["key"]].name == _IDS and child.text == ["text"]:
+                names = True
+        return self.declared.graph(
+            names, directed=self.directed, default=default, single=self.single, weighted=key is not None
+        )
 
 
 def read(
@@ -249,41 +228,25 @@ def read(
 
 def write(target: Target, graph: Graph) -> None:
     """Write GraphML: the labels are the ids of the nodes, the weights an attribute of the edges."""
+    from xml.sax.saxutils import quoteattr  # it imports urllib
+
     texts, marked = texts_of(target, graph)
     for text in texts:
         if _NOT_IN_XML.search(text):
             raise target.fail(f"label {text[:40]!r} has a character that XML cannot store; use .npz, or labels=False")
-    put = target.stream.write
-    put(b'<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
     edges = graph.edges()
-    weights = edges.weights
-    if weights is not None:
-        kind = "float" if weights.dtype.itemsize == 4 else "double"
-        put(f'  <key id="weight" for="edge" attr.name="weight" attr.type="{kind}"/>\n'.encode())
-    if marked:
-        put(f'  <key id="{_IDS}" for="graph" attr.name="{_IDS}" attr.type="string"/>\n'.encode())
-    put(f'  <graph edgedefault="{"directed" if graph.directed else "undirected"}">\n'.encode())
-    if marked:
-        put(f'    <data key="{_IDS}">text</data>\n'.encode())
-    from xml.sax.saxutils import quoteattr  # it imports urllib
-
+    head = ['<?xml version="1.0" encoding="UTF-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
+    line, weights = "", tuple[Any, ...]()
+    if edges.weights is not None:
+        kind = "float" if edges.weights.dtype.itemsize == 4 else "double"
+        head.append(f'  <key id="weight" for="edge" attr.name="weight" attr.type="{kind}"/>')
+        line, weights = '<data key="weight">%r</data>', (edges.weights,)
+    mark = f'  <key id="{_IDS}" for="graph" attr.name="{_IDS}" attr.type="string"/>'
+    head += [mark] * marked + [f'  <graph edgedefault="{"directed" if graph.directed else "undirected"}">']
+    head += [f'    <data key="{_IDS}">text</data>'] * marked
+    target.stream.write(("\n".join(head) + "\n").encode())
     quoted = np.array([quoteattr(text, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}) for text in texts], object)
     write_columns(target, "    <node id=%s/>\n", quoted)
     ends = quoted[edges.source], quoted[edges.target]
-    if weights is None:
-        write_columns(target, "    <edge source=%s target=%s/>\n", *ends)
-    else:
-        line = '    <edge source=%s target=%s><data key="weight">%r</data></edge>\n'
-        write_columns(target, line, *ends, weights)
-    put(b"  </graph>\n</graphml>\n")
-
-
-FORMAT = Format(
-    name="graphml",
-    title="GraphML",
-    extensions=(".graphml",),
-    holds_labels=True,
-    directedness="the file says",
-    read=read,
-    write=write,
-)
+    write_columns(target, f"    <edge source=%s target=%s>{line}</edge>\n", *ends, *weights)
+    target.stream.write(b"  </graph>\n</graphml>\n")

@@ -8,7 +8,7 @@ from typing import IO
 import numpy as np
 
 from hopwave.graph import Graph
-from hopwave.io.format import Format, Request, Target, weight_cells, write_columns
+from hopwave.io.format import Request, Target, weight_cells, write_columns
 from hopwave.io.lines import Grammar, read_edges, shown
 from hopwave.io.source import Source
 
@@ -126,14 +126,3 @@ def write(target: Target, graph: Graph) -> None:
     # u <= v in an undirected graph, and the lower triangle has row >= column
     rows, columns = (u, v) if graph.directed else (v, u)
     write_columns(target, f"%d %d {cell}".rstrip() + "\n", rows, columns, *weights)
-
-
-FORMAT = Format(
-    name="matrix-market",
-    title="Matrix Market",
-    extensions=(".mtx", ".mm"),
-    holds_labels=False,
-    directedness="symmetric, skew-symmetric, hermitian: undirected; general: directed",
-    read=read,
-    write=write,
-)

@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.io.format import PRINTED_FROM, Format, Request, Target, whole_weights, write_in_threads
+from hopwave.io.format import PRINTED_FROM, Request, Target, whole_weights, write_in_threads
 from hopwave.io.lines import LARGEST_NUMBER, in_threads, shown
 from hopwave.io.source import LONE_RETURN, Source
 
 MOST_WEIGHTS_PER_VERTEX = 1_000_000  # METIS itself expects a handful
+STEP = 10_000  # lines written at a time
 LARGEST_WEIGHT = 2**31 - 1  # METIS reads 32-bit integers unless it was built with wider ones
 
 
@@ -71,20 +72,14 @@ def read(source: Source, request: Request) -> Graph:
     try:
         return request.turned(source, Graph.from_csr(offsets, neighbours, directed=False, weights=weights))
     except GraphError:  # one end does not list an edge, or the weights at its two ends differ
-        _check_both_sides(source, header, rows, neighbours)
+        lonely = ~np.isin(rows * np.int64(n) + neighbours, neighbours * np.int64(n) + rows)
+        if lonely.any():
+            at = int(lonely.argmax())
+            message = f"vertex {rows[at] + 1} lists {neighbours[at] + 1}, which does not list it"
+            raise source.fail(
+                f"{message}; expected both ends to list every edge", _line_of(source, header, int(rows[at]))
+            ) from None
         return request.graph(source, rows, neighbours, n, directed=False, weights=weights, both_ways=True)
-
-
-def _check_both_sides(source: Source, header: _Header, rows: npt.NDArray[Any], neighbours: npt.NDArray[Any]) -> None:
-    """Raise an error for the first edge that only one of its ends lists."""
-    there, back = np.lexsort((neighbours, rows)), np.lexsort((rows, neighbours))
-    differ = (rows[there] != neighbours[back]) | (neighbours[there] != rows[back])
-    if differ.any():
-        at = there[int(differ.argmax())]
-        message = (
-            f"the edge {rows[at] + 1} – {neighbours[at] + 1} or the one next to it in the list is on one side only"
-        )
-        raise source.fail(f"{message}; expected both ends to list every edge", _line_of(source, header, int(rows[at])))
 
 
 def _read_header(source: Source, stream: IO[bytes]) -> _Header:
@@ -188,40 +183,24 @@ def write(target: Target, graph: Graph) -> None:
         raise target.fail(f"vertex {u[u == v][0]} has a self-loop, which METIS does not allow; use .mtx or .npz")
     whole_weights(target, graph, 1, LARGEST_WEIGHT)
     target.stream.write(f"{graph.n} {len(u)}{' 1' if graph.is_weighted else ''}\n".encode())
-    step = 10_000
+    starts = range(0, graph.n, STEP)
     if graph.m >= PRINTED_FROM:
-        return write_in_threads(target, range(0, graph.n, step), lambda start: _printed(graph, start, start + step))
-    for start in range(0, graph.n, step):
-        offsets = graph.indptr[start : min(start + step, graph.n) + 1].astype(np.int64)
-        part = slice(offsets[0], offsets[-1])
-        words = list(map(str, (graph.indices[part].astype(np.int64) + 1).tolist()))
-        if graph.weights is not None:  # METIS: fmt 1, the weight of the edge after each neighbour
-            words = [f"{v} {w}" for v, w in zip(words, graph.weights[part].astype(np.int64).tolist(), strict=True)]
-        cuts = (offsets - offsets[0]).tolist()
-        lines = [" ".join(words[a:b]) for a, b in pairwise(cuts)]
+        from hopwave.io import print_lines
+
+        return write_in_threads(target, starts, lambda start: print_lines.lists(*_lists(graph, start)))
+    for start in starts:
+        values, ends = _lists(graph, start)
+        words = list(map(str, values.tolist()))
+        lines = [" ".join(words[a:b]) for a, b in pairwise([0, *ends.tolist()])]
         target.stream.write(("\n".join(lines) + "\n").encode())
 
 
-def _printed(graph: Graph, start: int, end: int) -> npt.NDArray[np.uint8]:
-    """The lines of some vertices, by compiled code."""
-    from hopwave.io import print_lines
-
-    offsets = graph.indptr[start : end + 1].astype(np.int64)
-    part = slice(offsets[0], offsets[-1])
+def _lists(graph: Graph, start: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The numbers on the lines of some vertices, and where each line ends among them."""
+    offsets = graph.indptr[start : start + STEP + 1].astype(np.int64)
+    part, ends = slice(offsets[0], offsets[-1]), offsets[1:] - offsets[0]
     values = graph.indices[part].astype(np.int64) + 1
     if graph.weights is None:
-        return print_lines.lists(values, offsets[1:] - offsets[0])
-    both = np.column_stack([values, graph.weights[part].astype(np.int64)])
-    return print_lines.lists(both.reshape(-1), 2 * (offsets[1:] - offsets[0]))
-
-
-FORMAT = Format(
-    name="metis",
-    title="METIS",
-    extensions=(".graph", ".metis"),
-    holds_labels=False,
-    directedness="always undirected",
-    read=read,
-    write=write,
-    content_decides=True,
-)
+        return values, ends
+    # METIS: fmt 1, the weight of the edge after each neighbour
+    return np.column_stack([values, graph.weights[part].astype(np.int64)]).reshape(-1), 2 * ends

@@ -12,10 +12,9 @@ from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import factorize
 from hopwave.io.columns import Column, Table, choose
-from hopwave.io.format import Format, Request, Target, plain_labels
+from hopwave.io.format import Request, Target, plain_labels
 from hopwave.io.source import Source
 
-MAGIC = b"PAR1"
 _KEY = b"hopwave"
 _NAMES = "read it by Graph.from_arrow(pyarrow.parquet.read_table(path), …, names=True)"
 INSPECTED = 1 << 16  # rows of a column that may say which edges are directed
@@ -188,15 +187,3 @@ def write(target: Target, graph: Graph) -> None:
     table = pyarrow.table(columns, names=titles)
     table = table.replace_schema_metadata({_KEY: json.dumps(notes).encode()})
     pyarrow.parquet.write_table(table, target.stream, compression="zstd")
-
-
-FORMAT = Format(
-    name="parquet",
-    title="Apache Parquet",
-    extensions=(".parquet", ".pq"),
-    holds_labels=True,
-    holds_parallel=True,
-    directedness="its metadata says; undirected without it",
-    read=read,
-    write=write,
-)

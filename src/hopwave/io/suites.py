@@ -5,13 +5,12 @@ DIMACS    `p sp` and arcs `a u v w` for shortest paths, `p edge` and edges `e u 
 GAPBS     plain pairs of ids, or its arrays as they are in memory; weights are int32.
 Graph500  binary pairs without a header. An edge is two int64, or packed into three little-endian uint32: the low 32
           bits of both ends, then the next 16 bits of each. The weights, one float32 per edge, are in a file of the same
-          name followed by `.weights`. If size and content fit both kinds, `packed=` must say which it is.
+          name followed by `.weights`.
 """
 
 from __future__ import annotations
 
 import struct
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy.typing as npt
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.io.format import Format, Request, Target, require_last_vertex, whole_weights, write_columns
+from hopwave.io.format import Request, Target, require_last_vertex, whole_weights, write_columns
 from hopwave.io.lines import Grammar, read_edges, shown
 from hopwave.io.source import BLOCK, Source
 
@@ -30,7 +29,7 @@ _KINDS = {b"sp": (b"a", "an arc 'a u v weight'"), b"edge": (b"e", "an edge 'e u 
 LARGEST_WEIGHT = 2**53  # float64 holds every integer up to here
 # GAPBS: bool directed, int64 arcs, int64 vertices; then int64 offsets[n + 1], int32 neighbours; the same for in-arcs.
 _HEADER = struct.Struct("<?qq")
-_PLAIN, _WEIGHTED = np.dtype("<i4"), np.dtype([("vertex", "<i4"), ("weight", "<i4")])
+PLAIN, WEIGHTED = np.dtype("<i4"), np.dtype([("vertex", "<i4"), ("weight", "<i4")])
 
 
 # ---------------------------------------------------------------- DIMACS
@@ -85,10 +84,8 @@ def write_gr(target: Target, graph: Graph) -> None:
         target.stream.write(_UNWEIGHTED + b"\n")
     u, v = graph.to_edges()
     target.stream.write(f"p sp {graph.n} {len(u)}\n".encode())
-    ends = u.astype("int64") + 1, v.astype("int64") + 1
-    if weights is None:
-        return write_columns(target, "a %d %d 1\n", *ends)
-    return write_columns(target, "a %d %d %d\n", *ends, weights)
+    weights = np.ones(len(u), np.int64) if weights is None else weights
+    write_columns(target, "a %d %d %d\n", u.astype("int64") + 1, v.astype("int64") + 1, weights)
 
 
 def write_col(target: Target, graph: Graph) -> None:
@@ -179,17 +176,17 @@ def write_arrays(kind: np.dtype[Any], target: Target, graph: Graph) -> None:
 # ---------------------------------------------------------------- Graph500
 
 
-def read_graph500(source: Source, request: Request, *, packed: bool | None = None) -> Graph:
-    """Read a Graph500 edge list, undirected by default; n is the largest id plus one, or `n=`."""
+def read_graph500(source: Source, request: Request, *, packed: bool = False) -> Graph:
+    """Read a Graph500 edge list, undirected by default; n is the largest id plus one, or `n=`.
+
+    An edge is two int64, or three uint32 with `packed=True`.
+    """
     with source.open() as stream:
         data = b"".join(iter(lambda: source.take(stream, BLOCK), b""))
-    if not data:
-        raise source.fail("empty; expected edges of 12 or 16 bytes")
-    if packed is None:
-        packed = _is_packed(source, data)
     size = 12 if packed else 16
-    if len(data) % size:
-        raise source.fail(f"{len(data):,} bytes; expected a multiple of {size}, the bytes of one edge: truncated?")
+    if not data or len(data) % size:
+        other = f"truncated, or of the other kind (pass packed={not packed})"
+        raise source.fail(f"{len(data):,} bytes; expected a multiple of {size}, the bytes of one edge: {other}")
     u, v = columns_of(data, packed)
     for ends in (u, v):
         bad = (ends < 0) | (ends >= LARGEST_VERTEX_COUNT)
@@ -215,24 +212,6 @@ def _weights(source: Source, edges: int) -> npt.NDArray[np.float32] | None:
     return weights.astype(np.float32)
 
 
-def _is_packed(source: Source, data: bytes) -> bool:
-    fits = {True: len(data) % 12 == 0, False: len(data) % 16 == 0}
-    if not any(fits.values()):
-        raise source.fail(
-            f"{len(data):,} bytes; expected a multiple of 12 (packed edges) or 16 (pairs of int64): truncated?"
-        )
-    plausible = [
-        packed
-        for packed, fit in fits.items()
-        if fit and all(((ends >= 0) & (ends < LARGEST_VERTEX_COUNT)).all() for ends in columns_of(data, packed))
-    ]
-    if len(plausible) > 1:
-        raise source.fail(
-            "fits packed edges and pairs of int64 equally; expected only one: pass packed=True or packed=False"
-        )
-    return plausible[0] if plausible else fits[True]  # without usable ids, the caller reports the first bad one
-
-
 def columns_of(data: bytes, packed: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """The two ends of every edge, as two arrays."""
     if not packed:
@@ -248,42 +227,7 @@ def write_graph500(target: Target, graph: Graph, *, packed: bool = False, isolat
     require_last_vertex(target, graph, isolated)
     u, v = graph.to_edges()
     edges = np.column_stack([u, v, np.zeros_like(u)]).astype("<u4") if packed else np.column_stack([u, v]).astype("<i8")
-    # An edge that does not end at 0 comes first: read as the other kind, its ids would be too large.
-    first = int((v != 0).argmax())  # arcs that all end at 0 begin elsewhere, which tells as much
+    # An edge that does not end at 0 comes first: read without packed=True, its ids would be too large.
+    first = int((v != 0).argmax()) if packed else 0  # arcs that all end at 0 begin elsewhere, which tells as much
     edges[[0, first]] = edges[[first, 0]]
     target.stream.write(edges.tobytes())
-
-
-def _format(name: str, title: str, extension: str, directedness: str, read: Any, write: Any, weights: bool) -> Format:
-    return Format(name, title, (extension,), False, directedness, read, write, holds_weights=weights)
-
-
-_DIMACS = "`p sp`: directed, unless our comment says that each edge is two arcs"
-_LIST, _ARRAYS = "not in the file; directed", "the file says"
-FORMATS = (
-    _format("dimacs", "DIMACS shortest paths", ".gr", _DIMACS, read_dimacs, write_gr, True),
-    _format("dimacs-col", "DIMACS colouring", ".col", "`p edge`, `p col`: undirected", read_dimacs, write_col, False),
-    _format("gapbs-el", "GAPBS edge list", ".el", _LIST, partial(read_list, 0), partial(write_list, 0), False),
-    _format(
-        "gapbs-sg", "GAPBS serialised graph", ".sg", _ARRAYS,
-        partial(read_arrays, _PLAIN), partial(write_arrays, _PLAIN), False,
-    ),
-    _format(
-        "gapbs-wel", "GAPBS weighted edge list", ".wel", _LIST, partial(read_list, 1), partial(write_list, 1), True
-    ),
-    _format(
-        "gapbs-wsg", "GAPBS serialised weighted graph", ".wsg", _ARRAYS,
-        partial(read_arrays, _WEIGHTED), partial(write_arrays, _WEIGHTED), True,
-    ),
-    Format(
-        name="graph500",
-        title="Graph500 edge list",
-        extensions=(".graph500", ".g500", ".bin"),
-        holds_labels=False,
-        holds_weights=False,
-        directedness="not in the file; undirected",
-        read=read_graph500,
-        write=write_graph500,
-        content_decides=True,
-    ),
-)  # fmt: skip

@@ -1,17 +1,15 @@
 """Tables of edges as text: CSV, TSV and similar, with or without a header, with numbers or names as vertices.
 
-`sheet_of` finds delimiter, comments and header of any table, `rows` reads its cells with their line numbers. A row with
-an empty second cell is an isolated vertex; a row with one cell is an error. Tables do not say whether the graph is
-directed.
+`sheet_of` finds delimiter, comments and header of any table, `rows` reads its cells with their line numbers, `numbered`
+makes columns of them, also for edge lists of names. A row with an empty second cell is an isolated vertex.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +19,6 @@ from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.io.columns import Column, Table, choose, filled, has_titles, is_header
 from hopwave.io.format import (
-    Format,
     Numbering,
     Request,
     Target,
@@ -32,17 +29,24 @@ from hopwave.io.format import (
     write_columns,
 )
 from hopwave.io.lines import LARGEST_NUMBER, NUMERIC, Grammar, Problem, float_of, read_edges
-from hopwave.io.source import BYTE_ORDER_MARK, LONE_RETURN, Source
+from hopwave.io.source import LONE_RETURN, Source
 
 DELIMITERS = ",;\t|"
 SAMPLE = 50  # rows that are inspected
-MARK = BYTE_ORDER_MARK.decode()
-QUOTED = re.compile(r'(?:^|(?<=[,;\t| ]))"[^"]*+"', re.MULTILINE)
+QUOTED = re.compile(r'(?:^|(?<=[,;\t| ]))"[^"]*+(?:"|$)')
 # An id as pandas writes it in a column with an empty cell, 1.0, or Excel if it is long, 1.2E+11.
 POINTED = re.compile(r"\s*+-?\d++(?:\.0*+|(?:\.\d*+)?[eE][+-]?\d++)\s*+", re.ASCII)
 SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # Excel's first line, which names the delimiter
 DECIMAL_COMMA = re.compile(r"[+-]?\d++,\d++", re.ASCII)
 MISSING = ("", "na", "n/a", "null", "none")  # what other programs write for a missing weight
+
+
+class Row(NamedTuple):
+    """A row of a table: the line where it ends, its cells, and whether it has quotes, which csv has removed."""
+
+    line: int
+    cells: list[str]
+    quoted: bool
 
 
 class Sheet(NamedTuple):
@@ -52,76 +56,70 @@ class Sheet(NamedTuple):
     before: int  # lines before the first row: blank lines, comments, Excel's sep=
     header: bool  # the first row is a header
     titles: list[str]  # of the columns; their positions as text, if there is no header
-    titled: bool
-    below: list[list[str]]  # the first rows below the header
-    starts: list[str]  # the first character of each of them: csv removes quotes from cells
-
-    @property
-    def line(self) -> int:
-        """The line of the first row."""
-        return self.before + 1
+    below: list[Row]  # the first rows below the header
 
     def table(self) -> Table:
         """What `choose` needs to know."""
-        return Table(
-            self.titles, self.titled, lambda place: _are_numbers(filled(self.below, place)),
-            lambda place: filled(self.below, place), self.line,
-        )  # fmt: skip
+
+        def cells(place: int) -> list[str]:
+            return filled([row.cells for row in self.below], place)
+
+        return Table(self.titles, self.header, lambda place: _are_numbers(cells(place)), cells, self.before + 1)
 
 
 def sheet_of(source: Source, delimiter: str | None = None, header: bool | None = None) -> Sheet:
     """The layout of a table; `delimiter` and `header` are what the caller says about it."""
-    opening, text = _opening(source)
     if delimiter is not None and len(delimiter) != 1:
         raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it detected")
-    if delimiter is None:
-        delimiter = _delimiter(source, opening, text)
-    rows, starts = _sample(text, delimiter)
-    if titles := _titles_in_comments(source, opening, rows, delimiter, header):
-        return Sheet(delimiter, len(opening), False, titles, True, rows, starts)
+    opening, first = _opening(source)
+    delimiter = delimiter or _delimiter(source, opening, first)
+    found = list(islice(rows(source, delimiter, len(opening)), SAMPLE))
+    cells = [row.cells for row in found]
+    for number, comment in enumerate(opening, start=1):
+        words = next(csv.reader([comment.lstrip("# ")], delimiter=delimiter), [])
+        if len(words) != len(cells[0]) or any(map(NUMERIC.fullmatch, words)) or has_titles(cells[0]):
+            continue
+        if comment.startswith("#") and (not comment[1:2].isspace() or has_titles(words)):
+            raise source.fail(
+                f"found {comment[:40]!r}, a comment, titles or an edge; expected titles without #, a name that begins "
+                "with # in quotes, or a space after the # of a comment",
+                number,
+            )
+    header = is_header(cells) if header is None else header
     if header is None:
-        header = is_header(rows)
-    if header is None:
-        shown = ", ".join(repr(cell[:40]) for cell in rows[0][:2])
+        shown = ", ".join(repr(cell[:40]) for cell in cells[0][:2])
         raise source.fail(
             f"the first row ({shown}) may be a header or an edge; expected to be told: pass header=True or "
             "header=False",
             len(opening) + 1,
         )
-    titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
-    return Sheet(delimiter, len(opening), header, titles, header, rows[header:], starts[header:])
+    titles = cells[0] if header else [str(i) for i in range(len(cells[0]))]
+    return Sheet(delimiter, len(opening), header, titles, found[header:])
 
 
 def _opening(source: Source) -> tuple[list[str], str]:
-    """The blank lines and comments before the first row, and the other complete lines among the first bytes."""
-    raw = source.start(1 << 16)
-    if not raw.strip():
-        raise source.fail("empty; expected rows with the two ends of an edge", 1)
-    if b"\0" in raw:
-        problem = "a NUL byte in the text; expected a table: save it as UTF-8"
-        raise source.fail(problem, raw[: raw.index(b"\0")].count(b"\n") + 1)
-    whole = raw if len(raw) < 1 << 16 or b"\n" not in raw else raw[: raw.rindex(b"\n") + 1]
-    lines = list(io.StringIO(whole.decode("utf-8-sig", "replace"), newline="\n"))
-    for before, line in enumerate(lines):
-        bare = line.removeprefix(MARK).strip()
-        if bare and bare[0] != "#" and (before or not SEPARATOR.fullmatch(bare)):
-            return lines[:before], "".join(lines[before:]).removeprefix(MARK)
+    """The blank lines and comments before the first row, and its first line."""
+    opening: list[str] = []
+    for number, line in source.lines("a table"):
+        text = line.strip()
+        if text and text[0] != "#" and (opening or not SEPARATOR.fullmatch(text)):
+            return opening, line
         if "\r" in line.rstrip("\r\n"):
-            raise source.fail(LONE_RETURN, before + 1)
+            raise source.fail(LONE_RETURN, number)
+        opening.append(text)
     raise source.fail(
-        "begins with comments and no row; expected rows with the two ends of an edge: put a name that begins with # "
-        "in quotes", 1,
-    )  # fmt: skip
+        "contains no row; expected rows with the two ends of an edge: put a name that begins with # in quotes", 1
+    )
 
 
-def _delimiter(source: Source, opening: list[str], text: str) -> str:
+def _delimiter(source: Source, opening: list[str], first: str) -> str:
     """What Excel's line or the extension says, else the only delimiter in the first row, or a space if it has none."""
-    if opening and (said := SEPARATOR.fullmatch(opening[0].removeprefix(MARK).strip("\r\n"))):
+    if opening and (said := SEPARATOR.fullmatch(opening[0])):
         return said[1]
     if ".tsv" in map(str.lower, source.path.suffixes):
         return "\t"
-    first = QUOTED.sub("", text).partition("\n")[0]
-    found = [mark for mark in DELIMITERS if mark in first]
+    bare = QUOTED.sub("", first)
+    found = [mark for mark in DELIMITERS if mark in bare]
     if len(found) > 1:
         raise source.fail(
             f"the first row contains {' and '.join(map(repr, found))}; pass delimiter=, the one between cells",
@@ -130,92 +128,26 @@ def _delimiter(source: Source, opening: list[str], text: str) -> str:
     return found[0] if found else " "
 
 
-def _titles_in_comments(
-    source: Source, opening: list[str], rows: list[list[str]], delimiter: str, header: bool | None
-) -> list[str]:
-    """The titles that the last comment has, as in `#source,target`; none if the first row is a header itself.
-
-    A comment like `#a,b` without known titles may as well be an edge, and is rejected.
-    """
-    comments = [i for i, line in enumerate(opening) if line.removeprefix(MARK).strip().startswith("#")]
-    for i in comments:
-        text = opening[i].removeprefix(MARK).strip(" \r\n").removeprefix("#")
-        cells = _sample(text.strip(" "), delimiter)[0][0]
-        if len(cells) < 2 or len(cells) != len(rows[0]) or any(map(NUMERIC.fullmatch, cells)):
-            continue
-        if i == comments[-1] and header is not False and has_titles(cells):
-            return [] if is_header(rows) else cells
-        if not text[:1].isspace():
-            raise source.fail(
-                f"found {opening[i].strip()[:40]!r}, a comment or an edge; expected a space after the # of a comment, "
-                "quotes around a name that begins with #, or known titles in the last such line",
-                i + 1,
-            )
-    return []
-
-
-def _sample(text: str, delimiter: str) -> tuple[list[list[str]], list[str]]:
-    """The first rows that are not blank, and the first character of each."""
-    lines = list(io.StringIO(text, newline="\n"))  # only a newline ends a line, as in the reader
-    rows: list[list[str]] = []
-    starts: list[str] = []
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-    begin = 0
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                rows.append(trimmed(row, lines[begin]))
-                starts.append(lines[begin].lstrip()[:1])
-            begin = reader.line_num
-            if len(rows) == SAMPLE:
-                break
-    except csv.Error:  # `rows` reports it, with its line
-        pass
-    return rows or [[text[:40]]], starts or [""]
-
-
-def rows(source: Source, sheet: Sheet) -> Iterator[tuple[int, list[str], bool]]:
-    """For every row except blank ones and the header: the line where it ends, its cells, and whether it has quotes."""
+def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
+    """Every row that is not blank, after so many lines; cells lose the spaces around them if a line has no quotes."""
     line = ""  # the last one that was read: the whole row, if it has no quotes
 
     def lines() -> Iterator[str]:
         nonlocal line
-        number = 0
-        with source.text() as stream:
-            for block in source.blocks(stream):
-                for raw in io.BytesIO(block):
-                    number += 1
-                    if number <= sheet.before:
-                        yield "\n"
-                        continue
-                    if number == sheet.line:
-                        raw = raw.removeprefix(BYTE_ORDER_MARK)
-                    if b"\0" in raw:
-                        raise source.fail("a NUL byte in the text; expected a table", number)
-                    try:
-                        line = raw.decode()
-                    except UnicodeDecodeError:
-                        problem = "bytes that are not UTF-8 text; expected a table: save it as UTF-8"
-                        raise source.fail(problem, number) from None
-                    yield line
+        for number, line in source.lines("a table"):
+            if "\0" in line:
+                raise source.fail("a NUL byte in the text; expected a table", number)
+            yield line if number > before else "\n"
 
-    reader = csv.reader(lines(), delimiter=sheet.delimiter, skipinitialspace=True, strict=True)
-    header = sheet.header
+    reader = csv.reader(lines(), delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for row in reader:
-            if not any(cell.strip() for cell in row):
-                continue
-            if header:
-                header = False
-                continue
-            yield reader.line_num, trimmed(row, line), '"' in line
+            if any(cell.strip() for cell in row):
+                quoted = '"' in line
+                # Excel writes spaces that do not break
+                yield Row(reader.line_num, row if quoted else [cell.strip(" \xa0") for cell in row], quoted)
     except csv.Error as error:
         raise source.fail(f"{error}; expected a closing quote and then a delimiter", max(reader.line_num, 1)) from None
-
-
-def trimmed(row: list[str], line: str) -> list[str]:
-    """The cells without the spaces around them; those of a line with quotes stay: csv has removed the quotes."""
-    return row if '"' in line else [cell.strip(" \xa0") for cell in row]  # Excel writes spaces that do not break
 
 
 def _are_numbers(cells: list[str]) -> bool:
@@ -231,17 +163,15 @@ def is_number(cell: str) -> bool:
 # ---------------------------------------------------------------- edges
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Where the edges are in a table."""
+class Layout(NamedTuple):
+    """Where the edges are in a row."""
 
-    sheet: Sheet
     first: int
     second: int
     weight: int | None
     names: bool
-    plain: bool  # ids are numbers because they look like numbers: 01 is rejected
-    columns: int
+    plain: bool  # ids are numbers or names because they look so: 01 is rejected, and so is NA
+    columns: int | None = None  # the most cells of a row; None: any number
 
 
 def read(
@@ -267,64 +197,71 @@ def read(
     ends = choose(file, request, sheet.table(), (source, target, weight))
     plain = names is None
     if names is None:
-        names = bool(sheet.below) and _has_names(sheet.below[0], sheet.starts[0], ends[:2])
-    layout = Layout(sheet, *ends, names, plain, len(sheet.titles))
+        names = bool(sheet.below) and _has_names(sheet.below[0], ends[:2])
+    layout = Layout(*ends, names, plain, len(sheet.titles))
     if not names and ends[:2] == (0, 1) and layout.weight not in (0, 1):
         try:
-            u, v, weights = _read_fast(file, layout)
+            fast = _read_fast(file, sheet, layout)
         except FormatError:
             pass  # quotes, or an error: the careful reader below finds out which, and on which line
         else:
-            return _numbered(file, request, u, v, weights)
-    return _read_carefully(file, request, layout)
+            return _graph(file, request, None, *fast)
+    numbers = Numbering() if names else None
+
+    def below() -> Iterator[Row]:
+        return islice(rows(file, sheet.delimiter, sheet.before), int(sheet.header), None)
+
+    return _graph(file, request, numbers, *columns_of(file, below, layout, numbers))
 
 
-def _has_names(cells: list[str], start: str, ends: tuple[int, int]) -> bool:
-    """Whether the vertices of a row are names: it starts with a quote, or an end is no number, not even 1.0."""
-    given = [cells[i] for i in ends if i < len(cells) and cells[i].strip()]
-    return start == '"' or not all(is_number(cell) or POINTED.fullmatch(cell) for cell in given)
+def _has_names(row: Row, ends: tuple[int, int]) -> bool:
+    """Whether the vertices of a row are names: it has quotes, or an end is no number, not even 1.0."""
+    given = [row.cells[i] for i in ends if i < len(row.cells) and row.cells[i].strip()]
+    return row.quoted or not all(is_number(cell) or POINTED.fullmatch(cell) for cell in given)
 
 
-def _read_fast(
-    source: Source, layout: Layout
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64] | None]:
+Columns = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.float64] | None]
+
+
+def _read_fast(source: Source, sheet: Sheet, layout: Layout) -> Columns:
     grammar = Grammar(
         expected="two vertex ids" + ("" if layout.weight is None else " and a weight"),
         last=LARGEST_NUMBER,
         comments=b"",
-        delimiter=layout.sheet.delimiter.encode().replace(b" ", b""),
+        delimiter=sheet.delimiter.encode().replace(b" ", b""),
         lone=True,
         weight=0 if layout.weight is None else layout.weight - 1,
         plain=layout.plain,
-        columns=layout.columns,
+        columns=layout.columns or 0,
     )
     with source.text() as stream:
-        skipped = layout.sheet.before
+        skipped = sheet.before
         for number in range(skipped):
             source.line(stream, number + 1)
-        while layout.sheet.header and not source.line(stream, skipped + 1).strip():
+        while sheet.header and not source.line(stream, skipped + 1).strip():
             skipped += 1
-        u, v, weights, _ = read_edges(source, stream, skipped + 1, grammar)
-    return u.astype(np.int64, copy=False), v.astype(np.int64, copy=False), weights
+        return read_edges(source, stream, skipped + 1, grammar)[:3]
 
 
-def _numbered(
-    source: Source, request: Request, u: npt.NDArray[Any], v: npt.NDArray[Any], weights: npt.NDArray[Any] | None
-) -> Graph:
-    """The graph of integer ids; rows without a second end are isolated vertices."""
+def _graph(
+    source: Source, request: Request, names: Numbering | None, u: npt.NDArray[Any], v: npt.NDArray[Any],
+    weights: npt.NDArray[Any] | None,
+) -> Graph:  # fmt: skip
+    """The graph of numbers for names, or of integer ids; rows without a second end are isolated vertices."""
     is_edge = v >= 0
-    kept = None if weights is None else weights[is_edge]
-    return request.numbered(source, u[is_edge], v[is_edge], u[~is_edge], directed=None, weights=kept)
+    ends, kept = (u[is_edge], v[is_edge]), None if weights is None else weights[is_edge]
+    if names is None:
+        return request.numbered(source, *ends, u[~is_edge], directed=None, weights=kept)
+    return request.graph(source, *ends, len(names), directed=None, labels=names.labels(), weights=kept)
 
 
-def _read_carefully(source: Source, request: Request, layout: Layout) -> Graph:
-    """Read row by row with Python's csv module: it knows quotes, names, any columns, and the line of every error."""
-    numbers = Numbering()
+def columns_of(source: Source, rows: Callable[[], Iterator[Row]], layout: Layout, names: Numbering | None) -> Columns:
+    """Both ends and the weights of rows, one by one: quotes, names, any columns, and the line of every error."""
     u: list[int] = []
     v: list[int] = []
     w: list[float] = []
-    number: Callable[[str], int] = numbers.__getitem__ if layout.names else _plain if layout.plain else _integer
-    for line, row, quoted in rows(source, layout.sheet):
+    number: Callable[[str], int] = names.__getitem__ if names is not None else _plain if layout.plain else _integer
+    for line, row, quoted in rows():  # an error closes the file: no variable holds the iterator
         try:
             _check_width(row, layout)
             first, second = row[layout.first], row[layout.second]
@@ -337,29 +274,26 @@ def _read_carefully(source: Source, request: Request, layout: Layout) -> Graph:
                 _check_lone(row, layout)
             v.append(number(second) if second.strip() else -1)
             if layout.weight is not None:
-                w.append(_weight(row, layout.weight, layout) if second.strip() else 1.0)
+                w.append(_weight(row, layout.weight) if second.strip() else 1.0)
         except ValueError as error:
             raise source.fail(str(error), line) from None
-    ends = np.array(u, np.int64), np.array(v, np.int64)
-    weights = None if layout.weight is None else np.array(w)
-    if not layout.names:
-        return _numbered(source, request, *ends, weights)
-    keep = ends[1] >= 0
-    kept = None if weights is None else weights[keep]
-    return request.graph(
-        source, ends[0][keep], ends[1][keep], len(numbers), directed=None, labels=numbers.labels(), weights=kept
-    )
+    return np.array(u, np.int64), np.array(v, np.int64), None if layout.weight is None else np.array(w)
 
 
 def _check_width(row: Sequence[str], layout: Layout) -> None:
-    """Every row has both ends, and no more cells than the first: one with the delimiter in it would be cut."""
-    if len(row) <= max(layout.first, layout.second):
+    """Every row has its ends and its weight, and no more cells than the first: one with the delimiter would be cut."""
+    columns = layout.columns
+    needed = max(layout.first, layout.second)
+    if len(row) <= needed:
         raise ValueError(
-            f"too few cells: {len(row)}; expected {layout.columns} (an isolated vertex has an empty second cell)"
+            f"too few cells: {len(row)}; expected {columns or needed + 1} (in a table, an isolated vertex has an empty "
+            "second cell)"
         )
-    if any(cell.strip() for cell in row[layout.columns :]):
+    if any(cell.strip() for cell in row[columns:] if columns):
         remedy = "put a name with the delimiter in it in quotes" if layout.names else "write decimals with a point"
-        raise ValueError(f"{len(row)} cells; expected {layout.columns}: {remedy}")
+        raise ValueError(f"{len(row)} cells; expected {columns}: {remedy}")
+    if layout.weight is not None and layout.weight >= len(row) and row[layout.second].strip():
+        raise ValueError(f"too few cells: {len(row)}; expected {columns or layout.weight + 1}, the weight among them")
 
 
 def _check_lone(row: Sequence[str], layout: Layout) -> None:
@@ -373,9 +307,7 @@ def _check_lone(row: Sequence[str], layout: Layout) -> None:
             )
 
 
-def _weight(row: Sequence[str], column: int, layout: Layout) -> float:
-    if column >= len(row):
-        raise ValueError(f"too few cells: {len(row)}; expected {layout.columns}, the weight among them")
+def _weight(row: Sequence[str], column: int) -> float:
     text = row[column].strip()
     if text.lower() in MISSING:
         raise ValueError(f"found {text!r} as the weight; expected a number: fill it in, or drop the row")
@@ -450,14 +382,3 @@ def _cell(target: Target, name: str | int) -> str:
     if not name.strip() or "\0" in name:
         raise target.fail(f"label {name!r} would be an empty cell; use .npz, or drop labels with labels=False")
     return '"' + name.replace('"', '""') + '"'
-
-
-FORMAT = Format(
-    name="table",
-    title="CSV and TSV",
-    extensions=(".csv", ".tsv"),
-    holds_labels=True,
-    directedness="not in the file; undirected",
-    read=read,
-    write=write,
-)
