@@ -1,7 +1,4 @@
-"""What a graph is made of: its rows, on the host or the GPU, its transpose, and what its vertices are called.
-
-edges.py adds what can be read off the edges; graph.py the ways to make a graph and to turn it into others.
-"""
+"""What a graph is made of: its rows, on the host or the GPU, its transpose, and arrays that are mapped from a file."""
 
 from __future__ import annotations
 
@@ -252,8 +249,6 @@ class GraphArrays(Named):
     @cached_property
     def _statistics(self) -> Statistics:
         return measure(self.indptr, self.indices, self.degrees, self.in_degrees, self._directed)
-
-    # ---------------------------------------------------------------- vertices by name
 
     # ---------------------------------------------------------------- special methods
 

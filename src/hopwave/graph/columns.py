@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -383,27 +384,19 @@ def is_missing(label: Any) -> bool:
 # ---------------------------------------------------------------- the builder of the CPU
 
 
-class _OnHost:
-    """The builder of the CPU."""
-
-    column = staticmethod(as_column)
-    first_nan = staticmethod(first_nan)
-    rows_of = staticmethod(rows_of)
-    tails = staticmethod(row_operations.sources)
-    induced = staticmethod(row_operations.induced)
-
-    @staticmethod
-    def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
-        """The least and the greatest id in all columns; (0, -1) if they are empty."""
-        some = [
-            part for column in columns if len(column) for part in parted(lambda part: (part.min(), part.max()), column)
-        ]
-        return min((int(least) for least, _ in some), default=0), max((int(most) for _, most in some), default=-1)
-
-    @staticmethod
-    def to_host(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The array itself."""
-        return array
+def _extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
+    """The least and the greatest id in all columns; (0, -1) if they are empty."""
+    some = [part for column in columns if len(column) for part in parted(lambda part: (part.min(), part.max()), column)]
+    return min((int(least) for least, _ in some), default=0), max((int(most) for _, most in some), default=-1)
 
 
-builders["cpu"] = _OnHost
+_ON_HOST = SimpleNamespace(
+    column=as_column,
+    extent=_extent,
+    first_nan=first_nan,
+    rows_of=rows_of,
+    to_host=lambda array: array,
+    tails=row_operations.sources,
+    induced=row_operations.induced,
+)
+builders["cpu"] = lambda: _ON_HOST

@@ -264,7 +264,7 @@ def choose_builder(device: str, home: Home, edges: int) -> Home:
     return "cuda"
 
 
-def given_weights(builder: csr.Builder, place: Home, weights: Any, edges: int) -> Array | None:
+def given_weights(builder: Any, place: Home, weights: Any, edges: int) -> Array | None:
     """The weights of edges as a column beside the edges, checked."""
     if weights is None:
         return None
@@ -324,9 +324,7 @@ def is_sparse(greatest: int, edges: int) -> bool:
     return greatest >= csr.LARGEST_VERTEX_COUNT or greatest >= max(DENSE_IDS, 2 * IDS_PER_END * edges)
 
 
-def compacted(
-    builder: csr.Builder, source: Array, target: Array, greatest: int, named: bool
-) -> tuple[Array, Array, Array]:
+def compacted(builder: Any, source: Array, target: Array, greatest: int, named: bool) -> tuple[Array, Array, Array]:
     """The ids renumbered 0 … n − 1 in ascending order; they become labels, and a warning says so unless `named`."""
     u, v = builder.to_host(source).astype(np.int64), builder.to_host(target).astype(np.int64)
     labels = np.unique(np.concatenate([u, v]))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import Array
+from hopwave.arrays import Array, module_of
 from hopwave.errors import GraphError, gpu_part
 
 LARGEST_VERTEX_COUNT = 2**31 - 2
@@ -49,36 +49,8 @@ class Conflict(Exception):
         self.source, self.target = source, target
 
 
-class Builder(Protocol):
-    """What builds rows from columns on some device. The CPU's is in columns.py, the GPU's in engines/cuda/build.py."""
-
-    def column(self, values: Any, name: str) -> Array:
-        """The values as one column on the device."""
-
-    def extent(self, *columns: Array) -> tuple[int, int]:
-        """The least and the greatest id in all columns; (0, -1) if they are empty."""
-
-    def first_nan(self, weights: Array) -> int | None:
-        """The place of the first weight that is not a number."""
-
-    def rows_of(
-        self, source: Array, target: Array, n: int, *, symmetric: bool, merge: bool, weights: Array | None = None,
-        combine: str | None = None,
-    ) -> Rows:  # fmt: skip
-        """Sorted rows; raises Conflict."""
-
-    def to_host(self, array: Array) -> npt.NDArray[Any]:
-        """A copy in the host's memory."""
-
-    def tails(self, rows: Rows) -> Array:
-        """The row of every arc."""
-
-    def induced(self, rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
-        """The rows of these vertices (ascending, each once) and the arcs between them, renumbered 0, 1, 2, …"""
-
-
-# How to get the builder of a device; columns.py enters the CPU's.
-builders: dict[str, Callable[[], Builder]] = {"cuda": lambda: gpu_part("build")}
+# What builds rows from columns on a device: columns.py enters the CPU's functions; the GPU's are engines/cuda/build.py.
+builders: dict[str, Callable[[], Any]] = {"cuda": lambda: gpu_part("build")}
 ASK_FROM = 1 << 27  # arcs: every GPU holds fewer, and asking how much is free takes as long as a small search
 
 
@@ -203,25 +175,27 @@ def conflict_at(rows: Rows, place: int) -> Conflict:
     return Conflict(int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place]))
 
 
-def transposed(rows: Rows) -> Rows:
-    """The columns as rows: every arc turned round."""
-    n = len(rows.indptr) - 1
-    m = len(rows.indices)
-    if not by_scipy(m):
-        order = np.argsort(rows.indices, kind="stable")
-        indptr = np.zeros_like(rows.indptr)
-        np.cumsum(np.bincount(rows.indices, minlength=n) if n else [], out=indptr[1:])
-        source = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.indptr))
-        return Rows(indptr, source[order], None if rows.values is None else rows.values[order])
-    if m < COMPILED_FROM:
+def transposed(rows: Rows, columns: int | None = None) -> Rows:
+    """The columns as rows: every arc turned round. A matrix that is not square has another number of columns."""
+    n, m, xp = len(rows.indptr) - 1, len(rows.indices), module_of(rows.indices)
+    columns = n if columns is None else columns
+    if xp is np and by_scipy(m):
+        kind = None if rows.values is None else rows.values.dtype
+        if m >= COMPILED_FROM and columns == n and kind in (None, np.float32, np.float64):
+            source = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.indptr))
+            return rows_of(rows.indices, source, n, symmetric=False, merge=False, weights=rows.values)
         import scipy.sparse as sp
 
-        values = np.arange(m) if rows.values is not None else np.ones(m, np.bool_)
-        A = sp.csr_array((values, rows.indices, rows.indptr), shape=(n, n)).tocsc()
-        weights = None if rows.values is None else rows.values[A.data]
-        return Rows(A.indptr.astype(rows.indptr.dtype), A.indices.astype(np.int32), weights)
-    source = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.indptr))
-    return rows_of(rows.indices, source, n, symmetric=False, merge=False, weights=rows.values)
+        values = np.ones(m, np.bool_) if rows.values is None else rows.values
+        A = sp.csr_array((values, rows.indices, rows.indptr), shape=(n, columns)).tocsc()
+        weights = None if rows.values is None else A.data
+        return Rows(A.indptr.astype(rows.indptr.dtype), A.indices.astype(np.int32, copy=False), weights)
+    order = xp.argsort(rows.indices, kind="stable")
+    # Looked up, not counted: CuPy's bincount keeps a histogram of all columns for every thread block.
+    indptr = xp.searchsorted(rows.indices[order], xp.arange(columns + 1, dtype=np.int64))
+    source = xp.searchsorted(rows.indptr, xp.arange(m, dtype=rows.indptr.dtype), side="right") - 1
+    weights = None if rows.values is None else rows.values[order]
+    return Rows(indptr.astype(rows.indptr.dtype), source[order].astype(np.int32), weights)
 
 
 def offset_type(m: int) -> type[np.int32] | type[np.int64]:

@@ -1,14 +1,7 @@
-"""Graph: who points at whom, and how heavy each arc is.
+"""Graph: the rows of an adjacency matrix, in the host's memory, on the GPU, or in both, with their transpose.
 
-A graph is kept as the rows of its adjacency matrix: the out-neighbours of vertex v are
-`indices[indptr[v]:indptr[v + 1]]`, and `weights`, where there are any, lie beside them. Its transpose (the
-in-neighbours) is made once, when first asked for; an undirected graph is its own transpose and keeps one copy. Vertices
-are int32; offsets are int32 until the arcs need int64.
-
-The rows are in the host's memory, on the GPU, or in both: each copy is made when it is first asked for.
-
-This file has the other graphs that can be made of one. The ways to make one are in constructors.py, its arrays and the
-names of its vertices in arrays.py, its edges and conversions to the graphs of other libraries in edges.py.
+Here are the graphs that can be made of one; constructors.py makes one from other data, arrays.py has its arrays,
+naming.py the names of its vertices, edges.py its edges and conversions to other libraries.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from hopwave.arrays import Array, module_of
 from hopwave.errors import GraphError
-from hopwave.graph.csr import Rows, by_scipy, check_rows, is_ascending, is_compiled_faster, offset_type
+from hopwave.graph import csr
+from hopwave.graph.csr import Rows, check_rows, is_ascending, is_compiled_faster, offset_type
 
 Place = Literal["tril", "triu", "diag", "offdiag"]
 PLACES: tuple[Place, ...] = ("tril", "triu", "diag", "offdiag")
@@ -62,23 +63,10 @@ def by_place(part: Rows, where: Place, diagonal: int, xp: Any) -> Rows:
 
 
 def transposed(part: Rows, shape: tuple[int, int]) -> Rows:
-    """The rows of the transpose of a matrix of that shape, given its rows: a counting sort."""
-    xp = module_of(part.indices)
-    values = xp.ones(len(part.indices), xp.bool_) if part.values is None else part.values
-    if xp is np:
+    """The rows of the transpose of a matrix of that shape, given its rows."""
+    if module_of(part.indices) is np:
         check_rows(part.indptr, part.indices, shape[1])
-    if xp is np and by_scipy(len(part.indices)):
-        import scipy.sparse as sp
-
-        turned = sp.csr_array((values, part.indices, part.indptr), shape=shape).tocsc()
-        found = turned.indptr, turned.indices, turned.data
-    else:
-        order = xp.argsort(part.indices, kind="stable")
-        # Looked up, not counted: CuPy's bincount keeps a histogram of all columns for every thread block.
-        indptr = xp.searchsorted(part.indices[order], xp.arange(shape[1] + 1, dtype=np.int64))
-        found = indptr, row_of_each(part, xp)[order], values[order]
-    kind = part.indptr.dtype
-    return Rows(found[0].astype(kind), found[1].astype(xp.int32, copy=False), None if part.values is None else found[2])
+    return csr.transposed(part, shape[1])
 
 
 def check_sparse(A: Any) -> None:
