@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,18 +115,6 @@ def test_the_compiled_builder_does_the_same(given_edges: Any, symmetric: bool, m
     assert [array.tolist() for array in turned[0]] == [array.tolist() for array in turned[1]]
 
 
-@pytest.mark.parametrize("directed", [True, False])
-def test_large_graphs_take_the_compiled_way(directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(3)
-    u, v, w = rng.integers(0, 300, 5000), rng.integers(0, 300, 5000), rng.random(5000)
-    small = Graph.from_edges(u, v, weights=w, combine="min", directed=directed)
-    monkeypatch.setattr(csr, "COMPILED_FROM_IF_LOADED", 100)
-    monkeypatch.setattr(csr, "COMPILED_FROM", 100)
-    large = Graph.from_edges(u, v, weights=w, combine="min", directed=directed)
-    assert large == small
-    assert large.reverse() == small.reverse() and np.array_equal(large.in_indices, small.in_indices)
-
-
 # ---------------------------------------------------------------- constructors
 
 
@@ -151,19 +138,6 @@ def test_types_of_weights(given: Any, kept: str) -> None:
 def test_csr_keeps_weights_sorted_or_not() -> None:
     graph = Graph.from_csr([0, 2, 2, 2], [2, 1], weights=[5.0, 4.0])
     assert list(graph.edges()) == [(0, 1, 4.0), (0, 2, 5.0)]
-
-
-def test_scipy_values_are_weights() -> None:
-    A = sp.csr_array(np.array([[0.0, 2.5], [2.5, 0.0]]))
-    graph = Graph.from_scipy(A)
-    assert not graph.directed and graph.weights is not None and graph.weights.tolist() == [2.5, 2.5]
-    assert (graph.to_scipy() != A).nnz == 0
-    assert not Graph.from_scipy(A, weights=False).is_weighted and not Graph.from_scipy(A != 0).is_weighted
-    B = sp.csr_array(np.array([[0.0, 2.0], [3.0, 0.0]]))
-    assert Graph.from_scipy(B).directed, "a symmetric pattern with other values is not undirected"
-    with pytest.raises(GraphError, match="combine="):
-        Graph.from_scipy(B, directed=False)
-    assert Graph.from_scipy(B, directed=False, combine="max").weights.tolist() == [3.0, 3.0]  # type: ignore[union-attr]
 
 
 def test_networkx_weights() -> None:
@@ -197,17 +171,9 @@ def test_pandas_and_igraph() -> None:
     assert Graph.from_igraph(igraph.Graph(directed=True, edges=[(0, 1)])).directed
 
 
-# ---------------------------------------------------------------- refused
-
-
-def test_infinity_beside_infinity_is_no_nan() -> None:
-    graph = Graph.from_edges([0, 1], [1, 2], weights=[np.inf, -np.inf])
-    assert graph.weights is not None and np.isinf(graph.weights).all()
-
-
-def test_kept_repeats_keep_their_weights() -> None:
-    graph = Graph.from_edges([0, 0], [1, 1], weights=[2, 1], repeats="keep")
-    assert graph.m == 4 and graph.weights is not None and graph.weights.tolist() == [2.0, 1.0, 2.0, 1.0]
+def test_repeats_and_infinities_keep_their_weights() -> None:
+    graph = Graph.from_edges([0, 0], [1, 1], weights=[np.inf, -np.inf], repeats="keep")
+    assert graph.m == 4 and graph.weights is not None and graph.weights.tolist() == [np.inf, -np.inf] * 2
 
 
 # ---------------------------------------------------------------- sparse ids
@@ -253,12 +219,6 @@ def test_parallel_arcs_become_edges_of_a_multigraph(directed: bool) -> None:
     assert type(merged.to_networkx()) is (nx.DiGraph if directed else nx.Graph)
 
 
-def test_many_parallel_arcs_are_arranged_in_their_order() -> None:
-    ends = [0] * 90 + [1, 2], [1, 2, 3] * 30 + [3, 3]  # 3 has the highest in-degree, so it comes first
-    graph = Graph.from_edges(*ends, weights=np.arange(92), repeats="keep", directed=True)
-    assert graph.arranged().subgraph(range(4)) == graph
-
-
 @pytest.mark.parametrize("directed", [False, True])
 def test_parallel_arcs_stay_in_graphs_made_of_others(directed: bool) -> None:
     graph = Graph.from_edges([0, 0, 1, 2], [1, 1, 2, 2], weights=[1, 2, 3, 4], repeats="keep", directed=directed)
@@ -269,8 +229,9 @@ def test_parallel_arcs_stay_in_graphs_made_of_others(directed: bool) -> None:
     assert arranged.remove_self_loops() == graph.remove_self_loops() and graph.remove_self_loops().m == graph.m - 1
     assert arranged.reverse().m == graph.m and arranged.reverse().subgraph([0, 1, 2]) == graph.reverse()
     assert Matrix.from_graph(arranged).stored_values().tolist() == graph.weights.tolist()  # type: ignore[union-attr]
-    with pytest.raises(GraphError, match="weights has 2 entries for"):
-        graph.with_weights([1.0, 2.0])
+    ends = [0] * 90 + [1, 2], [1, 2, 3] * 30 + [3, 3]  # 3 has the highest in-degree, so it comes first
+    many = Graph.from_edges(*ends, weights=np.arange(92), repeats="keep", directed=True)
+    assert many.arranged().subgraph(range(4)) == many
 
 
 def test_container_methods() -> None:
@@ -288,10 +249,6 @@ def test_subgraph_keeps_labels_and_weights() -> None:
     part = graph.subgraph(["d", "a", "b"])
     assert list(part) == ["a", "b", "d"] and list(part.edges()) == [("a", "b", 1.0), ("d", "a", 4.0)]
     assert list(graph.subgraph([])) == []
-    with pytest.raises(GraphError, match="is not a list of vertices"):
-        graph.subgraph("a")
-    with pytest.raises(GraphError, match="'z' is not a vertex"):
-        graph.subgraph(["z"])
 
 
 @given(weighted_edges, st.booleans(), st.data())
@@ -327,10 +284,6 @@ def test_loops_direction_and_names() -> None:
     named = graph.relabel(["x", "y"])
     assert list(named.edges())[1] == ("x", "y", 1.0) and named.relabel(None) == graph
     assert list(named.relabel({"x": "z"})) == ["z", "y"]
-    with pytest.raises(GraphError, match="'q' is not a vertex"):
-        named.relabel({"q": "z"})
-    with pytest.raises(GraphError, match="1 labels do not name 2"):
-        graph.relabel(["x"])
 
 
 def test_html() -> None:
