@@ -272,6 +272,7 @@ CASES = [
     ("names.gml", 'graph [ node [ id 1 label "a" ]\nnode [ id 2 label "a" ] ]\n', 2, "is called 'a'.*labels=False"),
     ("few.gml", 'graph [ node [ id 1 label "a" ]\nnode [ id 2 ] ]\n', 1, "1 of 2 nodes have no 'label'"),
     ("weight.gml", 'graph [ node [ id 1 ]\nedge [ source 1 target 1 weight "x" ] ]\n', 2, "'x' as the value"),
+    ("again.gml", "graph [ node [ id 1 ]\nedge [ source 1 target 1 weight 1 weight 2 ]]\n", 2, "a second 'weight'"),
     ("directed.gml", "graph [ directed 2 ]\n", 1, "directed is '2'; expected 0 or 1"),
     ("two.gml", "graph [ ]\ngraph [ ]\n", 2, "a second graph"),
     ("utf.gml", b"graph [\n \xff ]", 2, "not UTF-8"),

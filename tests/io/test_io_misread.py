@@ -86,6 +86,10 @@ READ: list[tuple[str, str, dict[str, Any], list[Any]]] = [
     ("txt", "% sym posweighted\n% 2 3\n0 1 2\n1 2 0.5\n", {}, WEIGHTED),
     ("txt", "# Weights: third column\n0 1 2\n1 2 0.5\n", {}, WEIGHTED),
     ("txt", "0 1 {}\n1 2 {}\n", {}, NUMBERS),  # which NetworkX writes if there are no attributes
+    ("csv", "source,target,weight\n0,1,2,\n1,2,0.5\n", {}, WEIGHTED),
+    ("csv", "origin,dest,km\n0,1,2\n1,2,.5\n2,,\n", KM, WEIGHTED),
+    ("csv", "u,v\n1001,01003\n", NAMES, [("1001", "01003")]),
+    ("csv", "u,v\n1001,01003\n", {"names": False}, [(1001, 1003)]),
     # comments
     *(("csv", text, {}, ROADS) for text in (
         "# my roads\nsource,target,weight\n0,1,3\n1,2,4.5\n", "\n# my roads, two of them\n\n#\nu,v,w\n0,1,3\n1,2,4.5\n",
@@ -159,6 +163,23 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
     *(("csv", text, {}, text.count("\n"), "too few cells: 1; expected 2") for text in (
         "0,1\n2\n", "source,target\n0,1\n2\n", "0 1\n2\n", "source,target\nann,bob\ncyd\n")),
     ("csv", "source,target\nann,bob\nSmith, John,bob\n", {}, 3, "3 cells; expected 2: put a name"),
+    # cells beyond the first row: a weight of 3,5 would be read as 3
+    *(("csv", text, {}, text.count("\n"), f"{cells} cells; expected {cells - 1}") for text, cells in (
+        ("source,target,weight\n1,2,3\n4,5,6,5\n", 4), ("source;target;weight\r\n1;2;3\r\n4;5;6;x\r\n", 4),
+        ("source\ttarget\n1\t2\n4\t5\t6\n", 3), ("1 2\n4 5  6\n", 3), ("u,v,weight,a\n1,2,3,a\n4,5,6,b,c\n", 5))),
+    # a weight without a second end
+    *(("csv", f"origin,dest,km\n{row}{row[-8:-5]},,678\n", options, 3, "an empty cell before '678'; expected")
+      for row, options in (("OSL,CPH,517\n", KM), ("101,102,517\n", KM), ("101,102,517\n", OFF))),
+    # a zero that an integer would lose
+    *(("csv", f"0{mark}10\n{text}\n", {}, 2, "has a leading zero, which an integer id would lose; pass names=True")
+      for mark, text in ((",", "1001,01003"), (",", "01001,1003"), (",", "01001,"), ("\t", "1001\t01003"),
+                         (" ", "1001 01003"), (",", "0,00"))),
+    # line ends and thousands
+    ("csv", "0,1\n3,1 000 000\n", {}, 2, "found '1 000 000'; expected a vertex id"),
+    ("tsv", "0\t1\n0\t1 2\n", {}, 2, "found '1 2'; expected a vertex id"),
+    ("csv", "0,1\n3,1\r4,5\n", {}, 2, "new-line character seen"),
+    *((extension, f"0 1\n{text}\n", {}, 2, "a carriage return inside the line") for extension, text in (
+        ("txt", "0 1\r1 2\r2 0"), ("txt", "# nothing\r1 2"), ("el", "0 1\r1 2"))),
     # what is not a list of edges
     ("txt", "a, b\nb, c\n", {}, 1, "format='table' reads"),
     ("txt", "1;2\n2;3\n", {}, 1, "format='table' reads"),
@@ -192,79 +213,20 @@ def test_what_is_read(
 
 @pytest.mark.parametrize(("extension", "text", "options", "line", "words"), REJECTED)
 def test_what_is_no_list_of_edges_is_refused_and_not_read_as_one(
-    extension: str, text: str, options: dict[str, Any], line: int, words: str, tmp_path: Path
-) -> None:
-    with pytest.raises(FormatError, match=re.escape(words)) as caught:
-        hw.read(path_of(tmp_path, extension, text), **options)
-    assert caught.value.line == line and len(caught.value.args[0]) < 300
+    extension: str, text: str, options: dict[str, Any], line: int, words: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    for least in (lines.MIN_BYTES_FOR_SCANNER, 8):  # read by Python, then by the scanner
+        monkeypatch.setattr(lines, "MIN_BYTES_FOR_SCANNER", least)
+        with pytest.raises(FormatError, match=re.escape(words)) as caught:
+            hw.read(path_of(tmp_path, extension, text), **options)
+        assert caught.value.line == line and len(caught.value.args[0]) < 300
 
 
 @pytest.mark.parametrize("columns", [{"weight": 2, "weights": False}, {"weight": 1}, {"weight": True}])
 def test_columns_that_contradict_each_other(columns: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"pass (one of the two|2 for the third column)"):
         hw.read(path_of(tmp_path, "csv" if "weights" in columns else "txt", "0 1 2\n"), **columns)
-
-
-@pytest.mark.parametrize("size", ["small", "large"])
-@pytest.mark.parametrize(
-    ("name", "line", "good"),
-    [("a.csv", b"3,1 000 000\n", b"0,1\n"), ("a.csv", b"3,1\r4,5\n", b"0,1\n"), ("a.txt", b"0 1\r1 2\r2 0\n", b"0 1\n"),
-     ("a.txt", b"# nothing\r1 2\n", b"0 1\n"), ("a.el", b"0 1\r1 2\n", b"0 1\n"), ("a.tsv", b"0\t1 2\n", b"0\t1\n")],
-)  # fmt: skip
-def test_a_line_is_refused_in_small_and_in_large_files(
-    name: str, line: bytes, good: bytes, size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if size == "large":
-        monkeypatch.setattr(lines, "MIN_BYTES_FOR_SCANNER", 8)
-    (tmp_path / name).write_bytes(5 * good + line + good)
-    with pytest.raises(FormatError):
-        hw.read(tmp_path / name)
-
-
-@pytest.mark.parametrize("rows", [1, 400], ids=["small", "large"])
-@pytest.mark.parametrize(
-    ("titles", "row", "wide", "cells"),
-    [("source,target,weight\n", "1,2,3\n", "4,5,6,5\n", 4), ("source;target;weight\r\n", "1;2;3\r\n", "4;5;6;x\r\n", 4),
-     ("source\ttarget\n", "1\t2\n", "4\t5\t6\n", 3), ("", "1 2\n", "4 5  6\n", 3),
-     ("source,target,weight,a\n", "1,2,3,a\n", "4,5,6,b,c\n", 5)],
-)  # fmt: skip
-def test_cells_beyond_the_first_row_are_not_dropped(
-    titles: str, row: str, wide: str, cells: int, rows: int, tmp_path: Path
-) -> None:
-    """A weight of 3,5 would be read as 3. An empty cell at the end is allowed."""
-    with pytest.raises(FormatError, match=rf"a.csv:{titles.count(chr(10)) + rows + 1}: {cells} cells"):
-        hw.read(path_of(tmp_path, "csv", titles + rows * row + wide + row), combine="max")
-    hw.read(path_of(tmp_path, "csv", titles + rows * row + row.rstrip() + row[1] + "\n" + row), combine="max")
-
-
-@pytest.mark.parametrize("rows", [1, pytest.param(250_000, marks=pytest.mark.slow)], ids=["small", "large"])
-@pytest.mark.parametrize(
-    ("row", "options"), [("OSL,CPH,517\n", KM), ("1,2,517\n", KM), ("1,2,517\n", {"weights": False})]
-)
-def test_a_weight_without_a_second_end_is_no_vertex(
-    row: str, options: dict[str, Any], rows: int, tmp_path: Path
-) -> None:
-    text = f"origin,dest,km\n{row * rows}{row.split(',')[1]},,678\n"
-    with pytest.raises(FormatError, match="an empty cell before '678'; expected the second vertex") as caught:
-        hw.read(path_of(tmp_path, "csv", text), **options)
-    assert caught.value.line == text.count("\n")
-    assert hw.read(path_of(tmp_path, "csv", text.replace("678", "")), **options).n == 2
-
-
-@pytest.mark.parametrize("rows", [1, pytest.param(300_000, marks=pytest.mark.slow)], ids=["small", "large"])
-@pytest.mark.parametrize("row", ["1001,01003", "01001,1003", "01001,", "1001\t01003", "1001 01003", "0,00"])
-def test_a_leading_zero_is_not_lost(row: str, rows: int, tmp_path: Path) -> None:
-    mark = row.strip("0123456789") or ","
-    path, ids = (
-        path_of(tmp_path, "csv", f"u{mark}v\n" + f"0{mark}10\n" * rows + row + "\n"),
-        set(row.split(mark)) - {""},
-    )
-    with pytest.raises(FormatError, match=r"vertex '0\d+' has a leading zero.*names=True.*names=False") as caught:
-        hw.read(path)
-    assert caught.value.line == rows + 2
-    if rows == 1:
-        assert ids <= set(hw.read(path, names=True))
-    assert hw.read(path, names=False).n == len({0, 10, *map(int, ids)})
 
 
 TRIANGLE = {

@@ -10,7 +10,7 @@ import pytest
 
 import hopwave as hw
 from hopwave import FormatError
-from hopwave.io.lines import NUMERIC, Problem, float_of
+from hopwave.io.lines import NUMERIC
 
 GRAPHML = (
     '<graphml><key id="w" for="edge" attr.name="weight" attr.type="double"/><graph edgedefault="directed">'
@@ -84,20 +84,6 @@ def test_numbers_that_float64_holds_are_read(tmp_path: Path, name: str, text: st
     assert weights is not None and {repr(weight) for weight in weights.tolist()} == {repr(float(text))}
 
 
-@pytest.mark.slow
-def test_large_files_are_held_to_the_same(tmp_path: Path) -> None:
-    rows = "0,1,2\n" * 300_000  # enough for the compiled scanner
-    (tmp_path / "g.csv").write_text(f"source,target,weight\n{rows}2,3,9007199254740993\n")
-    with pytest.raises(FormatError, match=r"g\.csv:300002: the value '9007199254740993' is an integer that float64"):
-        hw.read(tmp_path / "g.csv")
-
-
-@pytest.mark.parametrize("text", ["", " ", "x", "nan", "1e", "+-1", "1 2", "--1", "1__0"])
-def test_what_is_no_number(text: str) -> None:
-    with pytest.raises(Problem):
-        float_of(text)
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -111,9 +97,3 @@ def test_graphml_reads_a_weight_as_it_stands(tmp_path: Path, value: str, message
     (tmp_path / "g.graphml").write_text('<!DOCTYPE graphml SYSTEM "g.dtd">' + GRAPHML % value)
     with pytest.raises(FormatError, match=message):
         hw.read(tmp_path / "g.graphml")
-
-
-def test_gml_reads_one_weight(tmp_path: Path) -> None:
-    (tmp_path / "g.gml").write_text(FILES["g.gml"] % "1 weight 2")
-    with pytest.raises(FormatError, match="a second 'weight' of one edge"):
-        hw.read(tmp_path / "g.gml")
