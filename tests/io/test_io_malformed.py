@@ -119,7 +119,7 @@ CASES = [
     ("text-value.mtx", MTX + b"real general\n3 3 1\n1 2 much\n", 3, "'much' as the value; expected a number"),
     ("float.mtx", MTX + b"integer general\n3 3 1\n1 2 1.5\n", 3, "'1.5' as the value; expected an integer"),
     ("complex.mtx", MTX + b"complex general\n3 3 1\n1 2 1.5 0\n", 1, "complex values; .* weights=False"),
-    ("skew.mtx", MTX + b"real skew-symmetric\n3 3 1\n2 1 1.5\n", 1, "opposite weights, .* directed=True"),
+    ("skew.mtx", MTX + b"real skew-symmetric\n3 3 1\n2 1 1.5\n", 1, "opposite weights; .* directed=True"),
     ("inexact.mtx", MTX + b"integer general\n3 3 1\n1 2 9007199254740993\n", 3, "float64 cannot hold exactly"),
     ("twice.gr", b"p sp 3 2\na 1 2 3\na 1 2 4\n", None, "edge 0 to 1 .* combine='min', .* weights=False"),
     ("ends.graph", b"2 1 1\n2 5\n1 6\n", None, "edge 0 to 1 .* combine='min'"),

@@ -113,10 +113,7 @@ def sum_up(places: Any, low: int, high: int, into: Any) -> None:
 
 
 def add_before(begins: Any, low: int, high: int, places: Any) -> None:
-    """Counts of arcs into the vertices [low, high), one row per part, become the place of each part's first.
-
-    The i-th arc into v, by their tails, is the reverse of the i-th arc of v.
-    """
+    """Counts of arcs into the vertices [low, high), one row per part, become the place of each part's first."""
     before = begins[low:high].copy()
     for part in range(len(places)):
         for v in range(low, high):
@@ -134,8 +131,7 @@ def turn(indptr: Any, indices: Any, values: Any, low: int, high: int, places: An
 
 
 def add_both(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any) -> None:
-    """values[arc] = values[its reverse] = their sum, for the arcs of the rows [low, high) that lead to higher numbers,
-    and to themselves: what others do with their reverses, nobody else touches."""
+    """values[arc] = values[its reverse] = their sum, for the arcs u → v of the rows [low, high) with u ≤ v."""
     for u in range(low, high):
         for j in range(indptr[u], indptr[u + 1]):
             v = indices[j]
@@ -165,11 +161,7 @@ def write_rest(row: Any, i: Any, end: Any, both: Any, place: Any, last: Any) -> 
 
 
 def unite(indptr: Any, indices: Any, into: Any, tails: Any, low: int, high: int, ends: Any, both: Any) -> None:
-    """What the rows [low, high) of both have, in ascending order, each once, one row behind the other; ends[v + 1]: how
-    many these are.
-
-    Which of the two is lower is chance, so nothing branches on it: a step writes a number, and goes on if it is new.
-    """
+    """The union of the rows [low, high) of both, ascending, without branches; ends[v + 1]: its size in row v."""
     i, j = np.uint64(indptr[low]), np.uint64(into[low])
     place = i + j
     for v in range(low, high):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,13 @@ class GraphArrays(Named):
         if indices is None or directed is None:
             raise GraphError(f"Graph() takes the arrays of a graph's rows; give {constructor_of(indptr)}")
         self._set(Rows(indptr, indices, weights), None, directed, labels, "cpu", order, transpose)
+
+    @classmethod
+    def _of(cls, *parts: Any) -> Self:
+        """A graph of parts; they are those of `_set`."""
+        graph = cls.__new__(cls)
+        graph._set(*parts)
+        return graph
 
     def _set(
         self,

@@ -88,8 +88,7 @@ def as_column(
 ) -> npt.NDArray[Any]:
     """One NumPy array from a list, an array, or a column of CuPy, pandas, polars, Arrow or any library with DLPack.
 
-    Arrow, polars and pandas columns without missing values are not copied. `of_numbers` makes the array of a list of
-    numbers; without it they are ids.
+    `of_numbers` makes the array of a list of numbers; without it they are ids.
     """
     if isinstance(values, np.ma.MaskedArray):
         if (place := masked_place(values)) is not None:

@@ -175,11 +175,7 @@ MISSING = object()  # an attribute that an edge does not have
 def networkx_columns(
     g: Any, weight: str | None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64] | None, Any, int]:
-    """Source, target, weights, labels and the number of nodes of a NetworkX graph.
-
-    Weights are None where no edge has the attribute; an edge without it weighs 1 beside others that have it. One whose
-    attribute is None has no weight: NetworkX leaves such an edge out of shortest paths.
-    """
+    """Source, target, weights (None if no edge has the attribute), labels and number of nodes of a NetworkX graph."""
     nodes = list(g)
     n = len(nodes)
     plain = all(type(node) is int and 0 <= node < n for node in nodes)

@@ -31,11 +31,9 @@ class GraphConstructors(GraphEdges):
     @classmethod
     def _from_parts(cls, parts: construct.GraphParts, directed: bool) -> Self:
         """The graph of parts that `construct` put together."""
-        graph = cls.__new__(cls)
         on_gpu = parts.device == "cuda"
         rows = parts.rows if on_gpu else Rows(*(None if part is None else part.view() for part in parts.rows))
-        graph._set(None if on_gpu else rows, rows if on_gpu else None, directed, parts.labels, parts.home)
-        return graph
+        return cls._of(None if on_gpu else rows, rows if on_gpu else None, directed, parts.labels, parts.home)
 
     @classmethod
     def from_edges(

@@ -71,9 +71,8 @@ def rows_of(
 ) -> Rows:
     """Offsets and ascending neighbours of n rows, with their weights.
 
-    `symmetric` adds the reverse of every arc, `merge` keeps one of repeated arcs. The weights of merged arcs must be
-    equal (else Conflict is raised), unless `combine` says which is kept: their "min", "max", "sum", or the "first".
-    Sums are made in the order of the edges.
+    `symmetric` adds the reverse of every arc, `merge` keeps one of repeated arcs, with the weight that `combine` says,
+    or else Conflict is raised if weights differ. Sums are made in the order of the edges.
     """
     if is_compiled_faster(len(source)):
         from hopwave.graph.csr_compiled import sorted_rows

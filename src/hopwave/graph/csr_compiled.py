@@ -1,15 +1,8 @@
 """From millions of edges to sorted rows: what `csr.rows_of` does, compiled and on all cores.
 
-Three passes over memory, each shared by all threads:
-
-1. count: how many arcs go into each bucket, a bucket being a range of consecutive source vertices;
-2. deal: every arc goes to its bucket as one 64-bit key, its place among the bucket's rows above its target; the
-   threads' shares of a bucket lie in the order of the input, so equal arcs keep their order;
-3. sort: one thread per bucket sorts its keys, digit by digit from the lowest (a bucket fits the cache), and writes the
-   targets that are kept over the front of its own keys.
-
-What the buckets kept is then moved together and the memory behind it is given back, so that the peak is 8 bytes per arc
-(with weights, their size more) beside the edges themselves.
+A bucket is a range of consecutive source vertices. Threads count the arcs of each bucket, deal each arc to its bucket
+as a 64-bit key (row in the bucket, target), in the order of the input, and sort the buckets, which fit the cache, by
+digits. The targets that are kept are written over the keys, so the peak is 8 bytes per arc besides the edges.
 """
 
 # Imported only when a graph is large: `import hopwave` stays free of Numba.
@@ -47,11 +40,9 @@ def sorted_rows(
     combine: str | None = None,
     threads: int | None = None,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[Any] | None, int]:
-    """Offsets, ascending neighbours, their weights (None without), and the first conflict.
+    """Offsets, ascending neighbours, their weights (None without), and the place of the first conflict, or -1.
 
-    `symmetric` adds the reverse of every arc (a self-loop is its own reverse). `merge` keeps one of repeated arcs;
-    their weights are combined as `combine` says. With combine=None they must be equal: the last number returned is
-    the place, in the result, of the first arc for which they are not, or -1.
+    The arguments are those of `csr.rows_of`; a conflict is an arc whose repeats have different weights.
     """
     threads = min(threads or host_cores(), MOST_THREADS)
     m = len(u)
@@ -129,10 +120,9 @@ def induced_rows(
 
 
 def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> bool | None:
-    """Whether every arc has its reverse, on all cores; None if some row is not strictly ascending.
+    """Whether every arc has its reverse; None if some row is not strictly ascending. Wrong with a chance of 2⁻¹²⁸.
 
-    Every pair u < v is mixed with a secret key into a random number. The sums over arcs u → v and over arcs v → u are
-    the same if the pattern is symmetric; if it is not, they are the same for two keys with a chance of about 2⁻¹²⁸.
+    Each pair u < v is hashed with two secret keys; the sums over arcs u → v and over arcs v → u are compared.
     """
     threads = thread_count()
     indptr, indices = indptr.view(), indices.view()
@@ -150,10 +140,7 @@ def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32
 def _together(
     array: npt.NDArray[Any], starts: npt.NDArray[Any], ends: npt.NDArray[Any], threads: int
 ) -> npt.NDArray[Any]:
-    """What each bucket kept, moved together to the front, and the rest of the memory given back.
-
-    A bucket's results lie at the front of its own share: as 32-bit targets over 64-bit keys, or as weights.
-    """
+    """What each bucket kept at the front of its share (32-bit targets over 64-bit keys, or weights), moved together."""
     is_keys = array.dtype == np.uint64
     scale = 2 if is_keys else 1
     _move_all(array.view(np.int32) if is_keys else array, scale * starts, ends, threads)
@@ -163,10 +150,7 @@ def _together(
 
 
 def _move_all(found: npt.NDArray[Any], begins: npt.NDArray[Any], ends: npt.NDArray[Any], threads: int) -> None:
-    """Move what begins at begins[b] to ends[b], an earlier place or the same.
-
-    Buckets whose new places lie before all that has not moved yet do so at once: about twice as many each time.
-    """
+    """Move what begins at begins[b] to ends[b], an earlier place; at once for buckets whose new places are free."""
     b, buckets = 0, len(ends) - 1
     while b < buckets:
         free = max(b + 1, int(np.searchsorted(ends, begins[b], side="right")) - 1)
@@ -207,10 +191,7 @@ def deal(
 
 
 def sort_bucket(keys: Any, values: Any, target_bits: int, row_bits: int, degrees: Any, rule: int) -> Any:
-    """Sort a bucket by (source, target), keep what the rule keeps, count the rows; returns how many, and a conflict.
-
-    Radix sort from the lowest digit, equal keys staying in order; digits that are the same in all keys are skipped.
-    """
+    """Sort a bucket by (source, target), keep what the rule keeps, count the rows; returns how many, and a conflict."""
     m = keys.size
     weighted = values.size > 0
     mask = np.uint64((1 << DIGIT_BITS) - 1)

@@ -73,19 +73,17 @@ class Graph(GraphConstructors):
         if device == self._device and not compressed:
             return self
         gpu = self._gpu
-        graph = Graph.__new__(Graph)
         host = self._host if device == "cuda" and not compressed else self._rows
         transpose = self._columns if self._directed else None
         if device == "cuda" and (gpu is None or compressed):
             builder = builders["cuda"]()
-            graph._set(host, None, self._directed, self._labels, device, self._order, transpose)
+            graph = Graph._of(host, None, self._directed, self._labels, device, self._order, transpose)
             if compressed:
                 gpu_part("compressed").compress(graph, memory_limit)
             if compressed or (self._m >= ASK_FROM and gpu_part("compressed").compress_if_needed(graph)):
                 return graph
             gpu = Rows(*(None if part is None else builder.column(part, "rows") for part in self._rows))
-        graph._set(host, gpu, self._directed, self._labels, device, self._order, transpose)
-        return graph
+        return Graph._of(host, gpu, self._directed, self._labels, device, self._order, transpose)
 
     def without_weights(self) -> Graph:
         """The same graph, its weights left out.
@@ -96,9 +94,7 @@ class Graph(GraphConstructors):
         if not self.is_weighted:
             return self
         bare = [None if rows is None else rows._replace(values=None) for rows in (self._host, self._gpu, self._columns)]
-        graph = Graph.__new__(Graph)
-        graph._set(bare[0], bare[1], self._directed, self._labels, self._device, self._order, bare[2])
-        return graph
+        return Graph._of(bare[0], bare[1], self._directed, self._labels, self._device, self._order, bare[2])
 
     def with_weights(self, weights: Any) -> Graph:
         """The same graph with these weights: one number per stored arc, in the order of `indices`.
@@ -141,9 +137,7 @@ class Graph(GraphConstructors):
         plain = self._labels is None and np.array_equal(ids, np.arange(len(ids)))
         labels = None if plain else ids if self._labels is None else self._labels[ids]
         if self._device == "cuda" and self._gpu is not None and self._order == "ascending":
-            graph = Graph.__new__(Graph)
-            graph._set(None, builders["cuda"]().induced(self._gpu, ids), self._directed, labels, "cuda")
-            return graph
+            return Graph._of(None, builders["cuda"]().induced(self._gpu, ids), self._directed, labels, "cuda")
         return self._with(row_operations.induced(self._ascending()._rows, ids), labels=labels)
 
     def largest_component(self) -> Graph:

@@ -118,10 +118,7 @@ def by_index(graph: Named, given: Any, what: str) -> Any:
 
 
 def _places(graph: Named, index: Any, what: str) -> npt.NDArray[np.int64]:
-    """The positions of the vertices that an index of pandas names.
-
-    Rows that pandas itself has numbered 0 … n − 1 are in vertex order, unless such numbers may be labels.
-    """
+    """The positions of the vertices that an index of pandas names; rows that it numbered itself are in vertex order."""
     if is_numbered(index, graph.n) and (graph.labels is None or not any(map(is_number, graph.labels.tolist()))):
         return np.arange(graph.n)
     ids = np.asarray(index)

@@ -70,10 +70,7 @@ def transposed(part: Rows, shape: tuple[int, int]) -> Rows:
 
 
 def check_sparse(A: Any) -> None:
-    """Raise a GraphError for a sparse matrix of SciPy or CuPy whose indices lie outside it.
-
-    Neither library looks at them again after a matrix is made, and code that trusts them reads outside its arrays.
-    """
+    """Raise a GraphError for a sparse matrix of SciPy or CuPy whose indices lie outside it: neither checks them."""
     if A.format in ("csr", "csc"):
         major, minor = A.shape if A.format == "csr" else A.shape[::-1]
         entries = int(A.indptr[-1]) if len(A.indptr) == major + 1 else -1
@@ -223,10 +220,7 @@ def by_degree(rows: Rows, in_degrees: npt.NDArray[Any]) -> Rows:
 
 
 def _sorted(rows: Rows, keys: npt.NDArray[np.int32]) -> Rows:
-    """Every row's neighbours and weights by their keys, below n; equal ones stay in their order.
-
-    By two transposes: each is a counting sort, which is stable.
-    """
+    """Every row's neighbours and weights by their keys, below n, by two transposes, which are stable counting sorts."""
     n, m = len(rows.indptr) - 1, len(keys)
     places = np.arange(m, dtype=offset_type(m))
     from scipy.sparse import csr_array

@@ -24,24 +24,17 @@ def read(source: Source, request: Request) -> Graph:
         n = request.vertices(source, header.size, header.line)
         weighted = request.weights and header.field != "pattern"
         skew = weighted and header.symmetry == "skew-symmetric"
-        _check_values(source, request, header)
+        if weighted and header.field == "complex":
+            raise source.fail("complex values; expected real ones as weights: weights=False reads the pattern alone", 1)
+        if skew and not request.directed:
+            message = "a skew-symmetric matrix: the two directions of an edge have opposite weights"
+            raise source.fail(f"{message}; pass directed=True for both arcs, or weights=False for the pattern alone", 1)
         grammar = header.grammar(weighted)
         edges = read_edges(source, stream, header.line + 1, grammar, declared=header.entries, what="entries")
     u, v, weights = edges.u, edges.v, edges.weights
     if skew and weights is not None:  # directed=True: the arcs below the diagonal and their negatives above it
         u, v, weights = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([weights, -weights])
     return request.graph(source, u, v, n, directed=skew or header.symmetry == "general", weights=weights)
-
-
-def _check_values(source: Source, request: Request, header: Header) -> None:
-    """Refuse values that cannot be weights, instead of losing them."""
-    if not request.weights:
-        return
-    if header.field == "complex":
-        raise source.fail("complex values; expected real ones as weights: weights=False reads the pattern alone", 1)
-    if header.symmetry == "skew-symmetric" and header.field != "pattern" and not request.directed:
-        message = "a skew-symmetric matrix: the two directions of an edge have opposite weights, an undirected edge one"
-        raise source.fail(f"{message}; pass directed=True for both arcs, or weights=False for the pattern alone", 1)
 
 
 @dataclass(frozen=True)
@@ -72,16 +65,9 @@ class Header:
 
 def read_header(source: Source, stream: IO[bytes]) -> Header:
     """The banner and the size line."""
-    field, symmetry = _banner(source, source.line(stream, 1))
-    size, entries, line = _sizes(source, stream)
-    return Header(field, symmetry, size, entries, line)
-
-
-def _banner(source: Source, text: bytes) -> tuple[str, str]:
+    text = source.line(stream, 1)
     words = text.decode("utf-8", "replace").lower().split()
-    if not words or words[0] != BANNER.decode().lower():
-        raise source.fail(f"starts with {shown(text)}; expected '%%MatrixMarket matrix coordinate ...'", 1)
-    if len(words) != 5 or words[1] != "matrix":
+    if len(words) != 5 or words[:2] != [BANNER.decode().lower(), "matrix"]:
         message = "expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY'"
         raise source.fail(f"the banner is {shown(text)}; {message}", 1)
     layout, field, symmetry = words[2:]
@@ -90,16 +76,7 @@ def _banner(source: Source, text: bytes) -> tuple[str, str]:
     for word, known in ((layout, ("coordinate",)), (field, tuple(_VALUES)), (symmetry, _SYMMETRIES)):
         if word not in known:
             raise source.fail(f"{word!r} in the banner; expected one of {', '.join(known)}", 1)
-    return field, symmetry
-
-
-def _sizes(source: Source, stream: IO[bytes]) -> tuple[int, int, int]:
-    """The number of vertices, the number of stored entries, and the number of the line that declares them."""
-    line = 2
-    while (text := source.line(stream, line)) and (not text.strip() or text.lstrip().startswith(b"%")):
-        line += 1
-    if not text:
-        raise source.fail("ends before the size line; expected 'rows columns entries'", max(line - 1, 1))
+    line, text = source.first_line(stream, b"%", 2)
     numbers = text.split()
     if len(numbers) != 3 or not all(number.isdigit() and len(number) <= 40 for number in numbers):
         raise source.fail(f"the size line is {shown(text)}; expected 'rows columns entries', three counts", line)
@@ -108,7 +85,7 @@ def _sizes(source: Source, stream: IO[bytes]) -> tuple[int, int, int]:
         raise source.fail(
             f"{rows} rows and {columns} columns; expected equal numbers: the matrix of a graph is square", line
         )
-    return rows, entries, line
+    return Header(field, symmetry, rows, entries, line)
 
 
 def write(target: Target, graph: Graph) -> None:

@@ -83,14 +83,10 @@ def read(source: Source, request: Request) -> Graph:
 
 
 def _read_header(source: Source, stream: IO[bytes]) -> _Header:
-    line = 1
-    while (text := source.line(stream, line)) and (text.startswith(b"%") or not text.strip()):
-        line += 1
+    line, text = source.first_line(stream, b"%")
     words = text.split()
     if not 2 <= len(words) <= 4 or not all(word.isdigit() and len(word) <= 40 for word in words):
-        raise source.fail(
-            f"the header is {shown(text)}; expected 'vertices edges [fmt [ncon]]'", max(line - (not text), 1)
-        )
+        raise source.fail(f"the header is {shown(text)}; expected 'vertices edges [fmt [ncon]]'", line)
     kind = words[2].decode().zfill(3) if len(words) > 2 else "000"
     if len(kind) != 3 or set(kind) - {"0", "1"}:
         raise source.fail(f"fmt is {words[2].decode()}; expected up to three digits 0 or 1", line)

@@ -281,7 +281,7 @@ def write(target: Target, graph: Graph, *, compress: bool = False, reverses: boo
             arrays["label_offsets"] = np.cumsum([0, *map(len, texts)], dtype=np.int64)
             arrays["label_bytes"] = np.frombuffer(b"".join(texts), np.uint8)
     pack = compress and not any(map(_packs_too_well, arrays.values()))
-    write_arrays(_OneWay(target.stream), arrays, packed=pack)
+    write_arrays(target.stream, arrays, packed=pack)
 
 
 def _packs_too_well(array: npt.NDArray[Any]) -> bool:
@@ -290,10 +290,3 @@ def _packs_too_well(array: npt.NDArray[Any]) -> bool:
         return False
     packed = zlib.compress(np.ascontiguousarray(array).view(np.uint8).data, 1)
     return len(packed) * MOST_TIMES_UNPACKED <= 2 * array.nbytes
-
-
-class _OneWay:
-    """A stream that cannot seek. Without it, zip would try to seek in a gzip stream, which claims to support it."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.write, self.flush = stream.write, stream.flush

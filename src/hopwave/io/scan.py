@@ -1,21 +1,17 @@
 """Compiled scanners for the clean lines of text files. Each thread reads tens of millions of edges per second.
 
-A scanner reads only lines that it is sure of. At any other line it stops and returns where that line starts. Python
-then reads this one line (`lines.Grammar.row`), accepts it or says what is wrong with it, and calls the scanner again
-for the rest. So the only definition of a correct line is the one in Python, and this file only has to be fast.
-
-Every block ends with a newline. That is why the inner loops need no test for the end of the data.
-
-Each small function below reads one piece of a line. It takes the position where the piece starts and returns the
-position after it, or UNSURE. All of them are inlined: the compiled loop is one piece.
+A scanner stops at a line that it is not sure of; Python reads this line (`lines.Grammar.row`), the only definition of a
+correct one, and calls the scanner again. Every block ends with a newline, so inner loops need no test for its end. Each
+small function reads one piece of a line, from a position, and returns the position after it, or UNSURE.
 """
 
 # This module is imported only when a file is large: `import hopwave` stays free of Numba.
 # ruff: noqa: SIM109 (compiled: `in` with a tuple costs time)
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -65,21 +61,8 @@ def _compiled(function: Function) -> Function:
     return cast(Function, njit(nogil=True, cache=True)(function))
 
 
-class Shape(NamedTuple):
-    """What a line looks like, [prefix] number number [values]: `lines.Grammar` in numbers that Numba can use."""
-
-    first: int  # the smallest vertex id
-    last: int  # the largest vertex id
-    delimiter: int  # the byte between two numbers; 0: spaces and tabs
-    comment: int  # the bytes that start a comment; newline: there are none
-    other_comment: int
-    prefix: int  # the byte before every edge; 0: none
-    values: int  # how many numbers follow the two ids; -1: anything may follow
-    whole: bool  # these numbers are integers
-    weight: int  # which column after the two ids is the weight, counted from 1; 0: none
-    lone: bool  # cells after the first may be empty: a vertex without an edge
-    plain: bool  # no id has a zero before it
-    columns: int  # the most cells of a line; 0: any number
+# `lines.Grammar` as numbers. None is 0 for delimiter and prefix, -1 for values, a newline for comments.
+Shape = namedtuple("Shape", "first last delimiter comment other_comment prefix values whole weight lone plain columns")
 
 
 @inlined

@@ -6,7 +6,7 @@ import errno
 import io
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -82,18 +82,19 @@ class Source:
 
     def take(self, stream: IO[bytes], size: int, line: int | None = None) -> bytes:
         """The next bytes, at most `size` of them."""
-        try:
-            data = stream.read(size)
-        except _GZIP_ERRORS as error:
-            raise self._broken(error, line) from None
-        self._check_ratio(stream, line)
+        data = self._read(stream, stream.read, size, line)
         self.meter.update(self._raw.tell())
         return data
 
-    def _check_ratio(self, stream: IO[bytes], line: int | None) -> None:
-        """Raise a FormatError where little has become far too much."""
+    def _read(self, stream: IO[bytes], read: Callable[[int], bytes], size: int, line: int | None) -> bytes:
+        """What `read` returns, unless it is damaged, or little has become far too much."""
+        try:
+            data = read(size)
+        except _GZIP_ERRORS as error:
+            raise self._broken(error, line) from None
         if self.packed and stream.tell() > max(FREE_BYTES, MOST_TIMES_UNPACKED * self._raw.tell()):
             raise self._bomb(line)
+        return data
 
     def unpack(self, size: int) -> None:
         """Before unpacking `size` bytes of a container: a FormatError where all together are far too much for it."""
@@ -113,15 +114,18 @@ class Source:
 
         So is a carriage return inside the line: it may end a line of the header, or even all lines of the file.
         """
-        try:
-            data = stream.readline(LONGEST_HEADER_LINE)
-        except _GZIP_ERRORS as error:
-            raise self._broken(error, number) from None
+        data = self._read(stream, stream.readline, LONGEST_HEADER_LINE, number)
         if len(data) == LONGEST_HEADER_LINE:
             raise self.fail(f"a header line of over {LONGEST_HEADER_LINE:,} bytes; expected a text file", number)
         if b"\r" in data.rstrip(b"\r\n"):
             raise self.fail(LONE_RETURN, number)
         return data
+
+    def first_line(self, stream: IO[bytes], comment: bytes, number: int = 1) -> tuple[int, bytes]:
+        """The next line that is neither blank nor a comment, and its number; the last line and b"" without one."""
+        while (text := self.line(stream, number)) and (not text.strip() or text.lstrip().startswith(comment)):
+            number += 1
+        return (number if text else max(number - 1, 1)), text
 
     def start(self, size: int = 1 << 16) -> bytes:
         """The first bytes of the content, to detect the format. A truncated file gives what it has."""
@@ -157,16 +161,10 @@ class Source:
 
     def _rest_of_line(self, stream: IO[bytes], line: int) -> Iterator[bytes]:
         """Up to the newline, or the end of the file, in pieces."""
-        while True:
-            try:
-                piece = stream.readline(BLOCK)
-            except _GZIP_ERRORS as error:
-                raise self._broken(error, line) from None
-            self._check_ratio(stream, line)
-            if piece:
-                yield piece
-            if len(piece) < BLOCK or piece.endswith(b"\n"):
-                return
+        piece = b" " * BLOCK
+        while len(piece) == BLOCK and not piece.endswith(b"\n"):
+            piece = self._read(stream, stream.readline, BLOCK, line)
+            yield piece
 
     def exactly(self, stream: IO[bytes], size: int, what: str) -> bytes:
         """Exactly `size` bytes, or an error that says what is missing. A false size allocates no memory."""

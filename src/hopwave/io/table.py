@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -260,7 +261,7 @@ def columns_of(source: Source, rows: Callable[[], Iterator[Row]], layout: Layout
     u: list[int] = []
     v: list[int] = []
     w: list[float] = []
-    number: Callable[[str], int] = names.__getitem__ if names is not None else _plain if layout.plain else _integer
+    number: Callable[[str], int] = partial(_integer, plain=layout.plain) if names is None else names.__getitem__
     for line, row, quoted in rows():  # an error closes the file: no variable holds the iterator
         try:
             _check_width(row, layout)
@@ -321,18 +322,13 @@ def _weight(row: Sequence[str], column: int) -> float:
         raise ValueError(f"{problem} (weight= names another column, weights=False leaves them out)") from None
 
 
-def _plain(cell: str) -> int:
+def _integer(cell: str, plain: bool) -> int:
     text = cell.strip()
-    if len(text) > 1 and text[0] == "0" and is_number(text):
+    if plain and len(text) > 1 and text[0] == "0" and is_number(text):
         raise ValueError(
             f"vertex {text[:40]!r} has a leading zero, which an integer id would lose; pass names=True to keep it as "
             f"text, or names=False to read it as {int(text[:40])}"
         )
-    return _integer(cell)
-
-
-def _integer(cell: str) -> int:
-    text = cell.strip()
     if POINTED.fullmatch(text):
         raise ValueError(
             f"vertex {text[:40]} has a point or an exponent, as pandas writes ids in a column with an empty cell, and "
