@@ -28,6 +28,10 @@ ODD_NUMBERS = [1 + 2j, np.complex128(1 + 2j), np.timedelta64(3, "s"), "1", None,
 NO_ROWS = [type("Frame", (), {way: None, "columns": ["a", "b"]})() for way in ("toPandas", "compute", "collect")]
 KINDS = [("a", "string"), ("a", "category"), (1, "Int64"), (1, "float64")]
 COLUMNS = [pd.Series, pl.Series, pa.array]
+COUNTS = {"a": [0, 1], "b": [1, 2]}
+TABLES = [pd.DataFrame(COUNTS), pl.DataFrame(COUNTS), pa.table(COUNTS)]
+NUMBERED = {2: "c", 0: "a", 1: "b"}
+LENGTHS = pd.Series({(2, 3): 1.0, (1, 2): 5.0, (0, 1): 7.0, (1, 0): 1.0, (2, 1): 5.0, (3, 2): 7.0})
 HALF = sp.csr_array(np.array([[0, 1.5], [1.5, 0]]))
 
 
@@ -75,6 +79,25 @@ ROWS: list[Row] = [
     (lambda: Graph.from_edges([b"a", "b"], ["b", "a"]), GraphError, "b'a' and 'a' are both vertices, bytes and a text"),
     (lambda: Graph.from_edges(TABLE.u, TABLE.v, weights=TABLE.km.sort_values()), GraphError, "src and weights have"),
     (lambda: Graph.from_edges(TABLE.u, TABLE.v.sort_values(ascending=False)), GraphError, "src and dst have different"),
+    # an order that the caller's columns do not have, and tables, whose titles would be read
+    *each(lambda names: Graph.from_edges([0, 1], [1, 2], labels=names), [NUMBERED, {"a", "b", "c"}], GraphError,
+          "whose order says nothing; give a list or an array, or G.relabel a dictionary"),
+    *each(lambda names: Graph.from_csr([0, 1, 3, 4], [1, 0, 2, 1], labels=names), [NUMBERED, {"a", "b", "c"}],
+          GraphError, "whose order says nothing"),
+    (lambda: Graph.from_edges([0, 1], [1, 2], labels=pd.Series(NUMBERED)), GraphError, "G.relabel(labels)"),
+    (lambda: PATH.relabel({"w", "x", "y", "z"}), GraphError, "is a set, whose order says nothing"),
+    (lambda: Graph.from_edges({(0, 1), (1, 2)}, weights=[1.0, 2.0]), GraphError, "is a set, whose order says nothing"),
+    (lambda: PATH.with_weights(LENGTHS), GraphError, "weights has an index of pandas"),
+    (lambda: hw.sssp(PATH, 0, weights=LENGTHS), GraphError, "weights has an index of pandas"),
+    *each(lambda table: hw.bfs(PATH, table), TABLES, GraphError, "is not a list of vertices; give one of its columns"),
+    *each(lambda table: hw.distance_table(PATH, table), TABLES, GraphError, "is not a list of vertices; give one of"),
+    *each(PATH.subgraph, TABLES, GraphError, "is not a list of vertices; give one of its columns"),
+    *each(PATH.relabel, TABLES, GraphError, "is not a list of names; give one of its columns"),
+    *each(lambda table: Graph.from_edges([0], [1], labels=table), TABLES, GraphError, "is not a list of names; give"),
+    *each(lambda table: Graph.from_edges(table, table), TABLES, GraphError, "is not one column (src); give one of"),
+    *each(lambda table: weighted(table), TABLES, GraphError, "is not one column (weights); give one of its columns"),
+    *each(Graph.from_edges, [[0, 1], "ab", [(0, 1, 2.5)], np.zeros((2, 3)), {0: 1}, 7], GraphError, "no list of pairs"),
+    (lambda: Graph.from_edges(TABLE), GraphError, "give Graph.from_pandas(table, source"),
     # arrays and matrices
     (lambda: Graph.from_csr([], []), GraphError, "indptr is empty; it holds n + 1 offsets"),
     *each(lambda indptr: Graph.from_csr(indptr, [0, 0]), [[1, 2], [0, 3], [0, 2, 1, 3]], GraphError, "it must rise"),
