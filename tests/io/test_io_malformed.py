@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import struct
-import zipfile
 
 import numpy as np
 import pyarrow
@@ -39,16 +38,6 @@ def own_npz(**changes):
         "indices": np.array([1]),
     }
     return npz(**{key: value for key, value in (entries | changes).items() if value is not None})
-
-
-def lying_npz():
-    """An array whose header declares 10^18 numbers."""
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, {"descr": "<i8", "fortran_order": False, "shape": (10**18,)})
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("hopwave.npy", header.getvalue())
-    return buffer.getvalue()
 
 
 def scipy_npz(A):
@@ -91,11 +80,9 @@ LAUGHS = '<?xml version="1.0"?>\n<!DOCTYPE graphml [\n<!ENTITY a "ha">\n<!ENTITY
 CASES = [
     # Matrix Market
     ("empty.mtx", b"", 1, "empty; expected"),
-    ("blank.mtx", b"\n\n", 1, "expected '%%MatrixMarket"),
     ("no-banner.mtx", b"3 3 1\n1 2\n", 1, "expected '%%MatrixMarket"),
     ("garbage.mtx", bytes(range(128, 256)) * 9, 1, "expected '%%MatrixMarket"),
     ("short-banner.mtx", b"%%MatrixMarket matrix coordinate\n", 1, "expected '%%MatrixMarket matrix"),
-    ("vector.mtx", b"%%MatrixMarket vector coordinate real general\n", 1, "expected '%%MatrixMarket matrix"),
     ("array.mtx", b"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", 1, "dense.*expected a sparse one"),
     ("field.mtx", MTX + b"quaternion general\n1 1 0\n", 1, "'quaternion'.*expected one of pattern"),
     ("symmetry.mtx", MTX + b"real crooked\n1 1 0\n", 1, "'crooked'.*expected one of general"),
@@ -103,7 +90,6 @@ CASES = [
     ("comments-only.mtx", GENERAL + b"% a\n% b\n", 3, "expected 'rows columns entries'"),
     ("size.mtx", GENERAL + b"3 3\n1 2\n", 2, "expected 'rows columns entries'"),
     ("size-text.mtx", GENERAL + b"% hi\n3 x 1\n", 3, "expected 'rows columns entries'"),
-    ("size-negative.mtx", GENERAL + b"-3 -3 1\n", 2, "expected 'rows columns entries'"),
     ("rectangle.mtx", GENERAL + b"3 4 1\n1 2\n", 2, "3 rows and 4 columns; expected equal numbers"),
     ("truncated.mtx", GENERAL + b"3 3 3\n1 2\n2 3\n", 4, "ends after 2 entries; expected the 3"),
     ("surplus.mtx", GENERAL + b"3 3 1\n1 2\n% hi\n2 3\n", 5, "more entries than the 1 .*expected the end"),
@@ -111,9 +97,6 @@ CASES = [
     ("zero.mtx", GENERAL + b"3 3 1\n0 2\n", 3, "vertex 0 is too small.*expected row and column from 1 to 3"),
     ("large.mtx", GENERAL + b"3 3 1\n1 4\n", 3, "vertex 4 is too large.*expected row and column from 1 to 3"),
     ("endless-id.mtx", GENERAL + b"3 3 1\n1 " + b"9" * 5000 + b"\n", 3, "5000 digits is too large.*expected"),
-    ("negative.mtx", GENERAL + b"3 3 1\n-1 2\n", 3, "vertex -1 is negative; expected"),
-    ("text.mtx", GENERAL + b"3 3 2\n1 2\none 2\n", 4, "found 'one'.*expected row and column"),
-    ("float-id.mtx", GENERAL + b"3 3 1\n1.0 2\n", 3, "found '1.0'.*expected row and column"),
     ("pattern-value.mtx", GENERAL + b"3 3 1\n1 2 0.5\n", 3, "found '1 2 0.5'; expected row and column"),
     ("no-value.mtx", MTX + b"real general\n3 3 1\n1 2\n", 3, "expected row and column from 1 to 3, then 1 real value"),
     ("text-value.mtx", MTX + b"real general\n3 3 1\n1 2 much\n", 3, "'much' as the value; expected a number"),
@@ -172,7 +155,6 @@ CASES = [
     ("fmt.graph", b"3 2 7\n2\n1 3\n2\n", 1, "fmt is 7; expected up to three digits"),
     ("text.graph", b"3 2\n2\n1 three\n2\n", 3, "found 'three'; expected vertices from 1 to 3"),
     ("large.graph", b"% hi\n3 2\n2\n1 4\n2\n", 4, "neighbour 4 of vertex 2; expected vertices from 1 to 3"),
-    ("zero.graph", b"3 2\n2\n1 0\n2\n", 3, "neighbour 0 of vertex 2; expected vertices from 1 to 3"),
     ("negative.graph", b"3 2\n2\n1 -3\n2\n", 3, "found '-3'; expected vertices from 1 to 3"),
     ("short.graph", b"3 2\n2\n1 3\n", 3, "ends after 2 vertices; expected one line for each of 3"),
     ("long.graph", b"2 1\n2\n1\n\n1\n", 5, "after vertex 2; expected the end"),
@@ -221,7 +203,6 @@ CASES = [
     ("labels.npz", own_npz(labels=np.array([1])), None, "not a graph; expected"),
     ("text-labels.npz", own_npz(labels=np.array(["a", "b"])), None, "not a graph; expected"),
     ("twin-labels.npz", own_npz(labels=np.array([1, 1])), None, "not a graph; expected"),
-    ("lying.npz", lying_npz(), None, "declares 8,000,000,000,000,000,000 bytes.*expected all"),
     ("rectangle.npz", scipy_npz(sp.csr_array((2, 3))), None, r"shape \(2, 3\); expected a square"),
     ("scipy.npz", npz(format=np.array("csr"), shape=np.array([2, 2])), None, "is missing; expected"),
     ("kind.npz", npz(format=np.array("lil"), shape=np.array([2, 2])), None, "'lil'; expected csr"),
@@ -262,13 +243,10 @@ CASES = [
     ("empty.gml", "# nothing\n", 1, r"no graph; expected 'graph \[ ... \]'"),
     ("open.gml", "\ngraph [\n node [ id 0 ]\n", 2, r"'graph' does not end; expected \]"),
     ("quote.gml", 'graph [\n label "x\n\n', 2, "without a closing quote"),
-    ("closed.gml", "graph [ ]\n]\n", 2, "found ']'; expected a key"),
     ("value.gml", "graph [ node ]\n", 1, "found ']' after 'node'; expected a value"),
     ("sign.gml", "graph [\n a ! ]\n", 2, "found '! ]'; expected a key, a number"),
     ("id.gml", "graph [\nnode [ label 3 ] ]\n", 2, "node has no id; expected"),
     ("id-text.gml", 'graph [\nnode [ id "x" ] ]\n', 2, "id of the node is 'x'; expected a whole number"),
-    ("target.gml", "graph [ node [ id 1 ]\nedge [ source 1 target 7 ] ]\n", 2, "ends at 7; expected a declared vertex"),
-    ("twice.gml", "graph [ node [ id 1 ]\nnode [ id 1 ] ]\n", 2, "second vertex with the id 1"),
     ("names.gml", 'graph [ node [ id 1 label "a" ]\nnode [ id 2 label "a" ] ]\n', 2, "is called 'a'.*labels=False"),
     ("few.gml", 'graph [ node [ id 1 label "a" ]\nnode [ id 2 ] ]\n', 1, "1 of 2 nodes have no 'label'"),
     ("weight.gml", 'graph [ node [ id 1 ]\nedge [ source 1 target 1 weight "x" ] ]\n', 2, "'x' as the value"),
@@ -279,10 +257,8 @@ CASES = [
     ("empty.net", "% nothing\n", 1, r"no \*Vertices"),
     ("early.net", "1 2\n", 1, r"found '1 2'; expected '\*Vertices N'"),
     ("arcs.net", "*Arcs\n1 2\n", 1, r"before the vertices; expected '\*Vertices N' first"),
-    ("count.net", "*Vertices x\n", 1, "expected '.Vertices N'"),
     ("section.net", "*Vertices 2\n*Partition\n", 2, "section '.Partition'; expected one of"),
     ("large.net", "*Vertices 2\n*Arcs\n1 3\n", 3, "found '3'; expected a vertex from 1 to 2"),
-    ("zero.net", "*Vertices 2\n*Arcs\n0 1\n", 3, "found '0'; expected a vertex from 1 to 2"),
     ("alone.net", "*Vertices 2\n*Arcs\n1\n", 3, "found '1'; expected two vertices"),
     ("weight.net", "*Vertices 2\n*Arcs\n1 2 x\n", 3, "found 'x' as the value; expected a number"),
     ("quote.net", '*Vertices 2\n1 "a\n', 2, "expected a number and a label"),

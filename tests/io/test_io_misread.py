@@ -223,12 +223,6 @@ def test_what_is_no_list_of_edges_is_refused_and_not_read_as_one(
         assert caught.value.line == line and len(caught.value.args[0]) < 300
 
 
-@pytest.mark.parametrize("columns", [{"weight": 2, "weights": False}, {"weight": 1}, {"weight": True}])
-def test_columns_that_contradict_each_other(columns: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match=r"pass (one of the two|2 for the third column)"):
-        hw.read(path_of(tmp_path, "csv" if "weights" in columns else "txt", "0 1 2\n"), **columns)
-
-
 TRIANGLE = {
     "a.txt": b"# Nodes: 3 Edges: 3\n0 1\n1 2\n2 0\n",
     "b.txt": b"0 1\n1 2\n2 0\n",

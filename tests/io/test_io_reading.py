@@ -206,22 +206,6 @@ def test_weights_beside_a_graph500_list(tmp_path):
             hio.read(tmp_path / "g.graph500")
 
 
-@pytest.mark.parametrize("text", ["[", "]", 'quo"te', "&amp;", "new\nline", " spaces ", "#", "é", ""])
-@pytest.mark.parametrize("extension", [".graphml", ".gml"])
-def test_awkward_names(extension, text, tmp_path):
-    graph = Graph.from_edges([text, "b"], ["b", "c"], weights=[np.inf, -np.inf], names=True)
-    hio.write(tmp_path / f"g{extension}", graph)
-    assert hio.read(tmp_path / f"g{extension}") == graph
-
-
-def test_what_cannot_be_stored_is_refused(tmp_path):
-    for name in ('"', "a\nb", " a"):
-        with pytest.raises(FormatError, match=r"Pajek cannot store.*labels=False"):
-            hio.write(tmp_path / "g.net", Graph.from_edges([name], ["b"]))
-    with pytest.raises(FormatError, match=r"XML cannot store.*labels=False"):
-        hio.write(tmp_path / "g.graphml", Graph.from_edges(["\x01"], ["b"]))
-
-
 def graphml(inside):
     return f'{GRAPHML}\n<graph edgedefault="directed">\n<node id="a"/>\n{inside}\n</graph></graphml>'
 

@@ -48,6 +48,8 @@ ROWS: list[Row] = [
     (lambda tmp: hw.read(file(tmp, "a.csv", "0,1"), delimiter=",,"), TypeError, "is not one character"),
     (lambda tmp, patch: (patch.setitem(sys.modules, "pyarrow", None), hw.write(tmp / "a.parquet", EDGE)), EngineError,
      "pip install pyarrow"),
+    (lambda tmp: hw.read(file(tmp, "a.csv", "0 1 2"), weight=2, weights=False), TypeError, "pass one of the two"),
+    *each(lambda column, tmp: hw.read(file(tmp, "a.txt", "0 1 2"), weight=column), [1, True, "2"], TypeError, "pass 2"),
     *each(lambda text, tmp: hw.read(file(tmp, "a.txt", text)), NO_EDGES, FormatError, "contains no edge"),
     *each(lambda text, tmp: read_share(file(tmp, "a.txt", text), None, None, 1, 2), NO_EDGES, FormatError, "no edge"),
     # what a format cannot store
