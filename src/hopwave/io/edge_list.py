@@ -25,6 +25,7 @@ from hopwave.io.table import SAMPLE, Layout, Row, columns_of, is_number
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
 # KONECT's words for networks whose third column is a weight (or a rating); in the others it is a count or nothing.
 _KONECT_WEIGHTED = (b"posweighted", b"signed", b"multisigned", b"weighted", b"multiweighted")
+_WORD = re.compile(r"[^ \t\n\r\f\v]+")  # str.split also splits at U+00A0
 _EDGES = re.compile(rb"edges:?\s*(\d{1,40})", re.IGNORECASE)
 
 
@@ -54,7 +55,10 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
     with source.text() as stream:
         header = read_header(source, stream)
         some = [header.first_row, *(source.line(stream, header.row + i) for i in range(1, SAMPLE))]
-    first, shown_first = [words for text in some if (words := _words(text))], shown(header.first_row)
+    first, shown_first = (
+        [words for text in some if (words := _words(text.decode("utf-8", "replace")))],
+        shown(header.first_row),
+    )
     if first and not header.names and is_header(first):  # read as an edge, titles would make names of all ids
         raise source.fail(
             f"found {shown_first}, which looks like titles; expected an edge: format='table' reads titles, and with "
@@ -116,9 +120,9 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
     return header
 
 
-def _words(text: bytes) -> list[str]:
+def _words(text: str) -> list[str]:
     """The cells of a line; none of a comment."""
-    words = [word.decode("utf-8", "replace") for word in text.split()]
+    words = _WORD.findall(text)
     return words if words and words[0][0] not in "#%" else []
 
 
@@ -157,7 +161,7 @@ def _rows(source: Source) -> Iterator[Row]:
             raise source.fail(LONE_RETURN, number)
         if "\0" in text:
             raise source.fail(f"a NUL byte in {shown(text.encode())}; expected text", number)
-        if words := _words(text.encode()):
+        if words := _words(text):
             yield Row(number, words, False)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -262,20 +263,24 @@ def columns_of(source: Source, rows: Callable[[], Iterator[Row]], layout: Layout
     v: list[int] = []
     w: list[float] = []
     number: Callable[[str], int] = partial(_integer, plain=layout.plain) if names is None else names.__getitem__
+    needed, most = max(layout.first, layout.second, layout.weight or 0), layout.columns or sys.maxsize
+    guessed = layout.names and layout.plain
     for line, row, quoted in rows():  # an error closes the file: no variable holds the iterator
         try:
-            _check_width(row, layout)
+            if not needed < len(row) <= most:
+                _check_width(row, layout)
             first, second = row[layout.first], row[layout.second]
+            lone = not second.strip()
             if not first.strip():
                 raise ValueError("an empty cell; expected a vertex: drop the row")
-            if layout.names and layout.plain and not quoted:
+            if guessed and not quoted:
                 check_missing(first, second)
-            u.append(number(first))
-            if not second.strip():
+            if lone:
                 _check_lone(row, layout)
-            v.append(number(second) if second.strip() else -1)
+            u.append(number(first))
+            v.append(-1 if lone else number(second))
             if layout.weight is not None:
-                w.append(_weight(row, layout.weight) if second.strip() else 1.0)
+                w.append(1.0 if lone else _weight(row, layout.weight))
         except ValueError as error:
             raise source.fail(str(error), line) from None
     return np.array(u, np.int64), np.array(v, np.int64), None if layout.weight is None else np.array(w)
