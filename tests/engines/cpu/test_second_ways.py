@@ -192,7 +192,7 @@ def test_levels_beyond_the_planes() -> None:
     """A long path hangs at a hub: its levels have more bits than are kept."""
     hub, tail = np.zeros(400, int), np.arange(400, 460)
     graph = Graph.from_edges([*hub, *tail], [*range(1, 401), *(tail + 1)])
-    assert shared_searches(graph, np.array([0, 460, 7]), "rows", None)[-1].max() > 2 * run.DEEPEST
+    assert shared_searches(graph, np.array([0, 460, 7]), "rows", None)[-1].max() > 2 * run.kernels.DEEPEST
 
 
 # ------------------------------------------------------------------ short arcs first

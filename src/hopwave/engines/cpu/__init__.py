@@ -185,10 +185,6 @@ class Engine:
     def _by_workers(loaded: CpuGraph, job: jobs.BetweennessJob, plan: Plan, threads: int | None) -> jobs.Accumulation:
         from hopwave.engines.cpu.betweenness.run import Accumulation, RenumberedAccumulation, RenumberedGraph
 
-        if job.edges and job.memory_limit is None and not loaded.flat:
-            from hopwave.engines.cpu.betweenness.edges import EdgeAccumulation
-
-            return EdgeAccumulation(loaded, job, plan, threads)
         if not policy.worth_renumbering(loaded, job):
             threads = thread_count(threads)
             if policy.all_on_one_source(loaded, job, plan, threads):

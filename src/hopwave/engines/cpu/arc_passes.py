@@ -1,8 +1,4 @@
-"""Passes over all arcs, compiled and on all cores.
-
-Whether they keep the rules of a search (api/validate.py has the rules), and which lie within one side of a graph whose
-vertices have two, or within communities.
-"""
+"""Passes over all arcs on all cores: the rules of a search (api/validate.py), arcs within a side or a community."""
 
 import numpy as np
 
@@ -17,10 +13,8 @@ SHARE_OF_LOOK = 16  # a look for a triangle goes through this part of all arcs a
 
 @outer
 def look_at_arcs(indptr, indices, levels, tree, limit, found, end, size, board):
-    """found[v] = 1 if an arc leads to v from its predecessor, or without a tree from the level above it.
-
-    FOUND on the board counts arcs that skip a level, and those that lead out of what was reached.
-    """
+    """found[v] = 1 if an arc leads to v from its predecessor, or without a tree from the level above it; board[FOUND]
+    counts arcs that skip a level or lead out of the reached vertices."""
     wrong = 0
     while True:
         begin = atomic_add(board, NEXT_CHUNK, size)
@@ -40,10 +34,7 @@ def look_at_arcs(indptr, indices, levels, tree, limit, found, end, size, board):
 
 @outer
 def judge_vertices(levels, tree, is_source, limit, found):
-    """How many vertices have a level or a predecessor that they cannot have; found[v] = 1 if v needs no arc.
-
-    A predecessor is one level above: so predecessors have no cycle, and lead to a source.
-    """
+    """How many vertices have a level or a predecessor that they cannot have; found[v] = 1 if v needs no arc."""
     wrong, n = 0, levels.size
     for v in range(n):
         level = levels[v]

@@ -1,8 +1,7 @@
 """Biconnected blocks on the CPU, compiled, for all threads: FAST-BCC (Dong, Wang, Gu and Sun, PPoPP 2023).
 
-Two edges are in one block if a cycle contains both. Any spanning tree will do; here it is that of a breadth-first
-search, in which no edge outside of the tree joins a vertex with its ancestor. Vertices are numbered such that a subtree
-is a range:
+Two edges are in one block if a cycle contains both. The spanning tree is that of a breadth-first search. Vertices are
+numbered such that a subtree is a range:
 
     first[v]         the number of v; its subtree is [first[v], first[v] + size[v])
     low[v], high[v]  the least and the greatest number of a neighbour of v's subtree, not counting v's parent
@@ -29,9 +28,8 @@ NONE = np.int64(-1)
 
 
 def blocks(loaded, parent, depth, threads=None):
-    """The block that each vertex is a member of (−1: it is at most a head), and the head of each block.
-
-    Blocks are numbered by their lowest members.
+    """The block that each vertex is a member of (−1: it is at most a head), and the head of each block, numbered by
+    their lowest members.
 
     `parent` and `depth` are those of a breadth-first search from one vertex of every component that has edges; a root
     is its own parent, and a vertex that was not reached has depth −1.
@@ -129,10 +127,8 @@ def join_tree(order, parent, first, size, low, high, above):
 
 @outer
 def join_rows(indptr, indices, parent, above, sampled, skip, end, chunk, board):
-    """Join the ends of edges that are not in the tree: the first arcs of each row, or the others.
-
-    Rows of the set `skip` are left out: each of their arcs has a reverse elsewhere, or joins nothing new.
-    """
+    """Join the ends of edges that are not in the tree: the first arcs of each row, or the others, except in rows of the
+    set `skip`: each of their arcs has a reverse elsewhere, or joins nothing new."""
     while True:
         begin = atomic_add(board, NEXT_CHUNK, chunk)
         if begin >= end:
@@ -187,12 +183,9 @@ Floats = npt.NDArray[np.float64]
 
 
 class Behind(NamedTuple):
-    """Demand as (source, target), two columns.
-
-    `below`: per vertex, its own demand and that of all vertices below it. `at_head`: per block, the demand of its head
-    and of all vertices that are not below the block. `others`: per vertex, the demand of all other vertices of its
-    component. `passes`: per vertex, the demand that passes it from one of its branches to another.
-    """
+    """Demand as (source, target), two columns. `below`: of a vertex and all below it; `at_head`: of a block's head and
+    all vertices that are not below the block; `others`: of all other vertices of a vertex's component; `passes`: what
+    passes a vertex from one of its branches to another."""
 
     below: Floats
     at_head: Floats

@@ -1,10 +1,7 @@
-"""Path counts that outgrow float64: one scale per level where that is enough, else one exponent per vertex.
+"""Path counts that outgrow float64: one scale per level if that is enough, else one exponent per vertex.
 
-    σ̂ = σ / 2^shift     with one shift per level: as fast as plain float64, right while a level spans less than 2^1400
-    σ = m · 2^e         with m in [½, 1) and e kept for every vertex: slower, right always
-
-A level is scaled down when the next one might pass 2^LARGEST, and by no more than it must: what is below 2^SMALLEST
-afterwards would lose its ratio to its neighbours, so the level is then reported as too wide and counted the other way.
+σ̂ = σ / 2^shift     with one shift per level: as fast as plain float64, right while a level spans less than 2^1400
+σ = m · 2^e         with m in [½, 1) and e kept for every vertex: slower, always right
 """
 
 import math
@@ -22,8 +19,8 @@ EXACT_BITS = 53  # sums up to 2^53 are exact in any order
 def rescale_level(sigma, queue, begin, end, degree_bits):
     """Scale the level queue[begin:end] down if the next one might pass 2^LARGEST; degrees are below 2^bits.
 
-    Returns the exponent of its greatest σ̂ and the shift: 0 where nothing was done, -1 where the level is too wide. It
-    is scaled then, too, and what would fall below 2^SMALLEST stays there.
+    Returns the exponent of its greatest σ̂ and the shift: 0 if nothing was done, -1 if the level is too wide, so that
+    counts below 2^SMALLEST were raised to that.
     """
     noinline()
     greatest = 0.0
@@ -46,7 +43,7 @@ def rescale_level(sigma, queue, begin, end, degree_bits):
 
 @inner
 def two_to(power):
-    """2^power for power ≤ 0, exactly; 0 where that is too small to matter next to 1."""
+    """2^power for power ≤ 0, exactly; 0 if that is negligible next to 1."""
     return 0.0 if power < -1000 else math.ldexp(1.0, power)
 
 
@@ -67,10 +64,8 @@ def add_scaled(mantissa, exponent, more, power):
 
 @inner
 def recount(indptr, indices, level, mantissa, exponent, queue, end, step):
-    """σ of queue[:end] as mantissa · 2^exponent; the queue is in the order of levels, each `step` after the one before.
-
-    The rows are those of arcs into a vertex, or of arcs out of it for a search against them.
-    """
+    """σ of queue[:end] as mantissa · 2^exponent; the queue is in the order of levels, each `step` after the one before;
+    rows are those of the arcs by which a search came."""
     noinline()
     first = level[queue[0]]
     for i in range(end):

@@ -81,8 +81,9 @@ TEAM_OF_MESH = 2  # threads per source of a mesh, at least, where several source
 SORTED_SHARE = 8  # betweenness has room to sort m / SORTED_SHARE arcs, 12 bytes each
 WIDE_VERTICES = 1 << 19  # of a graph with hubs, from which on even two or three threads share its only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
-SOURCES_OF_FLOWS = 16  # whose flows through edges are added up together
+MAX_SOURCES_PER_EDGE_BLOCK = 16  # of edge betweenness, whose blocks have a score per arc
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
+MIN_EDGE_BLOCKS = 16  # into which they are divided before blocks of edge betweenness grow
 SOURCES_PER_WORKER = 4  # at least, of searches that share their steps: four take a fifth of what 64 take
 SHALLOW = 12  # levels of searches that are pulled, so that each looks at all vertices that are not yet found
 THREADS_SIDE_BY_SIDE = 8  # at least, and sources
@@ -113,9 +114,11 @@ def short_arcs_first(n, m, directed, sources, mapped=False):
     return m >= SPLIT_DEGREE * n and sources >= SOURCES_BEFORE_SPLITTING and not directed and not mapped
 
 
-def block_size(sources, flows=False):
-    """Betweenness sources per block, by their number alone: threads change no result. flows: betweenness/edges.py."""
-    return SOURCES_OF_FLOWS if flows else max(1, min(MAX_SOURCES_PER_BLOCK, sources // MIN_BLOCKS))
+def block_size(sources, edges=False):
+    """Betweenness sources per block, by their number alone: threads change no result."""
+    if edges:
+        return max(1, min(MAX_SOURCES_PER_EDGE_BLOCK, sources // MIN_EDGE_BLOCKS))
+    return max(1, min(MAX_SOURCES_PER_BLOCK, sources // MIN_BLOCKS))
 
 
 def worth_renumbering(loaded, job):
@@ -176,11 +179,11 @@ def is_small_job(loaded, job, plan):
 PULL_NEVER, PULL_BY_RULE, PULL_ALWAYS = range(3)
 
 
-def pulls_of(plan, loaded, edges=False):
-    """Whether levels are pulled: never, by the plan's rule, or always. A push records the arcs that edges need."""
+def pulls_of(plan, loaded):
+    """Whether levels are pulled: never, by the plan's rule, or always."""
     if len(plan.steps) == 1:
         return PULL_ALWAYS if plan.steps[0].direction == "pull" else PULL_NEVER
-    return PULL_NEVER if loaded.flat or edges else PULL_BY_RULE
+    return PULL_NEVER if loaded.flat else PULL_BY_RULE
 
 
 def side_by_side(depth, sources, threads):

@@ -1,10 +1,7 @@
 """One rank's part of a graph on the CPU: the compiled loops of distributed searches (hopwave.distributed).
 
 Rows are tails with their heads (`out`) and heads with their tails (`into`), all named by slots (distributed/layout.py).
-Bitmaps are words of 64 slots. Threads share pushes and pulls: a thread sets bits atomically, or owns whole words.
-
-Lengths and distances are integers, so that sums are exact. A group of ranks names its vertices by slots; `starts` are
-the slots at which its ranges begin, and a slot of range r plus shifts[r] is the vertex's id.
+Bitmaps are words of 64 slots. Lengths and distances are integers, so that sums are exact.
 """
 
 import numpy as np
@@ -66,9 +63,7 @@ def flush(heads, tails, kept, found, parents, board):
 @outer
 def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
     """The heads of the frontier's rows that were not sent before, each with the row it was met in; board[TAIL] counts.
-
-    Their bits in sent are set.
-    """
+    Their bits in sent are set."""
     kept_heads, kept_tails = np.empty(BUFFER, found.dtype), np.empty(BUFFER, parents.dtype)
     kept = 0
     while True:
@@ -92,10 +87,10 @@ def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
 
 @outer
 def pull_rows(offsets, tails, first, closed, front, parents, all_rows, early_exit, end, size, board):
-    """For each open row, one of its tails in the operand `front`. The board counts rows found and arcs seen.
+    """For each open row, one of its tails in `front` becomes its parent. The board counts rows found and arcs seen.
 
-    first: the slot of the segment's first row; parents[row] is set where one was found, and its bit in closed.
-    all_rows: read closed rows too, in vain. early_exit: stop at the first tail found, else read rows to their end.
+    first: the slot of the segment's first row; all_rows: read closed rows too, in vain; early_exit: stop at the first
+    tail found.
     """
     found, checked = 0, 0
     last = offsets.size - 1 - first
@@ -216,10 +211,7 @@ class Part:
         return found[:count], parents[:count]
 
     def pull(self, first, closed, front, parents, all_rows=False, early_exit=True, sorted_rows=False):
-        """Rows from slot `first` on: parents of those found, their bits in closed. Returns how many, and arcs seen.
-
-        See pull_rows; sorted_rows: read rows in the order of sort_rows.
-        """
+        """See pull_rows: how many rows were found, and arcs seen. sorted_rows: read rows in the order of sort_rows."""
         words, offsets = len(closed), self.in_offsets
         arcs = int(offsets[min(first + 64 * words, len(offsets) - 1)] - offsets[first])
         tails = self.sorted_tails if sorted_rows else self.tails
@@ -239,10 +231,7 @@ class Part:
         hubs_first(self.in_offsets, self.tails, weight)
 
     def sort_rows(self, weight):
-        """A second copy of the rows of `into`, in which tails of greater weight come first; ties by slot.
-
-        Slots get their places in that order, so that row and place are one number per arc, which sorts quickly.
-        """
+        """A second copy of the rows of `into`, in which tails of greater weight come first; ties by slot."""
         order = np.argsort(-weight.astype(np.int64), kind="stable").astype(self.tails.dtype)
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
@@ -372,8 +361,7 @@ class Lengths:
 def scatter(offsets, neighbours, width, cells, mantissas, exponents, skip, sums, powers, touched):
     """Add every cell's number to the cells of all neighbours but those in skip. Lists those touched; returns how many.
 
-    A vertex has `width` cells, one per source of a batch: cell c of vertex v is v · width + c. sums must be 0 where
-    nothing was added; the caller sets them back to 0.
+    A vertex has `width` cells, one per source of a batch: cell c of vertex v is v · width + c. sums are 0 before.
     """
     count = 0
     for i in range(cells.size):

@@ -1,8 +1,5 @@
-"""Sequential searches that keep the order of the rows they are given, as the NetworkX backend needs it.
-
-Rows are compressed rows, two arrays. Neighbours are visited in the order of their row, so that a caller whose rows have
-the order of another library gets that library's answer, ties included.
-"""
+"""Sequential searches that visit neighbours in the order of their rows: rows in the order of another library give that
+library's answer, ties included."""
 
 import numpy as np
 
@@ -44,11 +41,9 @@ def search(indptr, indices, sources, limit, order, level, parent):
 def close_blocks(indptr, indices, tails, heads, ends, points):
     """Hopcroft and Tarjan (1973): the edges of every biconnected component, as a depth-first search closes them.
 
-    tails, heads   the edges, each from the vertex that is looked at, in the order in which they were looked at
-    ends           after how many edges each component ends
-    points         the articulation points, each once, as they are found; a root after all of its component
-
-    Returns the numbers of components and of points. A loop is an edge of its vertex's component, but not at a root.
+    tails, heads: the edges, in the order of the search; ends: after how many edges each component ends; points: the
+    articulation points as they are found, a root after all of its component. Returns the numbers of components and of
+    points. A loop is an edge of its vertex's component, but not at a root.
     """
     n = len(indptr) - 1
     time = np.zeros(n, np.int64)  # when a vertex was met, from 1
@@ -116,7 +111,7 @@ def close_blocks(indptr, indices, tails, heads, ends, points):
 def peel(indptr, indices, left, order):
     """Kahn (1962): list vertices all of whose predecessors are listed, first found first; return how many.
 
-    left counts every vertex's arcs from vertices that are not listed yet.
+    left: per vertex, the arcs from vertices that are not listed yet.
     """
     tail = 0
     for v in range(len(left)):
@@ -138,8 +133,7 @@ def peel(indptr, indices, left, order):
 
 @inner
 def is_closed(closed, source, u, v):
-    """Whether no path may follow an arc between u and v, in either direction: v is barred, or it joins the source to a
-    head. closed has BARRED or HEAD for some vertices; it is empty if all arcs are open."""
+    """Whether no path may follow an arc between u and v, in either direction; closed is empty if all arcs are open."""
     if closed.size == 0:
         return False
     return closed[v] == BARRED or (u == source and closed[v] == HEAD) or (v == source and closed[u] == HEAD)

@@ -1,7 +1,7 @@
 """The core of a graph: vertices of degree three and more, joined by edges and by chains of vertices of degree two.
 
-Every component is one block (biconnected), so that a chain has two different ends. A cycle has no core; two neighbours
-of it are chosen. Each chain c is kept twice, from either end: p = 2c from x, p ^ 1 = 2c + 1 from y.
+Every component is one block (biconnected), so that a chain has two different ends. Each chain c is kept twice, from
+either end: p = 2c from x, p ^ 1 = 2c + 1 from y.
 
     end[p]       the core vertex that p begins at            begin[p]   where its numbers begin in the arrays below
     twice[..]    2 × the distance of its inner vertices from end[p], ascending, and a number larger than any distance
@@ -48,11 +48,30 @@ class Chains(NamedTuple):
     arcs: Any
     edges: Any
 
+    def rows(self, number: Any, count: int) -> Any:
+        """Rows of the core graph (arcs_of); `number`: of each of its `count` vertices, −1 for others."""
+        x, y = (np.concatenate([number[self.edges[:, k]], number[self.ends[:, k]]]) for k in (0, 1))
+        return arcs_of(count, x, y, np.concatenate([self.edges[:, 2], self.length]))
+
+
+def chains_of(graph: Any, label: Any, lengths: Any, copies: Any = None) -> tuple[Chains, Any]:
+    """The chains of a graph, and its core vertices, component by component."""
+    core = core_vertices(graph, label, copies)
+    found, kept = Chains(*arrays_of(walk_chains, graph.indptr, graph.indices, lengths, core)), np.flatnonzero(core)
+    return found, kept[np.argsort(label[kept], kind="stable")]
+
+
+def places(vertices: Any, n: int) -> Any:
+    """The place of every vertex in a list of some; −1 for others."""
+    place = np.full(n, -1, np.int64)
+    place[vertices] = np.arange(len(vertices))
+    return place
+
 
 def core_vertices(graph: Any, label: Any, copies: Any = None) -> Any:
     """One bool per vertex: vertices of degree 2 are not core, unless they, or a neighbour, stand for several vertices.
 
-    `label`: the component of each vertex. In a component that would have no core, two neighbours are chosen.
+    In a component that would have no core, a cycle, two neighbours are chosen.
     """
     core = np.diff(graph.indptr) != 2
     if copies is not None:
@@ -68,10 +87,9 @@ def core_vertices(graph: Any, label: Any, copies: Any = None) -> Any:
 
 
 def arrays_of(compiled, *arguments):
-    """What a compiled function returns, where that is several arrays.
+    """The result of a compiled function that returns several arrays.
 
-    Numba makes Python's arrays of them one after another. Ctrl-C is raised while the first is made, and the call then
-    ends as a SystemError; here it is KeyboardInterrupt again.
+    Ctrl-C while Numba makes the first of them ends the call as a SystemError; here it is KeyboardInterrupt again.
     """
     try:
         return compiled(*arguments)
@@ -136,9 +154,9 @@ def chained_arcs(indptr: Any, heads: Any, ends: Any) -> Any:
 def grow_batches(indptr, heads, chained, most):
     """Core vertices in batches of neighbours: vertices in order, and where batches begin.
 
-    A batch needs the rows of all ends of its chains. So it grows by the vertex around it that asks for the fewest new
-    rows, of those that wait longest. `chained`: see chained_arcs.
-    In a batch, vertices are in the order of a depth-first search: half of the arcs then lead into the same 32 bytes.
+    A batch needs the rows of all ends of its chains: it grows by the neighbour that needs the fewest new rows, of those
+    that wait longest. In a batch, vertices are in the order of a depth-first search: half of the arcs then lead into
+    the same 32 bytes.
     """
     n = indptr.size - 1
     order, taken, begins = np.empty(n, np.int64), np.zeros(n, np.bool_), [0]
@@ -276,10 +294,8 @@ def chain_scores(C, through, sums, starts, ends, vertex, edge):
 
 
 def arcs_of(K: int, x: Any, y: Any, length: Any) -> tuple[Any, Any, Any, Any, tuple[Any, Any]]:
-    """Rows of the core graph: of all edges and chains between two ends the shortest, and how many are as short.
-
-    Returns offsets, heads, lengths, counts; and the two arcs of each pair of ends, with the pair of every edge or
-    chain, which is −1 if a shorter one exists.
+    """Rows of the core graph: offsets, heads, and of all edges and chains between two ends the least length and how
+    many have it; also the two arcs of each pair of ends, with the pair of every edge or chain, −1 if it is longer.
     """
     low, high = np.minimum(x, y), np.maximum(x, y)
     pair = low * np.int64(K) + high

@@ -5,10 +5,10 @@
     h      inner vertices of p at less than h/2 from e leave there, and one at h/2 leaves by both ends
     code   2 × how many are nearer than h/2, and 1 more if one is at h/2
 
-What is added up, one part after another in a row of sums: scores of core vertices; flows through core arcs; and per
-chain p that begins at e, `first` and `single`: what the first inner vertices, or one alone, send by e, per unit of
-demand; `into`: what comes in by e for the first ones; and starts, ends: pairs that stay in the chain, where they begin
-and end. These are sums of positive numbers, so that small scores keep their digits.
+A row of sums has, one part after another: scores of core vertices; flows through core arcs; and per chain p that begins
+at e, `first` and `single`: what the first inner vertices, or one alone, send by e, per unit of demand; `into`: what
+comes in by e for the first ones; and starts, ends: pairs that stay in the chain, where they begin and end. All terms
+are positive, so that small scores keep their digits.
 """
 
 import numpy as np
@@ -127,6 +127,39 @@ def to_core(C, e, p, k, many, low, high, de, se, df, sf, T, first, codes):
 
 
 @inner
+def way_to(code, i, near, far, d, s, other_d, other_s):
+    """Inner source number i of a chain, to a core vertex: paths, the share of them by e, and the distance."""
+    if 2 * i < code - 1:
+        return s, 1.0, near + d
+    if 2 * i + 1 == code:  # by both ends
+        return s + other_s, s / (s + other_s), near + d
+    return other_s, 0.0, far + other_d
+
+
+@inner
+def enter(C, q, h, amount, paths_x, share_x, paths_y, share_y, into):
+    """Let `amount` enter a chain by both ends; one inner vertex may be as near by either, at h/2 from x. Returns what
+    each end passes on, per unit."""
+    twice, taken, begin_x = C.twice, C.taken, C.begin[q]
+    found = np.int64(C.table[C.table_begin[q] + (h >> C.table_shift[q])])
+    while twice[begin_x + found] < h:
+        found += 1
+    from_x, from_y = begin_x + found, C.begin[q + 1] + C.size[q] - found
+    if twice[from_x] != h:
+        into[from_x] += amount * share_x
+        into[from_y] += amount * share_y
+        return taken[from_x] * share_x, taken[from_y] * share_y
+    from_y -= 1
+    both = 1.0 / (paths_x + paths_y)
+    tie_x, tie_y, middle = share_x * paths_x * both, share_y * paths_y * both, C.own_taken[from_x]
+    into[from_x] += amount * (share_x - tie_x)
+    into[from_x + 1] += amount * tie_x
+    into[from_y] += amount * (share_y - tie_y)
+    into[from_y + 1] += amount * tie_y
+    return taken[from_x] * share_x + middle * tie_x, taken[from_y] * share_y + middle * tie_y
+
+
+@inner
 def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, place, codes, T, first, single, into):
     """All that leaves at e, from e itself and from the chains of some slots, to inner vertices of every other chain.
 
@@ -137,14 +170,11 @@ def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, pla
     half, entered = C.half, C.entered[e]
     begin_slot, end_slot = slots
     many, passes = end_slot - begin_slot, 0.0
-    chains_at, begins, sent, ends, taken, sizes = C.chains, C.begin, C.sent, C.end, C.taken, C.size
-    twice, lengths, own_sent, own_taken = C.twice, C.length, C.own_sent, C.own_taken
-    table, table_begin, table_shift = C.table, C.table_begin, C.table_shift
+    chains_at, begins, sent, ends, lengths = C.chains, C.begin, C.sent, C.end, C.length
     for c in range(chains[0], chains[1]):
         q = 2 * c
-        x, y, begin_x, begin_y, length = ends[q], ends[q + 1], begins[q], begins[q + 1] + sizes[q], lengths[q]
-        cells, shift = table_begin[q], table_shift[q]
-        whole, demand = taken[begin_x + sizes[q]], 0.0
+        x, y, length = ends[q], ends[q + 1], lengths[q]
+        whole, demand = C.taken[begins[q] + C.size[q]], 0.0
         for k in range(many):
             p = chains_at[begin_slot + k]
             if p >> 1 == c or (half and p >> 1 > c):
@@ -156,66 +186,20 @@ def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, pla
             first[at] += whole
             for i in range(least, most):  # one by one
                 there, at = place[ends[p ^ 1]], begins[p] + i
-                near = np.int64(twice[at]) >> 1
+                near, alone = np.int64(C.twice[at]) >> 1, C.own_sent[at]
                 far = lengths[p] - near
-                paths_x, share_x, to_x = se[x], 1.0, near + de[x]
-                if 2 * i >= code_x - 1:
-                    if 2 * i + 1 == code_x:  # by both
-                        paths_x += rows_s[there, x]
-                        share_x = se[x] / paths_x
-                    else:
-                        paths_x, share_x, to_x = rows_s[there, x], 0.0, far + rows_d[there, x]
-                paths_y, share_y, to_y = se[y], 1.0, near + de[y]
-                if 2 * i >= code_y - 1:
-                    if 2 * i + 1 == code_y:
-                        paths_y += rows_s[there, y]
-                        share_y = se[y] / paths_y
-                    else:
-                        paths_y, share_y, to_y = rows_s[there, y], 0.0, far + rows_d[there, y]
-                h = length + to_y - to_x
-                found = np.int64(table[cells + (h >> shift)])
-                while twice[begin_x + found] < h:
-                    found += 1
-                from_x, from_y, alone = begin_x + found, begin_y - found, own_sent[at]
-                if twice[from_x] == h:
-                    from_y -= 1
-                    both = 1.0 / (paths_x + paths_y)
-                    tie_x, tie_y, middle = share_x * paths_x * both, share_y * paths_y * both, own_taken[from_x]
-                    by_x, by_y = taken[from_x] * share_x + middle * tie_x, taken[from_y] * share_y + middle * tie_y
-                    into[from_x] += alone * (share_x - tie_x)
-                    into[from_x + 1] += alone * tie_x
-                    into[from_y] += alone * (share_y - tie_y)
-                    into[from_y + 1] += alone * tie_y
-                else:
-                    by_x, by_y = taken[from_x] * share_x, taken[from_y] * share_y
-                    into[from_x] += alone * share_x
-                    into[from_y] += alone * share_y
+                paths_x, share_x, to_x = way_to(code_x, i, near, far, de[x], se[x], rows_d[there, x], rows_s[there, x])
+                paths_y, share_y, to_y = way_to(code_y, i, near, far, de[y], se[y], rows_d[there, y], rows_s[there, y])
+                by_x, by_y = enter(C, q, length + to_y - to_x, alone, paths_x, share_x, paths_y, share_y, into)
                 T[x] += alone * by_x
                 T[y] += alone * by_y
                 single[at] += by_x + by_y
                 passes += alone * (by_x + by_y)
         passes += demand * whole
         demand += demand_of_e if c >= entered else 0.0
-        h = length + np.int64(de[y]) - de[x]
-        found = np.int64(table[cells + (h >> shift)])
-        while twice[begin_x + found] < h:
-            found += 1
-        from_x, from_y = begin_x + found, begin_y - found
-        if twice[from_x] == h:
-            from_y -= 1
-            share = se[x] / (se[x] + se[y])
-            middle = own_taken[from_x]
-            T[x] += demand * (taken[from_x] + middle * share)
-            T[y] += demand * (taken[from_y] + middle * (1.0 - share))
-            into[from_x] += demand * (1.0 - share)
-            into[from_x + 1] += demand * share
-            into[from_y] += demand * share
-            into[from_y + 1] += demand * (1.0 - share)
-        else:
-            T[x] += demand * taken[from_x]
-            T[y] += demand * taken[from_y]
-            into[from_x] += demand
-            into[from_y] += demand
+        by_x, by_y = enter(C, q, length + np.int64(de[y]) - de[x], demand, se[x], 1.0, se[y], 1.0, into)
+        T[x] += demand * by_x
+        T[y] += demand * by_y
     return passes
 
 
@@ -263,16 +247,10 @@ def around(C, p, de, se, T, single, into):
 
 @inner
 def straight(C, p, distance, paths, starts, ends):
-    """Pairs of inner vertices of one chain p that stay inside: what begins and what ends at each of them, from e.
-
-    `distance`, `paths`: between the ends of the chain, through the core.
-    """
+    """Pairs of inner vertices of one chain p that stay inside: where they begin and end. `distance`, `paths`: between
+    the ends of the chain, through the core."""
     noinline()
-    begin, size, placed = (
-        C.begin[p],
-        C.size[p],
-        (C.begin[p] >> 1) - (p >> 1),
-    )  # inner vertices before those of this chain
+    begin, size, placed = C.begin[p], C.size[p], (C.begin[p] >> 1) - (p >> 1)  # placed: inner vertices before
     starts, ends = starts[placed : placed + size], ends[placed : placed + size]
     twice, first, low = C.twice[begin : begin + size], 0, 0
     a, b = C.own_sent[begin : begin + size], C.own_taken[begin : begin + size]

@@ -120,45 +120,21 @@ class CoreRun:
         self.label = label = engines.engine("cpu").components(graph, False)
         lengths = np.asarray(graph.weights).astype(np.int64) if weighted else np.ones(graph.m, np.int64)
         self._copies = copies
-        is_core = cores.core_vertices(graph, label, copies)
-        self._found = found = cores.Chains(
-            *cores.arrays_of(cores.walk_chains, graph.indptr, graph.indices, lengths, is_core)
-        )
+        self._found, self._kept = found, _ = cores.chains_of(graph, label, lengths, copies)
         self._graph, self._demand, self._threads, self.chains = graph, demand, threads, len(found.size)
-        self._kept = np.flatnonzero(is_core)
-        self._kept = self._kept[np.argsort(label[self._kept], kind="stable")]
-        self._rough = arcs = self._arcs(self._kept)
-        self.K, self.arcs, self.longest = len(self._kept), len(arcs[1]), int(arcs[2].max(initial=1))
+        self.K = len(self._kept)
+        self._rough = arcs = found.rows(cores.places(self._kept, graph.n), self.K)
+        self.arcs, self.longest = len(arcs[1]), int(arcs[2].max(initial=1))
         self._shift = max(int(arcs[2].min(initial=1)).bit_length() - 1, 0)
         label_of = label[self._kept]
         of_chain = np.bincount(label[found.ends[:, 0]], minlength=label.max(initial=0) + 1)
-        vertices, along = (
-            np.bincount(label_of, minlength=len(of_chain)),
-            np.bincount(np.repeat(label_of, np.diff(arcs[0])), minlength=len(of_chain)),
-        )
+        tails = np.repeat(label_of, np.diff(arcs[0]))
+        vertices, along = (np.bincount(of, minlength=len(of_chain)) for of in (label_of, tails))
         self.passes, self.lookups = int((vertices * along).sum()), int((2 * of_chain * (vertices + of_chain)).sum())
 
-    def _arcs(self, core):
-        """Rows of the core graph whose vertices are these, in this order."""
-        found, number = self._found, np.full(self._graph.n, -1, np.int64)
-        number[core] = np.arange(len(core))
-        x, y = (np.concatenate([number[found.edges[:, k]], number[found.ends[:, k]]]) for k in (0, 1))
-        return cores.arcs_of(len(core), x, y, np.concatenate([found.edges[:, 2], found.length]))
-
-    @property
-    def buckets(self):
-        """How many a search needs."""
-        return 1 << ((self.longest >> self._shift) + 1).bit_length()
-
-    @property
-    def possible(self):
-        """Whether a search needs few enough buckets."""
-        return self.buckets <= MOST_BUCKETS
-
-    @property
-    def sizes(self):
-        """Core vertices, pairs of them that are joined, and chains."""
-        return self.K, self.arcs // 2, self.chains
+    buckets = property(lambda self: 1 << ((self.longest >> self._shift) + 1).bit_length(), doc="Of a search.")
+    possible = property(lambda self: self.buckets <= MOST_BUCKETS, doc="Whether a search needs few enough buckets.")
+    sizes = property(lambda self: (self.K, self.arcs // 2, self.chains), doc="Core vertices, joined pairs, chains.")
 
     def batch_size(self):
         """Core vertices of a batch."""
@@ -168,19 +144,16 @@ class CoreRun:
         """The arrays of the run; only now, as they are not needed to know how much work it is. `size`: of batches."""
         found, graph, K, C = self._found, self._graph, self.K, self.chains
         self.size = size or self.batch_size()
-        number = np.full(graph.n, -1, np.int64)
-        number[self._kept] = np.arange(K)
         rough = self._rough[:2]
-        order, first = cores.arrays_of(
-            cores.grow_batches, *rough, cores.chained_arcs(*rough, number[found.ends]), self.size
-        )
+        chained = cores.chained_arcs(*rough, cores.places(self._kept, graph.n)[found.ends])
+        order, first = cores.arrays_of(cores.grow_batches, *rough, chained, self.size)
         self.core = kept = self._kept[order]
-        indptr, heads, lengths, self._counts, self._pairs = self._arcs(kept)
+        number = cores.places(kept, graph.n)
+        indptr, heads, lengths, self._counts, self._pairs = found.rows(number, K)
         counts = back = self._counts
         if self._copies is not None:
             copies = self._copies[kept]
             counts, back = self._counts * copies[heads], self._counts * np.repeat(copies, np.diff(indptr))
-        number[kept] = np.arange(K)
         by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # neighbours in the core are near here too
         size, length, ends = found.size[by_end], found.length[by_end], number[found.ends[by_end]].reshape(-1)
         self._by_end, starts = by_end, np.cumsum(found.size) - found.size

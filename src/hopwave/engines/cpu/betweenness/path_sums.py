@@ -6,8 +6,8 @@
     stress   τ(v) = Σ 1 + τ(w),           the source adds σ(v) · τ(v)      (Brandes 2008, section 3.1)
     load     τ(v) = Σ (1 + τ(w)) / σ(w),  the source adds τ(v)             (section 3.3; NetworkX's load)
 
-Sums are over the successors w of v, one level farther. Sources are dealt in parts that do not depend on the number of
-threads, and the parts are added up in their order: no bit of a score depends on it either.
+Sums are over the successors w of v, one level farther. Scores do not depend on the number of threads: nor do the parts
+into which sources are divided, and these are added up in their order.
 """
 
 from collections import namedtuple
@@ -84,11 +84,8 @@ def add_source(indptr, indices, own, found, load, scores):
 
 @inner
 def share_of_group(indptr, indices, own, found, shared):
-    """Σ over the targets of a search of the part of their shortest paths that touches the group.
-
-    Every vertex holds its path count σ, scaled per level (path_counts.rescale_level), and in τ the part of its paths
-    that avoid the group. Where counts in one level differ by more than 2^1400, those of the rarest are approximate.
-    """
+    """Σ over the targets of a search of the part of their shortest paths that touches the group. τ: the other part.
+    If counts in one level differ by more than 2^1400, those of the rarest are approximate."""
     noinline()
     level, order, sigma, tau, member = own.level, own.order, own.sigma, own.tau, shared.member
     s = order[0]

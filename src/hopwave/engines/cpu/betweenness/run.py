@@ -1,9 +1,7 @@
 """Sums of dependencies on the CPU: workers process blocks of sources, and results are added in the order of the blocks.
 
-Most arcs of an irregular graph lead to few vertices. Numbered at random, each of these shares its cache lines with
-vertices that are rarely read. Numbered by degree, the vertices read most are adjacent: 1.6 to 1.9 times faster on
-Kronecker graphs (benchmarks/results/cpu-betweenness.md). policy.worth_renumbering decides; the
-result is kept with the graph.
+Most arcs of an irregular graph lead to few vertices. Numbered by degree, these share cache lines
+(policy.worth_renumbering).
 """
 
 from dataclasses import replace
@@ -25,11 +23,9 @@ from hopwave.engines.ledger import total
 from hopwave.graph import Graph
 from hopwave.graph.csr import Rows
 
-NO_CUTOFF = np.iinfo(np.int32).max
-
 
 class Accumulation:
-    """A run over many sources that can stop after any block and go on. `total` is what the first blocks summed to."""
+    """A run over many sources that can stop after any block and continue. `total`: the sum of the first blocks."""
 
     kernel = property(lambda self: kernels.take_sources)
     reuses = True  # whether workers' arrays are left with the graph, to another run
@@ -39,7 +35,7 @@ class Accumulation:
         width = m if job.edges else n * (2 if job.squares else 1)
         self.job, self._loaded, self._n = job, loaded, n
         self._copies = state.ALL_ALIKE if job.copies is None else job.copies
-        self.size = policy.block_size(job.planned_sources, flows=job.edges and not job.weighted and not loaded.flat)
+        self.size = policy.block_size(job.planned_sources, job.edges)
         self.blocks = -(-len(job.sources) // self.size)
         self.total = np.zeros(width)
         self.certificate = np.zeros((len(job.sources), 2))
@@ -50,17 +46,16 @@ class Accumulation:
         self.A = self._rows(loaded)
         most = 1 if job.copies is None else int(job.copies.max(initial=1))
         self._limits = state.Limits(
-            cutoff=self._hop_limit(),
+            cutoff=state.hop_limit(job.cutoff),
             size=self.size,
             endpoints=bool(job.endpoints),
             edges=bool(job.edges),
             squares=bool(job.squares),
             degree_bits=loaded.degree_bits + (most - 1).bit_length(),
             findable=int(loaded.findable),
-            pulls=policy.pulls_of(plan, loaded, job.edges),
+            pulls=policy.pulls_of(plan, loaded),
             cached=n <= policy.CACHED_VERTICES,
             along_rows=policy.adds_along_rows(n, m, loaded.flat, job.planned_sources),
-            directed=bool(loaded.graph.directed),
         )
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
         self._demand = state.demand_of(job)
@@ -74,9 +69,6 @@ class Accumulation:
     def _rows(self, loaded):
         """The graph as the kernel reads it."""
         return loaded.adjacency("any")
-
-    def _hop_limit(self):
-        return NO_CUTOFF if self.job.cutoff is None else int(min(self.job.cutoff, NO_CUTOFF))
 
     @staticmethod
     @lru_cache(maxsize=64)  # a call on a small graph takes no longer than the list of its arrays
@@ -106,11 +98,6 @@ class Accumulation:
             blocks=self.blocks,
             limits=self._limits,
         )
-        self._run(shared, poll)
-        return self.done
-
-    def _run(self, shared, poll):
-        """Workers, from where the control cells say, until all is done or poll returns true."""
         if not self._states:
             self._states = (self.reuses and self._loaded.spare("workers")) or []
         while len(self._states) < self.workers:
@@ -120,23 +107,20 @@ class Accumulation:
             with compiling(self.kernel):
                 run_workers(self.kernel, self.A, states, shared, poll)
         finally:
-            self.extended += int(shared.control[state.EXTENDED])
-        self._check(shared.control)
+            self.extended += int(control[state.EXTENDED])
+        self._check(control)
         if self.reuses and self.done == self.blocks and self.job.memory_limit is None:
-            self._leave_states()
-            self._leave_scores(shared)
+            self._leave(shared.scores)
+        return self.done
 
-    def _leave_states(self):
-        """Leave workers' arrays to another run."""
+    def _leave(self, scores):
+        """Leave workers' arrays and the rows of blocks to another run."""
         states, self._states = self._states, []
         one = states[0]  # of successors, only those of pushed levels were written
         recorded = one.successors[: None if self._limits.pulls == policy.PULL_NEVER else 0]
         touched = one.sigma, one.gathered, one.queue, one.starts, recorded
         self._loaded.leave("workers", states, len(states) * sum(array.nbytes for array in touched))
-
-    def _leave_scores(self, shared):
-        """Leave the rows of blocks to another run."""
-        self._loaded.leave(("scores", *shared.scores.shape), shared.scores, shared.scores.nbytes)
+        self._loaded.leave(("scores", *scores.shape), scores, scores.nbytes)
 
     def _check(self, control):
         """Raise an error if a worker found that the job cannot be done."""

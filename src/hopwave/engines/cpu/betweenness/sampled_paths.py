@@ -1,23 +1,20 @@
 """One shortest path between a random pair (s, t), drawn uniformly among all of them; workers draw many.
 
 Two searches, forward from s and backward from t. The side whose next level has fewer arcs continues, one full level at
-a time. While they have not met, d(s, t) is greater than a + b, the depths of both sides. When a level from a meets the
-other side, it does so at depth b: d(s, t) = a + b + 1, and every shortest path has exactly one arc (u, v) between the
-two sides. So (u, v) is drawn in proportion to σ_s(u) · σ_t(v), and from both its ends a walk leads to s and t, each
-step to a predecessor in proportion to its σ. (Borassi & Natale, KADABRA, section 3.)
+a time. When a level beyond depth a meets the other side, at depth b, then d(s, t) = a + b + 1, and every shortest path
+has exactly one arc (u, v) between the sides. So (u, v) is drawn in proportion to σ_s(u) · σ_t(v), and from both its
+ends a walk leads to s and t, each step to a predecessor in proportion to its σ. (Borassi & Natale, KADABRA, section 3.)
 
-Encodings
-    level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side. No vertex is on both.
-    σ          only ratios between vertices of one level matter. Below 2^MAX_BITS they are float64. If they may be
-               larger, they are counted again as mantissa · 2^exponent (`recount`), for this one pair.
-    random     number j of pair i is a hash of (start, i, j) only (generate/counter.py): the same on any thread.
+    level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side
+    σ          float64 below 2^MAX_BITS; else counted again as mantissa · 2^exponent (`recount`), for this one pair
+    random     number j of pair i is a hash of (start, i, j) only (generate/counter.py): the same on any thread
 """
 
 from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import READY
+from hopwave.engines.cpu.betweenness.state import READY, hop_limit
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE
@@ -32,13 +29,13 @@ LONG = 64  # arcs of a list from which on a walk looks for a shorter way to the 
 SEARCHED = 16  # arcs of a list that take as long as a search in the list of another vertex
 ROUNDING = 1e-9  # by which the path counts of predecessors may differ from their sum
 
-# Rows of the graph, as two tuples: to go on along from side 0 (forward) and 1 (backward). A walk back from a side goes
-# along the rows of the other. degree_bits: log2 of the greatest number of arcs into a vertex, for both sides.
-Graph = namedtuple("Graph", "indptr indices degree_bits ascending")
+# Rows of the graph, as two tuples: along which side 0 (forward) and 1 (backward) continue; a walk back goes along those
+# of the other side. degree_bits: log2 of the greatest number of arcs into a vertex, for both sides.
+Graph = namedtuple("Graph", "indptr indices degree_bits ascending cutoff")
 # One worker's arrays. queues: one per side. here: a row of cells per side. before[i]: weight of the arcs across from
 # the first i + 1 vertices of the level that met.
 WorkerState = namedtuple("WorkerState", "level sigma exponent queues here before path counts sums")
-SharedState = namedtuple("SharedState", "control start last cutoff")
+SharedState = namedtuple("SharedState", "control start last")
 
 # Cells of here: where the last level begins and ends in the queue, the end of all that was visited, arcs that leave the
 # last level, its depth, and an upper bound of log2 of its path counts.
@@ -81,10 +78,7 @@ def pair(key, n):
 @inner
 def expand(indptr, indices, level, sigma, before, queue, begin, end, new):
     """One level of one side. Returns the new end of its queue, the arcs that leave what it found, and Σ σ_s(u) σ_t(v)
-    over the arcs (u, v) to the other side: 0.0 as long as the sides do not meet.
-
-    It takes arrays one by one: a call that passes a whole record takes longer than a small level.
-    """
+    over the arcs (u, v) to the other side. (A call that passes a whole record takes longer than a small level.)"""
     noinline()
     tail, arcs, total, met = end, 0, 0.0, False
     for i in range(begin, end):
@@ -207,9 +201,8 @@ def arcs_between(indptr, indices, u, v):
 def walk(graph, own, side, place, wide, key, number):
     """From path[place] to the root of its side, each vertex one place before the last, or after it on side 1.
 
-    Each step goes to a predecessor in proportion to its σ; the σ of all must add up to that of the vertex. Predecessors
-    are found in the list of the vertex; if that is long, in the lists of the nearer level, where there are few.
-    Returns the place of the root, or -1 where the way ends before it or a count is wrong.
+    Predecessors, whose σ must add up to that of the vertex, are found in its list, or, if that is long, in the lists of
+    the nearer level. Returns the place of the root, or -1 if the walk ends before it or a count is wrong.
     """
     noinline()
     level, sigma, exponent, path = own.level, own.sigma, own.exponent, own.path
@@ -295,8 +288,8 @@ def draw(graph, own, side, total, wide, key):
 
 
 @inner
-def sample(graph, own, key, n, cutoff):
-    """One pair, and one of its shortest paths, if there is one of up to cutoff hops."""
+def sample(graph, own, key, n):
+    """One pair, and one of its shortest paths, if there is one within the cutoff."""
     noinline()
     level, sigma, here, sums, before = own.level, own.sigma, own.here, own.sums, own.before
     s, t = pair(key, n)
@@ -308,7 +301,7 @@ def sample(graph, own, key, n, cutoff):
         here[side, BEGIN], here[side, END], here[side, TAIL], here[side, DEPTH], here[side, BITS] = 0, 1, 1, 0, 0
         here[side, LEAVING] = np.int64(indptr[root + 1]) - np.int64(indptr[root])
     wide, total = False, 0.0
-    while here[0, LEAVING] > 0 and here[1, LEAVING] > 0 and here[0, DEPTH] + here[1, DEPTH] < cutoff:
+    while here[0, LEAVING] > 0 and here[1, LEAVING] > 0 and here[0, DEPTH] + here[1, DEPTH] < graph.cutoff:
         side = int(here[0, LEAVING] > here[1, LEAVING])
         queue, mine = own.queues[side], here[side]
         sums[ARCS] += mine[LEAVING]
@@ -344,14 +337,13 @@ def take_pairs(graph, own, shared):
         if first == until:
             return
         for i in range(first, until):
-            sample(graph, own, key_of(shared.start, i), n, shared.cutoff)
+            sample(graph, own, key_of(shared.start, i), n)
         atomic_add(control, FINISHED, until - first)
 
 
 # ------------------------------------------------------------------ runs
 
 
-NO_CUTOFF = np.iinfo(np.int32).max
 BYTES_PER_VERTEX = 48  # of one worker's arrays
 PAIRS_PER_WORKER = 64  # at least
 
@@ -388,6 +380,7 @@ class PathSampling:
             (A.indices, A.in_indices),
             (loaded.degree_bits, out_bits),
             graph._order == "ascending",
+            hop_limit(self.job.cutoff),
         )
 
     def advance(self, until, poll):
@@ -401,7 +394,7 @@ class PathSampling:
         states = self._states[:workers]
         control = new_control(READY)
         control[NEXT_BATCH] = control[FINISHED] = self.done
-        shared = SharedState(control, np.uint64(self.job.start), np.int64(until), self._hop_limit())
+        shared = SharedState(control, np.uint64(self.job.start), np.int64(until))
         try:
             with compiling(self.kernel):
                 run_workers(self.kernel, self._graph, states, shared, poll)
@@ -420,9 +413,6 @@ class PathSampling:
 
     def _bytes_per_worker(self):
         return BYTES_PER_VERTEX * self._n
-
-    def _hop_limit(self):
-        return np.int64(NO_CUTOFF if self.job.cutoff is None else min(self.job.cutoff, NO_CUTOFF))
 
     def _worker_state(self):
         n = self._n

@@ -1,11 +1,7 @@
 """One shortest path along weights between a random pair (s, t), drawn uniformly among all of them.
 
-A search from s settles what is as near as t or nearer, with the number of shortest paths (betweenness/weighted.py).
-From t a walk leads back to s, each step to a predecessor in proportion to its σ. A search from both ends would have to
-add up lengths from t on, too, and ties are defined by the float64 sums from s on.
-
-Pairs and random numbers are those of betweenness/sampled_paths.py. Where σ outgrows float64, or arcs add nothing to a
-distance, this one pair is counted again with an exponent per vertex.
+A search from s settles all vertices up to the distance of t (betweenness/weighted.py); from t a walk leads back to s. A
+search from both ends would add up lengths from t on as well, but ties are defined by the float64 sums from s on.
 """
 
 from collections import namedtuple
@@ -27,10 +23,7 @@ WeightedPathState = namedtuple("WeightedPathState", "search path counts sums")
 
 @inner
 def walk(own, path, s, exponent, key):
-    """From path[0] back to s. Returns how many arcs the path has, or -1 if it does not end or a count is wrong.
-
-    `exponent`: those of path counts, empty where they have none.
-    """
+    """From path[0] back to s. Returns how many arcs the path has, or -1 if it does not end or a count is wrong."""
     noinline()
     nodes, before, wide = own.nodes, own.before, exponent.size > 0
     v, length = path[0], 0
@@ -131,9 +124,6 @@ class WeightedPathSampling(hops.PathSampling):
 
     def _rows(self, loaded):
         return weighted.rows_with_lengths(loaded, self.job.cutoff)
-
-    def _hop_limit(self):
-        return np.int64(0)  # not used: the cutoff is a length, and is with the rows
 
     def _bytes_per_worker(self):
         return weighted.bytes_of_state(self._n, len(self._graph.indices), False) + 12 * self._n

@@ -1,20 +1,18 @@
 """Betweenness of a small graph: all sources in one compiled call on the calling thread.
 
-On a few dozen vertices a source takes less than a microsecond. Waking workers, and calls that pass a dozen arrays each,
-would take longer. Names are those of betweenness/state.py; every level is pushed.
+On a few dozen vertices a source takes less than a microsecond. Names are those of betweenness/state.py; every level is
+pushed.
 """
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import counts, demand_of
+from hopwave.engines.cpu.betweenness.state import counts, demand_of, hop_limit
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import outer
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 
-NO_CUTOFF = np.iinfo(np.int32).max
-# Of a vertex that is not visited, above every depth: "is a successor" is then one comparison.
-UNVISITED = np.int32(2**31 - 1)
+UNVISITED = np.int32(2**31 - 1)  # above every depth: "is a successor" is then one comparison
 
 
 class SmallAccumulation:
@@ -36,25 +34,19 @@ class SmallAccumulation:
         job = self.job
         self.done = first
         if first < self.blocks:
-            cutoff = NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF)
             arrays = *self._loaded.rows, job.sources, *demand_of(job), self.total, self.certificate
-            options = cutoff, self._loaded.degree_bits, job.endpoints, job.edges, job.squares
+            options = hop_limit(job.cutoff), self._loaded.degree_bits, job.endpoints, job.edges, job.squares
             try:
-                if not sum_dependencies(*arrays, *options):
-                    self._count_scaled(poll)
+                if not sum_dependencies(*arrays, *options):  # path counts must be scaled
+                    run, done = self._otherwise(), 0
+                    while done < run.blocks:
+                        done = run.advance(done, poll)
+                    self.total[:], self.certificate[:], self.extended = run.total, run.certificate, run.extended
                 self.done = self.blocks
             except BaseException:  # Ctrl-C, perhaps between the sums and their being counted
                 self.total = np.zeros(len(self.total))
                 raise
         return self.done
-
-    def _count_scaled(self, poll):
-        """Sums over all sources with scaled path counts: plain ones would outgrow float64."""
-        run = self._otherwise()
-        done = 0
-        while done < run.blocks:
-            done = run.advance(done, poll)
-        self.total[:], self.certificate[:], self.extended = run.total, run.certificate, run.extended
 
 
 @outer

@@ -1,8 +1,7 @@
 """Betweenness from one source, compiled (Brandes; TurboBC, Algorithm 1). See betweenness/state.py for the arrays.
 
-Forward: path counts σ̂, level after level. Backward: dependencies δ, from the last level. Shares are stored with a minus
-sign. An arc leads at most one level farther, and only farther levels have shares: the sign identifies successors, and
-no branch depends on it.
+An arc leads at most one level farther, and only farther levels have shares, which are negative: the sign identifies
+successors, and no branch depends on it.
 """
 
 import math
@@ -10,15 +9,6 @@ import math
 import numpy as np
 
 from hopwave.engines.cpu.betweenness import state
-from hopwave.engines.cpu.betweenness.state import (
-    BEGINS,
-    EXTENDED,
-    claim_block,
-    copies_of,
-    counts,
-    demand_at,
-    finish_block,
-)
 from hopwave.engines.cpu.integers import ONE, U0, U1, U4, U6, U8, U16, U63
 from hopwave.engines.cpu.intrinsics import (
     atomic_add,
@@ -40,10 +30,9 @@ from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD
 
 @inner
 def push_counting(A, own, begin, end, used, arcs):
-    """One level forward, by the arcs that leave it. Its successors are recorded, as arc numbers where `arcs`.
+    """One level forward, by the arcs that leave it. Returns the new ends of the queue and of the recorded successors.
 
-    used: how many successors are recorded so far. Returns the new end of the queue, and of the successors. What the
-    vertices 4, 8 and 16 places ahead will need is prefetched, as in search/steps.push_alone.
+    arcs: whether successors are recorded as arc numbers. Prefetches are those of search/steps.push_alone.
     """
     noinline()
     indptr, indices, sigma = A.indptr, A.indices, own.sigma
@@ -77,11 +66,7 @@ def push_counting(A, own, begin, end, used, arcs):
 
 @inner
 def push_counting_cached(A, own, begin, end, used, arcs):
-    """`push_counting` for graphs that fit into a cache, where a mispredicted branch costs more than a useless store.
-
-    Every neighbour is stored, and the ends of queue and successors move on only if it belongs there. With branches, 256
-    sources of 5,000 vertices (preferential attachment) take 1.3 times as long.
-    """
+    """`push_counting` for graphs that fit into a cache, where a mispredicted branch costs more than a useless store."""
     noinline()
     indptr, indices, sigma = A.indptr, A.indices, own.sigma
     queue, starts, successors = own.queue, own.starts, own.successors
@@ -105,11 +90,10 @@ def push_counting_cached(A, own, begin, end, used, arcs):
 
 @inner
 def pull_counting(A, own, end):
-    """One level forward, by the rows of unvisited vertices: every in-neighbour in the frontier counts.
+    """One level forward, by the rows of unvisited vertices. Returns the new end of the queue.
 
-    Those are the neighbours with a positive σ̂: any vertex of an earlier level would have found v before. No branch
-    depends on them, since it would be mispredicted for every third. The sums of 64 vertices are written together, so
-    that no row waits for the sum of the row before. Returns the new end of the queue.
+    In-neighbours in the frontier are those with a positive σ̂: a vertex of an earlier level would have found v before.
+    The sums of 64 vertices are written together, so that no row waits for the sum of the row before.
     """
     noinline()
     in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, own.sigma
@@ -138,10 +122,7 @@ def pull_counting(A, own, end):
 
 @inner
 def count_along_rows(A, own, begin, end):
-    """Add up the σ̂ of a pushed level, queue[begin:end], again: in the order of rows, as threads do that share a source.
-
-    Predecessors are the in-neighbours with a positive σ̂, as in a pull.
-    """
+    """Add up the σ̂ of a pushed level, queue[begin:end], again: in the order of rows, as threads that share a source."""
     noinline()
     in_indptr, in_indices, queue, sigma = A.in_indptr, A.in_indices, own.queue, own.sigma
     end = np.uint64(end)
@@ -159,8 +140,7 @@ def count_along_rows(A, own, begin, end):
 
 @inner
 def settle(A, own, begin, end, counting_arcs):
-    """Make the σ̂ of the complete level queue[begin:end] positive. Returns how many arcs leave it, or 0 if they are not
-    wanted, and the greatest σ̂."""
+    """Make the σ̂ of the complete level queue[begin:end] positive. Returns the arcs that leave it and the greatest σ̂."""
     noinline()
     indptr, queue, sigma = A.indptr, own.queue, own.sigma
     begin, end, greatest = np.uint64(begin), np.uint64(end), 0.0
@@ -237,10 +217,10 @@ def forward(A, own, shared, source):
 
 
 @inner
-def back_by_successors(own, begin, end, row, squares, extra, demand, targets, cached):
-    """δ of a level that was pushed: nothing but its successors is read. Returns Σ δ."""
+def back_by_successors(A, own, begin, end, row, squares, extra, demand, targets, cached, edges):
+    """δ of a level that was pushed, from its recorded successors; if `edges`, also their flows. Returns Σ δ."""
     noinline()
-    sigma, queue, starts, successors = own.sigma, own.queue, own.starts, own.successors
+    indices, sigma, queue, starts, successors = A.indices, own.sigma, own.queue, own.starts, own.successors
     total = 0.0
     end = np.uint64(end)
     for i in range(np.uint64(begin), end):
@@ -249,48 +229,32 @@ def back_by_successors(own, begin, end, row, squares, extra, demand, targets, ca
             prefetch_to_write(row, queue[i + U8])
             prefetch(sigma, successors[starts[i + U4]])
         u = queue[i]
-        gathered = 0.0
-        for p in range(np.uint64(starts[i]), np.uint64(starts[i + U1])):
-            gathered -= sigma[successors[p]]
-        paths = sigma[u]
+        paths, gathered = sigma[u], 0.0
+        if edges:
+            for p in range(np.uint64(starts[i]), np.uint64(starts[i + U1])):
+                j = successors[p]
+                share = sigma[indices[j]]
+                row[j] -= paths * share
+                gathered -= share
+        else:
+            for p in range(np.uint64(starts[i]), np.uint64(starts[i + U1])):
+                gathered -= sigma[successors[p]]
         delta = paths * gathered
         weight = state.counts(demand, targets, u)
         sigma[u] = -((weight + delta) / paths)
-        row[u] += delta + extra * weight
-        if squares.size:
-            squares[u] += delta * delta
+        if not edges:
+            row[u] += delta + extra * weight
+            if squares.size:
+                squares[u] += delta * delta
         total += delta
     return total
 
 
 @inner
-def back_by_arcs(A, own, begin, end, row, demand, targets):
-    """δ of a level that was pushed, and for edge scores the flow through each arc. Returns the sum of all flows."""
-    noinline()
-    indices, sigma, queue = A.indices, own.sigma, own.queue
-    starts, successors = own.starts, own.successors
-    total = 0.0
-    for i in range(begin, end):
-        u = queue[i]
-        paths = sigma[u]
-        gathered = 0.0
-        for p in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
-            j = successors[p]
-            flow = -sigma[indices[j]]
-            row[j] += paths * flow
-            gathered += flow
-        total += paths * gathered
-        weight = state.counts(demand, targets, u)
-        sigma[u] = -((weight + paths * gathered) / paths)
-    return total
-
-
-@inner
 def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, demand, targets):
-    """δ of a level that was pulled, queue[begin:end]. Its successors are among the level behind it, queue[end:stop].
+    """δ of a level that was pulled, queue[begin:end], from the next one, queue[end:stop]. Returns Σ δ.
 
-    gather: whether vertices gather from their successors; else successors scatter to them. edges: row takes the flow
-    through each arc, and vertices must gather. Returns Σ δ.
+    gather: whether vertices gather from their successors, as `edges` requires; else successors scatter to them.
     """
     noinline()
     sigma, gathered, queue = own.sigma, own.gathered, own.queue
@@ -338,7 +302,7 @@ def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, d
 
 @inner
 def last_level(own, begin, end, row, extra, demand, targets):
-    """δ is 0, since there are no successors."""
+    """δ is 0."""
     noinline()
     sigma, queue = own.sigma, own.queue
     for i in range(begin, end):
@@ -351,7 +315,7 @@ def last_level(own, begin, end, row, extra, demand, targets):
 
 @inner
 def backward(A, own, shared, demand, count, row, squares):
-    """From the last level back to the source: δ is added to row, δ² to squares unless that is empty.
+    """Add δ to row, from the last level back to the source, and δ² to squares unless that is empty.
 
     Returns Σ δ, and what it must be: Σ (d - 1) over the targets.
     """
@@ -376,13 +340,11 @@ def backward(A, own, shared, demand, count, row, squares):
         elif levels[level, state.IS_PULLED]:
             stop, fewer = levels[level + 2, state.BEGINS], levels[level, state.ARCS] <= levels[level + 1, state.ARCS]
             found += back_by_rows(A, own, begin, end, stop, edges or fewer, edges, row, squares, extra, demand, targets)
-        elif edges:
-            found += back_by_arcs(A, own, begin, end, row, demand, targets)
         else:
-            found += back_by_successors(own, begin, end, row, squares, extra, demand, targets, cached)
+            found += back_by_successors(A, own, begin, end, row, squares, extra, demand, targets, cached, edges)
         if shared.copies.size:
             state.multiply(sigma, queue, begin, end, shared.copies)
-        if levels[level, state.SHIFT]:  # this level was scaled: the one before must see it in its own scale
+        if levels[level, state.SHIFT]:  # into the scale of the level before
             factor = 2.0 ** np.float64(-levels[level, state.SHIFT])
             for i in range(begin, end):
                 sigma[queue[i]] *= factor
@@ -420,16 +382,16 @@ def count_outward(A, queue, source, cutoff, copies, depth, mantissa, exponent):
 
 
 @inner
-def extended_source(A, own, shared, demand, source, row, squares, depth, mantissa, exponent, shares):
-    """source.one_source with σ as mantissa · 2^exponent per vertex: slower, and right however much a level spans.
+def extended_source(A, own, shared, demand, source, row, squares):
+    """one_source with σ as mantissa · 2^exponent per vertex: slower, and right however much a level spans.
 
     A share is (t + δ) / mantissa: a predecessor takes its own mantissa times that, times 2 to the power of what their
-    exponents differ by, which is at most 0, so that δ itself needs no exponent. The last four arrays are filled here.
+    exponents differ by, which is at most 0, so that δ itself needs no exponent.
     """
     noinline()
     indptr, indices, queue, targets, copies = A.indptr, A.indices, own.queue, shared.targets, shared.copies
-    depth[:] = -1
-    mantissa[:] = 0.0
+    n = own.sigma.size
+    depth, exponent, mantissa, shares = np.full(n, -1, np.int32), np.empty(n, np.int64), np.zeros(n), np.empty(n)
     tail = count_outward(A, queue, source, shared.limits.cutoff, copies, depth, mantissa, exponent)
     edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
     found, due, counted = 0.0, 0.0, 0.0
@@ -439,13 +401,13 @@ def extended_source(A, own, shared, demand, source, row, squares, depth, mantiss
         for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
             v = indices[j]
             if depth[v] == depth[u] + 1:
-                flow = mantissa[u] * shares[v] * two_to(min(0, np.int64(exponent[u]) - np.int64(exponent[v])))
+                flow = mantissa[u] * shares[v] * two_to(min(0, exponent[u] - exponent[v]))
                 delta += flow
                 if edges:
                     row[j] += flow
                     found += flow
-        weight = counts(demand, targets, u)
-        shares[u] = (weight + delta) / mantissa[u] * copies_of(copies, u)
+        weight = state.counts(demand, targets, u)
+        shares[u] = (weight + delta) / mantissa[u] * state.copies_of(copies, u)
         if i > 0:
             due += (depth[u] if edges else depth[u] - 1) * weight
             counted += weight
@@ -477,31 +439,23 @@ def forget(sigma, queue, reached):
 @inner
 def one_source(A, own, shared, number, row, squares):
     """Add what one source contributes to the scores to row. Returns both sides of its certificate."""
-    source, demand = shared.sources[number], demand_at(shared, number)
+    source, demand = shared.sources[number], state.demand_at(shared, number)
     count = forward(A, own, shared, source)
     if count < 0:
-        forget(own.sigma, own.queue, own.levels[1 - count, BEGINS])
-        atomic_add(shared.control, EXTENDED, 1)
-        n = own.sigma.size
-        depth, exponent = np.empty(n, np.int32), np.empty(n, np.int32)
-        return extended_source(A, own, shared, demand, source, row, squares, depth, np.empty(n), exponent, np.empty(n))
+        forget(own.sigma, own.queue, own.levels[1 - count, state.BEGINS])
+        atomic_add(shared.control, state.EXTENDED, 1)
+        return extended_source(A, own, shared, demand, source, row, squares)
     found, due = backward(A, own, shared, demand, count, row, squares)
-    forget(own.sigma, own.queue, own.levels[count, BEGINS])
+    forget(own.sigma, own.queue, own.levels[count, state.BEGINS])
     return found, due
+
+
+take_blocks = state.blocks_of(one_source)
 
 
 @outer
 def take_sources(A, own, shared):
-    """A worker: blocks of sources until none remains. A block has a row of scores of its own until it is committed."""
+    """A worker's run."""
     A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
-    scores, sources, size, n = shared.scores, shared.sources, shared.limits.size, own.sigma.size
-    forget(own.sigma, own.queue, n)
-    while True:
-        block = claim_block(shared)
-        if block < 0:
-            return
-        row = scores[block % scores.shape[0]]
-        squares = row[n:] if shared.limits.squares else row[:0]
-        for i in range(block * size, min((block + 1) * size, sources.size)):
-            shared.certificate[i, 0], shared.certificate[i, 1] = one_source(A, own, shared, i, row, squares)
-        finish_block(shared, block)
+    forget(own.sigma, own.queue, own.sigma.size)
+    take_blocks(A, own, shared, own.sigma.size)

@@ -1,17 +1,13 @@
-"""What betweenness from one source works on: a worker's own arrays, and what all workers share.
+"""Arrays of betweenness from one source, and the blocks of sources that workers take.
 
-    σ̂   path counts over 2^shift, one shift per level         t   what a path to a vertex counts, mostly 1
-    δ   dependencies: δ(v) = Σ σ(v)/σ(w) · (t(w) + δ(w)) over the successors w of v
-    m   copies, mostly 1: a vertex that stands for m passes on m times the paths that reach one of them, and takes
-        shares of 1/m of them; σ and δ are those of all m
+σ̂   path counts over 2^shift, one shift per level         t   weight of a path to a vertex, mostly 1
+δ   dependencies: δ(v) = Σ σ(v)/σ(w) · (t(w) + δ(w)) over the successors w of v
+m   copies, mostly 1: a vertex that stands for m vertices passes on m times the paths that reach one of them
 
-Encodings
-    sigma[v]   0 before v is visited, -σ̂(v) while its level is being found, σ̂(v) afterwards: "is a successor" is one
-               comparison, and a search reads one number per neighbour. On the way back it becomes v's share with
-               a minus sign, -(t(v) + δ(v)) / σ̂(v), of which each predecessor u of v takes σ̂(u) times.
-    successors of the vertices of pushed levels, in queue order, from the forward pass: the way back then reads nothing
-               else. Levels that were pulled have none, and are walked back along their rows.
-    scores     are added up block by block of sources, in order, so that the number of threads changes no bit of them.
+sigma[v]   0 before v is visited, -σ̂(v) while its level is being found, σ̂(v) afterwards; on the way back v's share
+           with a minus sign, -(t(v) + δ(v)) / σ̂(v), of which each predecessor u takes σ̂(u) times
+successors of pushed levels, in queue order; pulled levels are walked back along their rows
+scores     are added in the order of blocks: they do not depend on the number of threads
 """
 
 from collections import namedtuple
@@ -31,38 +27,38 @@ from hopwave.engines.cpu.workers import CONTROL_CELLS, FAILED, FINISHED, NEXT_BA
 from hopwave.engines.ledger import declare
 
 # One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
-# gathered: what the vertices of a pulled level take from their successors; on the way out, the sums of 64 vertices.
+# gathered: shares from the successors of a pulled level; on the way out, the sums of 64 vertices.
 WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited")
-# scores: one row per block in work, with Σ δ², where wanted, behind Σ δ; total: what is committed. targets is empty
-# where every vertex counts 1 as a target, and so are origins, one number per source, where every source counts 1, and
-# copies, where every vertex stands for itself alone.
-# certificate: two numbers per source (algorithms/brandes.certify).
+# scores: one row per unfinished block, Σ δ and, if wanted, Σ δ²; total: all committed blocks; certificate: two numbers
+# per source (algorithms/brandes.certify). targets, origins (per source) and copies are empty if all of them are 1.
 SharedState = namedtuple(
     "SharedState", "sources targets origins copies scores total certificate control rule blocks limits"
 )
 # size: sources per block; findable: vertices with arcs into them; pulls: see policy.pulls_of; cached: whether the graph
 # fits into a cache; along_rows: see policy.adds_along_rows.
-Limits = namedtuple(
-    "Limits", "cutoff size endpoints edges squares degree_bits findable pulls cached along_rows directed"
-)
-ALL_ALIKE = np.empty(0)  # targets, origins or copies that all count 1
+Limits = namedtuple("Limits", "cutoff size endpoints edges squares degree_bits findable pulls cached along_rows")
+ALL_ALIKE = np.empty(0)  # targets, origins or copies that are all 1
+NO_CUTOFF = np.iinfo(np.int32).max
+
+
+def hop_limit(cutoff):
+    """The greatest number of hops, as compiled code reads it."""
+    return NO_CUTOFF if cutoff is None else int(min(cutoff, NO_CUTOFF))
 
 
 @inner
 def demand_at(shared, number):
-    """What the paths from a source count."""
     return shared.origins[number] if shared.origins.size else 1.0
 
 
 @inner
 def counts(demand, targets, v):
-    """What a path to v counts, from a source with that demand."""
+    """The weight of a path to v, from a source with that demand."""
     return demand if targets.size == 0 else demand * targets[v]
 
 
 @inner
 def copies_of(copies, v):
-    """How many vertices v stands for."""
     return 1.0 if copies.size == 0 else copies[v]
 
 
@@ -75,14 +71,13 @@ def multiply(sigma, queue, begin, end, copies):
 
 
 def demand_of(job):
-    """What targets and sources count, as workers read it: see SharedState."""
+    """Targets and origins of a SharedState."""
     targets = ALL_ALIKE if job.targets is None else job.targets.astype(np.float64)
     return targets, ALL_ALIKE if job.origins is None else job.origins[job.sources]
 
 
 def worker_arrays(n, m):
-    """The arrays of a WorkerState. Pages that nobody writes to cost nothing: a level takes one row of levels, and
-    successors are written only by pushed levels."""
+    """The arrays of a WorkerState; untouched pages of levels and successors cost nothing."""
     arc = np.uint32 if m < 2**32 else np.uint64
     return (
         declare(np.float64, huge=True, sigma=n, gathered=max(n, 64))
@@ -93,12 +88,12 @@ def worker_arrays(n, m):
     )
 
 
-# Columns of levels: where the level begins in the queue, arcs that leave it, whether it was pulled, the shift of its σ̂.
+# Columns of levels: begin in the queue, arcs that leave the level, whether it was pulled, the shift of its σ̂.
 BEGINS, ARCS, IS_PULLED, SHIFT = range(4)
 
-# Cells of control, after those of every run (workers.py): who commits, sources counted the extended way, whether a
-# cycle of arcs that add nothing was met (then the source, and the ends of an arc), and one cell per row of scores that
-# says whether its block is done. FINISHED counts committed blocks.
+# Cells of control, after those of every run (workers.py): the lock of commit; sources counted with exponents; whether a
+# cycle of arcs that add nothing was met, its source and the ends of an arc; per row of scores, whether its block is
+# complete. FINISHED counts committed blocks.
 LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS + 20, CONTROL_CELLS + 32
 
 
@@ -107,7 +102,7 @@ LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS 
 
 @inner
 def commit(shared):
-    """Add finished rows to the total, in the order of their blocks. One worker at a time does it; none waits for it."""
+    """Add complete rows to the total, in the order of their blocks. One worker at a time does it; none waits for it."""
     noinline()
     control, scores, total = shared.control, shared.scores, shared.total
     rows = scores.shape[0]
@@ -149,3 +144,25 @@ def finish_block(shared, block):
     """The block's row of scores is complete."""
     ordered_store(shared.control, READY + block % shared.scores.shape[0], 1)
     commit(shared)
+
+
+def blocks_of(one_source):
+    """A compiled function for a worker: blocks of sources until none remains, or a source ends with a negative sum."""
+
+    @inner
+    def take_blocks(A, own, shared, n):
+        scores, sources, size = shared.scores, shared.sources, shared.limits.size
+        while True:
+            block = claim_block(shared)
+            if block < 0:
+                return
+            row = scores[block % scores.shape[0]]
+            squares = row[n:] if shared.limits.squares else row[:0]
+            for i in range(block * size, min((block + 1) * size, sources.size)):
+                found, due = one_source(A, own, shared, i, row, squares)
+                if found < 0.0:
+                    return
+                shared.certificate[i, 0], shared.certificate[i, 1] = found, due
+            finish_block(shared, block)
+
+    return take_blocks

@@ -3,20 +3,12 @@
     d(v)   length of a shortest path to v: float64 sums along arcs
     σ(v)   number of shortest paths to v            λ(v)   number of arcs on all of them together
 
-An arc u → v is on a shortest path if d(u) + its weight == d(v), exactly, as in NetworkX. Over these arcs,
-σ(v) = Σ σ(u) and λ(v) = Σ λ(u) + σ(u). λ(v) / σ(v) is the mean number of arcs on the shortest paths to v, so that Σ δ
-must be Σ (λ(t) / σ(t) - 1) over the targets: the certificate.
+An arc u → v is on a shortest path if d(u) + its weight == d(v), exactly, as in NetworkX. λ(v) / σ(v) is the mean number
+of arcs on the shortest paths to v, so that Σ δ must be Σ (λ(t) / σ(t) - 1) over the targets: the certificate.
 
 σ and λ are plain float64 up to 2^LARGEST. A source with more paths is counted with an exponent per vertex. So is a
-source from which an arc adds nothing to a distance, because its weight is 0 or too small: the arc joins vertices at the
-same distance, which must be put into order first. If such arcs form a cycle, the number of shortest paths is undefined,
-and the run stops.
-
-Encodings
-    distance   d, infinite before and after a source; most arcs need nothing else.
-    nodes      σ, λ and δ, one row per vertex.
-    tail, arc  of every vertex the arc by which it was reached first; arcs that tie with it are in a list, from tie on.
-    waiting    vertices that were reached and are not settled yet, in buckets by distance (many/settling.py).
+source from which an arc adds nothing to a distance, because its weight is 0 or too small: the vertices at the same
+distance must be sorted first. If such arcs form a cycle, the number of shortest paths is undefined, and the run stops.
 """
 
 import math
@@ -27,8 +19,8 @@ import numpy as np
 from hopwave.engines import uncountable
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import state
-from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
-from hopwave.engines.cpu.betweenness.state import CYCLE, claim_block, copies_of, counts, finish_block
+from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.betweenness.state import CYCLE, copies_of, counts
 from hopwave.engines.cpu.integers import ONE, U0, U1, U8
 from hopwave.engines.cpu.intrinsics import atomic_add, atomic_or, compare_and_swap, inner, noinline, outer, prefetch
 from hopwave.engines.cpu.many.settling import NONE, enter, new_waiting, put, remove_root, take_bucket, waiting_arrays
@@ -44,10 +36,10 @@ PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 u
 
 # The graph as a worker reads it: rows, weights, how far to go, the buckets (policy.length_buckets), copies (state.py).
 Lengths = namedtuple("Lengths", "indptr indices lengths cutoff buckets_per_length final scattered copies")
-# Arcs on shortest paths. Every vertex has one arc (its tail, its number) and the first of a list of ties; every tie has
-# an arc likewise, and the tie after it. Numbers of arcs are kept for edge scores only.
+# Arcs on shortest paths. Every vertex has the arc by which it was reached first (tail, and for edge scores its number)
+# and the first of a list of ties; every tie has an arc likewise, and the tie after it.
 Predecessors = namedtuple("Predecessors", "tail arc tie tie_tail tie_arc following")
-# A worker's own arrays. order: the vertices in the order in which they were settled.
+# A worker's arrays. distance: infinite between sources; waiting: see many/settling.py; order: vertices as settled.
 WeightedState = namedtuple("WeightedState", "distance nodes waiting before order")
 
 
@@ -57,7 +49,7 @@ def vertex_arrays(n):
 
 
 def predecessor_arrays(n, m, edges):
-    """The arrays of Predecessors; `edges`: for scores of edges. There is room for a tie of every arc."""
+    """The arrays of Predecessors, with room for a tie of every arc; `edges`: for scores of edges."""
     number = np.uint32 if m + 1 < 2**32 else np.uint64  # of an arc or an entry
     return declare(np.uint32, tail=n, tie_tail=m + 2) | declare(
         number, arc=n if edges else 0, tie=n, tie_arc=m + 2 if edges else 0, following=m + 2
@@ -65,7 +57,6 @@ def predecessor_arrays(n, m, edges):
 
 
 def new_state(n, m, edges):
-    """The arrays of one worker for n vertices and m arcs; `edges`: for scores of edges."""
     waiting = new_waiting(m)
     waiting.vertex[0] = 0  # of NONE, which is looked at ahead of time
     before = Predecessors(**allocate(predecessor_arrays(n, m, edges)))
@@ -73,7 +64,6 @@ def new_state(n, m, edges):
 
 
 def bytes_of_state(n, m, edges):
-    """What new_state takes at most; pages that no entry reaches cost nothing."""
     return total(vertex_arrays(n)) + total(predecessor_arrays(n, m, edges)) + total(waiting_arrays(m))
 
 
@@ -81,8 +71,8 @@ def bytes_of_state(n, m, edges):
 def search(A, own, source, target):
     """Settle all vertices up to the cutoff; only those up to the distance of `target`, if it is a vertex.
 
-    Returns how many they are, the greatest λ + σ, and whether an arc ties that adds nothing to a distance. If so, σ and
-    λ are not right yet: they may have been passed on before they were complete.
+    Returns how many they are, the greatest λ + σ, and whether an arc ties that adds nothing to a distance: σ and λ may
+    then have been passed on before they were complete.
     """
     noinline()
     indptr, indices, lengths, cutoff = A.indptr, A.indices, A.lengths, A.cutoff
@@ -212,7 +202,7 @@ def predecessors_of(before, v, is_source, tails, arcs):
 
 @inner
 def sequence(own, settled):
-    """The settled vertices, successors before predecessors; fewer than there are where arcs form a cycle.
+    """The settled vertices, successors before predecessors; fewer than settled if arcs form a cycle.
 
     Also returns for every vertex how many successors it still waits for.
     """
@@ -281,10 +271,7 @@ def extended_counts(own, backwards, copies):
 
 @inner
 def extended_source(own, shared, demand, backwards, row, squares):
-    """What a source contributes, `backwards` from the last vertices to it. Returns Σ δ, and what it must be.
-
-    Only ratios σ(u)/σ(v) ≤ 1 of neighbours are formed, so that δ and the mean number of arcs need no exponent.
-    """
+    """`walk_back` in the order of `backwards`, with exponents. Only ratios σ(u)/σ(v) ≤ 1 of neighbours are formed."""
     noinline()
     before, targets, n = own.before, shared.targets, own.distance.size
     edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
@@ -329,7 +316,6 @@ def extended_source(own, shared, demand, backwards, row, squares):
 
 
 TOO_MANY = 2.0**LARGEST
-NO_COPIES = np.empty(0)
 EVERY = np.uint32(2**32 - 1)  # the target of a search that settles all vertices: no vertex has this number
 
 
@@ -346,8 +332,8 @@ def walk_back(own, shared, demand, settled, row, squares):
         i -= U1
         v = order[i]
         paths, delta = nodes[v, PATHS], nodes[v, DELTA]
-        weight = state.counts(demand, targets, v)
-        share = (weight + delta) / paths * state.copies_of(shared.copies, v)  # each predecessor u takes σ(u) times that
+        weight = counts(demand, targets, v)
+        share = (weight + delta) / paths * copies_of(shared.copies, v)  # each predecessor u takes σ(u) times that
         u = before.tail[v]
         flow = nodes[u, PATHS] * share
         nodes[u, DELTA] += flow
@@ -377,7 +363,7 @@ def walk_back(own, shared, demand, settled, row, squares):
 
 @inner
 def one_source(A, own, shared, number, row, squares):
-    """Add what one source contributes to row. Returns both sides of its certificate; negative if it cannot."""
+    """Add what one source contributes to row. Returns both sides of its certificate; negative if that is undefined."""
     demand = state.demand_at(shared, number)
     settled, greatest, flat = search(A, own, shared.sources[number], EVERY)
     if not flat and greatest <= TOO_MANY:
@@ -393,25 +379,16 @@ def one_source(A, own, shared, number, row, squares):
     return found, due
 
 
+take_blocks = state.blocks_of(one_source)
+
+
 @outer
 def take_weighted_sources(A, own, shared):
-    """A worker: blocks of sources until none remains."""
-    scores, sources, size, n = shared.scores, shared.sources, shared.limits.size, own.distance.size
-    while True:
-        block = claim_block(shared)
-        if block < 0:
-            return
-        row = scores[block % scores.shape[0]]
-        squares = row[n:] if shared.limits.squares else row[:0]
-        for i in range(block * size, min((block + 1) * size, sources.size)):
-            found, due = one_source(A, own, shared, i, row, squares)
-            if found < 0.0:
-                return
-            shared.certificate[i, 0], shared.certificate[i, 1] = found, due
-        finish_block(shared, block)
+    """A worker's run."""
+    take_blocks(A, own, shared, own.distance.size)
 
 
-def rows_with_lengths(loaded, cutoff, copies=NO_COPIES):
+def rows_with_lengths(loaded, cutoff, copies=state.ALL_ALIKE):
     """The graph as workers read it along weights."""
     graph, lengths, farthest = loaded.graph, loaded.lengths, np.finfo(np.float64).max
     cutoff = farthest if cutoff is None else min(float(cutoff), farthest)
@@ -442,9 +419,6 @@ class WeightedAccumulation(Accumulation):
 
     def _rows(self, loaded):
         return rows_with_lengths(loaded, self.job.cutoff, self._copies)
-
-    def _hop_limit(self):
-        return NO_CUTOFF  # Lengths has the cutoff
 
     def _worker_state(self):
         return new_state(self._n, len(self.A.indices), self.job.edges)

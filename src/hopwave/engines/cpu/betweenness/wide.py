@@ -6,16 +6,11 @@ All threads share one source after another, or, on meshes, whose levels are smal
 
 Path counts σ̂ of even levels are in one row of `sigma`, those of odd levels in the other; elsewhere a row is 0. So a
 vertex that adds up the counts of all its in-neighbours in the other row adds up those of its predecessors only. On the
-way back a share with a minus sign replaces σ̂, and the sign distinguishes successors from predecessors. No level is
-looked up, and no thread writes what others read.
+way back a negative share replaces σ̂, and the sign distinguishes successors from predecessors. No level is looked up,
+and no thread writes what others read. A pushed level is counted when it is pushed in turn, or before it is pulled from.
 
-The forward pass pushes while that reads fewer arcs. A pushed level is counted when it is pushed in turn, or before it
-is pulled from. The backward pass gathers along adjacency lists, or, if the next level has far fewer arcs, sorts those
-by the vertices they come from. Large levels are processed in the order of vertices, each thread its own part.
-
-Every sum is in the order of its adjacency list: the result does not depend on the number of threads. One source per
-thread (betweenness/run.py) gives the same bits, because it adds in that order if path counts pass 2^53 and sources may
-be few (policy.adds_along_rows).
+Every sum is in the order of its adjacency list: the result does not depend on the number of threads, and is bitwise
+identical to that of one source per thread (policy.adds_along_rows).
 """
 
 from collections import namedtuple
@@ -25,8 +20,8 @@ import numpy as np
 
 from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.betweenness import wide_levels
-from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
-from hopwave.engines.cpu.betweenness.state import demand_of
+from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.betweenness.state import ALL_ALIKE, demand_of, hop_limit
 from hopwave.engines.cpu.betweenness.wide_levels import WideState, wide_arrays
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
@@ -110,7 +105,7 @@ def by_level(A, W, board, kind, level, flags, arcs, threads):
 
 @inner
 def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
-    """Carry values from one level to a level beside it, along the sorted arcs of the former.
+    """Carry values from one level to the next one or the one before, along its sorted arcs.
 
     Returns False if nothing was done: sorting would take longer, or there is no room for that many arcs.
     """
@@ -130,8 +125,8 @@ def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
 
 @inner
 def settle(W, level, bound, bits):
-    """Scale a counted level down if its successors might overflow. Returns a bound on the exponents of its counts, or
-    -1 if it is too wide. The rule is that of betweenness/source.py, so that both reject the same sources."""
+    """Scale a counted level down if its successors might overflow, as betweenness/source.py does. Returns a bound on
+    the exponents of its counts, or -1 if it is too wide."""
     if bound + 2 * bits <= LARGEST:
         return bound + bits
     begin, end = W.levels[level, wide_levels.BEGINS], W.levels[level + 1, wide_levels.BEGINS]
@@ -144,8 +139,7 @@ def settle(W, level, bound, bits):
 def way_out(A, W, board, source, limits, rule):
     """Path counts, level after level. Returns the number of levels, or 0 if one is too wide for float64.
 
-    A pushed level is found first and counted later, once: along sorted arcs, when it is pushed in turn, or before it is
-    pulled from. A pulled level is counted as it is found. `counted` is the last level whose paths are counted.
+    `counted` is the last level whose paths are counted: a pulled level is counted as it is found, a pushed one later.
     """
     noinline()
     queue, levels, sums = W.queue, W.levels, W.sums
@@ -260,7 +254,6 @@ def take_part(A, W, board, source, limits, rule, certificate, done, team, helper
 # ------------------------------------------------------------------ runs
 
 
-NOTHING = np.empty(0)
 Shared = namedtuple("Shared", "control")  # see workers.run_workers
 
 
@@ -282,7 +275,7 @@ class WideAccumulation:
         self.certificate = np.zeros((self.blocks, 2))
         self._done = np.zeros(2, np.int64)  # counted by compiled code, so that Ctrl-C finds it and the total agreeing
         self._limits = Limits(
-            cutoff=NO_CUTOFF if job.cutoff is None else int(min(job.cutoff, NO_CUTOFF)),
+            cutoff=hop_limit(job.cutoff),
             threads=self.workers,
             endpoints=int(job.endpoints),
             degree_bits=loaded.degree_bits,
@@ -300,7 +293,7 @@ class WideAccumulation:
         self._done[DONE] = first
         if first < self.blocks and not self._states:
             self._states = self.loaded.spare(self._kind) or [
-                WideState(targets=NOTHING, **allocate(self._arrays())) for _ in range(self.teams)
+                WideState(targets=ALL_ALIKE, **allocate(self._arrays())) for _ in range(self.teams)
             ]
         while self.done < self.blocks:
             number = self.done

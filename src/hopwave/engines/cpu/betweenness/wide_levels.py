@@ -21,9 +21,9 @@ from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD, flush, push_chunk
 from hopwave.engines.ledger import declare
 
 # parent: negative as in a search (search/steps.py) before a vertex is visited, then its level; queue, buffers: as
-# there; sigma: two rows, of even and of odd levels (see wide.py); sums: one row per worker, with these columns;
-# levels: where each begins in the queue, its shift of σ̂, its arcs. The others are for sorted arcs: getters and values,
-# one entry per arc; runs, one row per bucket of givers; cursors, one row per worker; gathered: sums of values.
+# there; sigma: see wide.py; sums: one row per worker; levels: where each begins in the queue, its shift of σ̂, its arcs.
+# For sorted arcs: getters and values, one entry per arc; runs, one row per bucket of givers; cursors, one row per
+# worker; gathered: sums of values.
 WideState = namedtuple(
     "WideState", "parent queue visited buffers sigma total targets sums levels getters values runs cursors gathered"
 )
@@ -34,7 +34,7 @@ LEVEL_COLUMNS = 3
 
 
 def wide_arrays(n, m, teams, workers, limited):
-    """The arrays of one team's WideState, except its targets. Where memory is limited, no arcs are sorted."""
+    """The arrays of one team's WideState, except its targets. If memory is limited, no arcs are sorted."""
     arcs, buckets = 0 if limited else policy.sorted_arcs(m), 1 + (n - 1 >> policy.bucket_bits(n))
     return (
         declare(np.int32, huge=True, parent=n)
@@ -48,9 +48,9 @@ def wide_arrays(n, m, teams, workers, limited):
 
 
 # Flags of a job. COUNTS, PUSHES: on the way out, the level's σ̂ must still be counted; the level is to be pushed.
-# HAS_SUCCESSORS, IS_GATHERED, WITH_ENDPOINTS: on the way back, the level has successors; what it takes from them is in
-# `gathered`; endpoints count. BY_WORDS: the job is over words of 64 vertices, not over places in the queue. OUTWARDS:
-# sorted arcs carry values to the next level, not to the one before. The bits above the flags are BUCKET_BITS.
+# HAS_SUCCESSORS, IS_GATHERED: on the way back, the level has successors; their shares are in `gathered`. BY_WORDS: the
+# job is over words of 64 vertices, not over places in the queue. OUTWARDS: sorted arcs carry values to the next level,
+# not to the one before. The bits above the flags are the number of bits of a bucket.
 COUNTS, PUSHES, HAS_SUCCESSORS, IS_GATHERED, WITH_ENDPOINTS, BY_WORDS, OUTWARDS = (1 << bit for bit in range(7))
 FLAG_BITS = 7
 FLAGS = (1 << FLAG_BITS) - 1
@@ -81,10 +81,7 @@ def collect(parent, level, begin, end, found):
 
 @inner
 def next_part(W, board, me, level, region, by_words):
-    """Some vertices of a level, as vertices[begin:stop], and their region; −1 if none remain.
-
-    A job over words collects them in the worker's buffer, region by region; another takes chunks of the queue.
-    """
+    """Some vertices of a level, as vertices[begin:stop], and their region; −1 if none remain."""
     if not by_words:
         begin, stop = next_chunk(board)
         return W.queue, begin, stop, region if begin < stop else np.int64(-1)
@@ -180,11 +177,10 @@ def pull_counting(A, W, board, me, level):
 
 @inner
 def sort_arcs(A, W, board, me, level, flags, bucket_bits):
-    """The values of a level's vertices, once for every arc to a vertex of the next level, or of the one before on the
-    way back, sorted by the bucket of that vertex, which gets it.
+    """The values of a level's vertices, once for every arc, sorted by the bucket (a range of vertices) of the vertex
+    that gets it, and then in the order of the givers: `runs` tells where those of each bucket begin.
 
-    A bucket is a range of vertices. What the vertices of one bucket give to another lies together, in the order of the
-    givers: where it begins is in `runs`. If there is no room for all, the job counts as having FOUND something.
+    If there is no room for all, the job counts as having FOUND something.
     """
     noinline()
     indptr, indices, sign = A.in_indptr, A.in_indices, -1.0
@@ -199,62 +195,48 @@ def sort_arcs(A, W, board, me, level, flags, bucket_bits):
         runs, first = W.runs[bucket], np.uint64(bucket) << bits
         last = min(first + (U1 << bits), n)
         cursor[:] = 0
-        for begin in range(first, last, np.uint64(BUFFER)):
-            found = collect(W.parent, level, begin, min(begin + np.uint64(BUFFER), last), buffer)
-            count_arcs(indptr, indices, buffer, found, cursor, bits)
-        total = np.int64(0)
-        for b in range(buckets):
-            total += cursor[b]
-        place = np.int64(atomic_add(board, TAIL, total))
-        if place + total > getters.size:
-            ordered_add(board, FOUND, 1)
-            continue
-        for b in range(buckets):
-            runs[b] = place
-            place += cursor[b]
-            cursor[b] = runs[b]
-        runs[buckets] = place
-        for begin in range(first, last, np.uint64(BUFFER)):
-            found = collect(W.parent, level, begin, min(begin + np.uint64(BUFFER), last), buffer)
-            place_arcs(indptr, indices, buffer, found, cursor, bits, given, sign, getters, values)
+        for placing in range(2):
+            if placing:
+                total = cursor[:buckets].sum()
+                place = np.int64(atomic_add(board, TAIL, total))
+                if place + total > getters.size:
+                    ordered_add(board, FOUND, 1)
+                    break
+                for b in range(buckets):
+                    runs[b] = place
+                    place += cursor[b]
+                    cursor[b] = runs[b]
+                runs[buckets] = place
+            for begin in range(first, last, np.uint64(BUFFER)):
+                found = collect(W.parent, level, begin, min(begin + np.uint64(BUFFER), last), buffer)
+                walk_arcs(indptr, indices, buffer, found, cursor, bits, given, sign, getters, values, placing)
 
 
 @inner
-def count_arcs(indptr, indices, vertices, count, cursor, bits):
-    """How many arcs lead into each bucket."""
+def walk_arcs(indptr, indices, vertices, count, cursor, bits, given, sign, getters, values, placing):
+    """Count the arcs into each bucket, or write each arc to its place."""
     noinline()
     for i in range(count):
         if i + U16 < count:
             prefetch(indptr, vertices[i + U16])
-            prefetch(indices, indptr[vertices[i + U8]])
-        v = np.uint64(vertices[i])
-        for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
-            cursor[np.uint64(indices[j]) >> bits] += 1
-
-
-@inner
-def place_arcs(indptr, indices, vertices, count, cursor, bits, given, sign, getters, values):
-    """Write every arc to its place."""
-    noinline()
-    for i in range(count):
-        if i + U16 < count:
             prefetch(indices, indptr[vertices[i + U8]])
             prefetch(given, vertices[i + U8])
         v = np.uint64(vertices[i])
         value = sign * given[v]
         for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
             u = np.uint64(indices[j])
-            place = np.uint64(cursor[u >> bits])
-            getters[place] = np.uint32(u)
-            values[place] = value
+            if placing:
+                place = np.uint64(cursor[u >> bits])
+                getters[place] = np.uint32(u)
+                values[place] = value
             cursor[u >> bits] += 1
 
 
 @inner
 def add_sorted(A, W, board, me, level, flags, bucket_bits):
-    """A level's vertices get what was sorted: path counts, or on the way back shares, with which they are finished.
+    """A level's vertices get the sorted values: path counts, or on the way back shares, with which they are finished.
 
-    Vertices of other levels get something, too; nobody reads it.
+    Vertices of other levels get some as well; nobody reads these.
     """
     noinline()
     getters, values, runs, gathered, buffer = W.getters, W.values, W.runs, W.gathered, W.buffers[me]

@@ -2,17 +2,13 @@
 
 Trees that hang on the rest need no search. Along the edge from p to v, of length ℓ, the `size` vertices of v's branch
 come nearer and all others move away: Σ d(v) = Σ d(p) + ℓ · (reached − 2 · size). A component that is a tree keeps one
-vertex.
-
-The rest of the graph has core vertices and chains of vertices of degree two. A chain has ends a and b in the core and a
-length L; d(a, b) may take any path.
+vertex. The rest has core vertices and chains of vertices of degree two, with ends a and b in the core and a length L.
 
     from an inner vertex at α to x outside of the chain   min(d(a, x) + α, d(b, x) + L − α)
     to one at β                                           min(|α − β|, L + d(a, b) − |α − β|)
     to a vertex of the tree at x                          its depth more
 
-One such pass over a row is a few instructions per vertex, where a search chases pointers. Only Σ 1/d reads every
-vertex of a tree; Σ d and the greatest d use its size, its sum of depths and its height.
+Only Σ 1/d reads every vertex of a tree; Σ d and the greatest d use its size, its sum of depths and its height.
 """
 
 from __future__ import annotations
@@ -24,7 +20,6 @@ import numpy as np
 
 from hopwave import engines
 from hopwave.engines.cpu.betweenness import core_graph as cores
-from hopwave.engines.cpu.betweenness.core_graph import arrays_of
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import INNER, atomic_add, inner, noinline, outer, uncounted
@@ -54,7 +49,7 @@ class Trees(NamedTuple):
 def hanging_trees(graph: Any, weighted: bool) -> Trees:
     """All trees of an undirected graph without parallel edges; depths in its own lengths, or in hops."""
     lengths = np.asarray(graph.weights, np.float64) if weighted else np.zeros(0)
-    return Trees(*arrays_of(take_away, graph.indptr, graph.indices, lengths))
+    return Trees(*cores.arrays_of(take_away, graph.indptr, graph.indices, lengths))
 
 
 @outer
@@ -297,14 +292,9 @@ class CoreSums:
         rest = np.flatnonzero(trees.parent < 0)
         graph, along = _renumbered(whole, rest, lengths if weighted else np.ones(whole.m, np.int64))
         label = engines.engine("cpu").components(graph, False)
-        is_core = cores.core_vertices(graph, label)
-        found = cores.Chains(*cores.arrays_of(cores.walk_chains, graph.indptr, graph.indices, along, is_core))
-        kept = np.flatnonzero(is_core)
-        kept = kept[np.argsort(label[kept], kind="stable")]
-        number = np.full(graph.n, -1, np.int64)
-        number[kept] = np.arange(len(kept))
-        x, y = (np.concatenate([number[found.edges[:, k]], number[found.ends[:, k]]]) for k in (0, 1))
-        indptr, heads, *_ = cores.arcs_of(len(kept), x, y, np.concatenate([found.edges[:, 2], found.length]))
+        found, kept = cores.chains_of(graph, label, along)
+        number = cores.places(kept, graph.n)
+        indptr, heads, *_ = found.rows(number, len(kept))
         size = max(8, min(4096, BYTES_OF_ROWS // ((8 if weighted else 4) * max(1, graph.n))))
         chained = cores.chained_arcs(indptr, heads, number[found.ends])
         order, self._first = cores.arrays_of(cores.grow_batches, indptr, heads, chained, size)
@@ -323,8 +313,7 @@ class CoreSums:
         inner = found.inner[np.repeat(starts[by_owner] - begins, size) + np.arange(size.sum())]
         listed = np.concatenate([kept, inner])
         listed = listed[np.argsort(label[listed], kind="stable")]
-        place = np.empty(graph.n, np.int64)
-        place[listed] = np.arange(graph.n)
+        place = cores.places(listed, graph.n)
         self.kept, trees = rest[listed], self._trees
         self.graph, along = _renumbered(graph, listed, np.ones(graph.m, np.int64) if lengths is None else lengths)
         if lengths is not None:
@@ -334,9 +323,7 @@ class CoreSums:
         component = np.searchsorted(labels, label[listed])
         at = np.zeros(graph.n)
         at[place[found.inner]] = found.distance * self._unit
-        hang = trees.order
-        new = np.full(self._whole.n, -1, np.int64)
-        new[self.kept] = np.arange(graph.n)
+        hang, new = trees.order, cores.places(self.kept, self._whole.n)
         hang = hang[np.lexsort((trees.depth[hang], new[trees.root[hang]]))]
         self._hanging, of = hang, new[trees.root[hang]]
         tree = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=graph.n))])
@@ -355,8 +342,7 @@ class CoreSums:
         self._alone = np.stack([np.full(len(kept), -1), self._core, self._core + 1], axis=1)
         p = 2 * by_owner + owner[by_owner]  # seen from the end that comes first; in the order of these ends
         both = ends.reshape(-1)
-        slots = np.concatenate([[0], np.cumsum(np.bincount(both[p], minlength=len(kept)))])
-        self._slots = slots
+        self._slots = slots = np.concatenate([[0], np.cumsum(np.bincount(both[p], minlength=len(kept)))])
         self._needed, self._needed_begin = cores.arrays_of(cores.needed_rows, self._first, slots, p, both)
         self.rows, self.widest = len(self._needed), int(np.diff(self._needed_begin).max(initial=0))
 
@@ -415,8 +401,7 @@ class CoreSums:
 
 def _renumbered(graph, vertices, lengths):
     """The graph of these vertices in this order, without loops, and the lengths of its arcs."""
-    number = np.full(graph.n, -1, np.int64)
-    number[vertices] = np.arange(len(vertices))
+    number = cores.places(vertices, graph.n)
     tails, heads = number[arc_tails(graph)], number[graph.indices]
     arcs = np.flatnonzero((tails >= 0) & (heads >= 0) & (tails != heads))
     arcs = arcs[np.argsort(tails[arcs] * np.int64(len(vertices)) + heads[arcs], kind="stable")]

@@ -1,13 +1,12 @@
 """Searches that stop once their source cannot be among the highest: one per worker at a time.
 
     found    vertices up to the current level, with Σ d and Σ 1/d over them
-    ahead    how many vertices the next level can have: arcs that lead on from the current one, less those that were
-             followed and led to no new vertex
+    ahead    how many vertices the next level can have: arcs that lead on, less those that led to no new vertex
     r        how many vertices the source reaches: between low and high
 
-All others are at least one level farther, and only `ahead` of them so near: that is an upper bound of the score,
-tested after every CHECK arcs (the neighbourhood-based cut of Bergamini, Borassi, Crescenzi, Marino & Meyerhenke 2019).
-If r is not known, closeness is highest for the least r, for the greatest, or if `ahead` is used up.
+All others are at least one level farther, and only `ahead` of them so near: an upper bound of the score, tested after
+every CHECK arcs (the neighbourhood-based cut of Bergamini, Borassi, Crescenzi, Marino & Meyerhenke 2019). If r is not
+known, closeness is highest for the least r, for the greatest, or if `ahead` is used up.
 """
 
 from collections import namedtuple
@@ -129,9 +128,9 @@ def take_searches(A, own, shared):
 def reach_along(indptr, indices, label, order, giant, low, high):
     """The least and the greatest number of vertices that each strong component may reach.
 
-    `label` counts components in reverse topological order, `order` lists the vertices by component. What the largest,
-    `giant`, reaches is known exactly: r vertices. A component that reaches `giant` reaches these r, its own vertices,
-    and at most the sum of what its successors reach beside the r.
+    `label` counts components in reverse topological order, `order` lists the vertices by component. The largest,
+    `giant`, reaches exactly r vertices; a component that reaches it reaches these r, its own vertices, and at most the
+    sum of what its successors reach besides.
     """
     n, count = label.size, low.size
     size, extra = np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -174,11 +173,7 @@ def reach_along(indptr, indices, label, order, giant, low, high):
             high[c] = min(own + most, n)
 
 
-SCORES = {
-    "closeness": CLOSENESS,
-    "wasserman_faust": WASSERMAN_FAUST,
-    "harmonic": HARMONIC,
-}
+SCORES = {"closeness": CLOSENESS, "wasserman_faust": WASSERMAN_FAUST, "harmonic": HARMONIC}
 BYTES_PER_VERTEX = 8  # of one worker's arrays
 
 

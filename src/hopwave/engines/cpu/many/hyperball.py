@@ -7,11 +7,11 @@ A counter is 2^p bytes, its registers. A vertex with hash h goes to register h m
 1 + (trailing zeros of h >> p). A union takes the greater of each pair of registers. Sizes are those of Ertl's
 estimator (New cardinality estimation algorithms for HyperLogLog sketches, 2017, section 3.4):
 2^2p / (2 ln 2 · z), where z sums 2^-r over the registers r > 0 and adds 2^p · σ(share of registers that are 0).
-It is made for many registers. With m of them it is too large by a share of c/m, where c rises from ½ for small sets to
-1.13 for large ones: measured for m = 16, 64 and 256, fitted to ± 0.05, and divided out.
+With m registers it is too large by a share of c/m, where c rises from ½ for small sets to 1.13 for large ones (fitted
+to ± 0.05), which is divided out.
 
-Few registers of a counter change in a step. So the sum over r > 0 and the number of zeros are kept for each vertex, and
-corrected for what changed. The sum is an integer, in units of 2^(p − 62): the order of corrections changes no bit.
+The sum over r > 0 and the number of zeros are kept for each vertex, and corrected for the few registers that change in
+a step. The sum is an integer, in units of 2^(p − 62): it does not depend on the order of corrections.
 """
 
 import math
@@ -93,11 +93,8 @@ def unbiased(size, registers):
 
 @outer
 def unite_rows(rows, counters, sums, step, unit, empty, scale, end, chunk, board):
-    """One step: unite the counters of all rows; board[FOUND] counts those that grew.
-
-    A row reads the neighbours that changed in the step before. Where neither it nor they did, both arrays hold its
-    counter already. unit: 1 in the sums of 2^-r; empty: what registers that are 0 add to z.
-    """
+    """One step: unite the counters of all rows with those of neighbours that changed; board[FOUND] counts those that
+    grew. unit: 1 in the sums of 2^-r; empty: what registers that are 0 add to z."""
     indptr, indices = uncounted(rows)
     now, later, words, changed, fresh = uncounted(counters)
     above, zeros, size, total, inverse = uncounted(sums)

@@ -4,12 +4,11 @@
     seen[v]      the lanes that have reached v            front[v], fresh[v]   those that did in this level, in the next
     active       the vertices with front[v] ≠ 0           found                those with fresh[v] ≠ 0
 
-A level costs one pass over the arcs of the active vertices, however many of the 64 they are active for: what
-neighbouring sources have in common is walked once. What is kept of a search is added up level by level (KEEP bits):
+A level costs one pass over the arcs of the active vertices, however many of the 64 they are active for. What is kept of
+a search is added up level by level (KEEP bits):
 
     SUMS      per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs there are at each distance
-    COLUMNS   per vertex, over all sources: how many reached it, Σ w(d), Σ w(d)²; in integers, so that the order
-              in which workers add them changes nothing
+    COLUMNS   per vertex, over all sources: how many reached it, Σ w(d), Σ w(d)², in integers
     ROWS      every distance
     PAIRS     (vertex, distance) for each source in turn, in the order found
 """
@@ -34,10 +33,11 @@ from hopwave.engines.cpu.workers import FINISHED, next_batch
 LANES = 64
 SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8
 
-# One worker's arrays; those that its searches do not need are empty. lanes: newly reached vertices per lane.
-WorkerState = namedtuple("WorkerState", "seen front fresh active found depth lanes histogram columns")
-# What all workers share. sources: in the order of their batches; places: the row of the answer that each one fills;
-# reach: how many vertices it can reach at most; starts: where its pairs begin.
+# One worker's arrays; those that its searches do not need are empty. lanes: newly reached vertices per lane; planes:
+# bits of the levels, as many/run.py has it.
+WorkerState = namedtuple("WorkerState", "seen front fresh active found depth planes lanes histogram columns")
+# sources: in the order of their batches; places: the row of the answer that each one fills; reach: how many vertices it
+# can reach at most; starts: where its pairs begin.
 SharedState = namedtuple(
     "SharedState", "sources places reach sums inverse rows starts pair_vertex pair_distance control limits"
 )
@@ -50,6 +50,8 @@ HOPS, INVERSE = 0, 1  # what `weight` may be: w(d) = d, or 2^shift / d rounded
 BYTES = np.uint64(0x0101010101010101)
 BYTE = np.uint64(255)
 U2, U3, U4, U5, U7 = (np.uint64(x) for x in (2, 3, 4, 5, 7))
+PLANES = 4  # see many/run.py
+DEEPEST = 1 << PLANES
 
 
 # ------------------------------------------------------------------ one level, 64 searches
@@ -79,57 +81,50 @@ def push_wide(indptr, indices, seen, front, fresh, active, size, found):
 
 
 @inner
-def pull_wide(in_indptr, in_indices, seen, front, fresh, full, found):
-    """Vertices that lack lanes look for them in their neighbours. Returns how many found some, and the arcs checked."""
+def pull_wide(in_indptr, in_indices, seen, front, fresh, full, low, high, found):
+    """Vertices [low, high) that lack lanes look for them in their neighbours. Returns how many found some, and the arcs
+    checked."""
     noinline()
-    tail = 0
-    checked = 0
-    for vertex in range(seen.size):
-        v = np.uint64(vertex)
+    tail, checked = 0, 0
+    for v in range(np.uint64(low), np.uint64(high)):
         missing = full & ~seen[v]
-        if missing == U0:
-            continue
-        left = missing
-        begin = np.int64(in_indptr[v])
-        end = np.int64(in_indptr[v + U1])
+        left, begin, end = missing, np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])
         j = begin
-        while j < end:
+        while left != U0 and j < end:
             left &= ~front[in_indices[j]]
-            j += 1
-            if left == U0:
-                break
-        checked += j - begin
+            j += U1
+        checked += np.int64(j - begin)
         new = missing & ~left
+        fresh[v] = new
         if new != U0:
-            fresh[v] = new
-            found[tail] = np.uint32(vertex)
+            found[tail] = np.uint32(v)
             tail += 1
     return tail, checked
 
 
 @inner
-def settle(seen, fresh, found, tail, unvisited):
+def settle(A, own, fresh, found, tail, depth):
     """Mark the found as seen. Returns the arcs that leave them, and how many (source, vertex) pairs are new."""
     noinline()
-    arcs = 0
-    pairs = 0
+    unvisited, seen, planes, arcs, pairs = A.unvisited, own.seen, own.planes, 0, 0
+    keeps = planes.shape[0] if depth < DEEPEST else 0
     for i in range(tail):
         v = found[i]
         new = fresh[v]
         seen[v] |= new
         pairs += count_ones(new)
         arcs -= unvisited[v] + 1
+        for plane in range(keeps):
+            if (depth >> plane) & 1:
+                planes[plane, v] |= new
     return arcs, pairs
 
 
 @inner
 def count_lanes(fresh, found, tail, lanes):
-    """lanes[i] = how many of the found have bit i. Counter k of eight counts bits k, k + 8, …, k + 56, one per byte.
-
-    A byte holds up to 255, so the counters are emptied after that many vertices.
-    """
+    """Add to lanes[i] how many of the found have bit i. Counter k of eight counts bits k, k + 8, …, k + 56, one per
+    byte; a byte holds up to 255, so the counters are emptied after that many vertices."""
     noinline()
-    lanes[:] = 0
     begin = 0
     while begin < tail:
         end = min(begin + 255, tail)
@@ -200,12 +195,13 @@ def fill_rows(fresh, found, tail, rows, places, first, depth):
 
 @inner
 def fill_sums(own, shared, first, count, depth):
-    """Add a level's counts to the sums of the sources from number `first` on."""
+    """Move a level's counts to the sums of the sources from number `first` on."""
     lanes, sums, inverse, places, histogram = own.lanes, shared.sums, shared.inverse, shared.places, own.histogram
     reciprocal = 1.0 / depth if depth else 0.0
     for lane in range(count):
         new = lanes[lane]
         if new:
+            lanes[lane] = 0
             place = places[first + lane]
             sums[place, REACHED] += new
             sums[place, TOTAL] += new * depth
@@ -215,17 +211,36 @@ def fill_sums(own, shared, first, count, depth):
 
 
 @inner
-def keep_wide(own, shared, first, count, fresh, found, tail, depth):
-    """Add what is kept of a level."""
+def keep_level(own, shared, first, fresh, found, tail, depth, lanes):
+    """Add what is kept of a level, or of a part of it; pairs of each search are counted in `lanes`."""
     keep = shared.limits.keep
     if keep & SUMS:
-        count_lanes(fresh, found, tail, own.lanes)
-        fill_sums(own, shared, first, count, depth)
+        count_lanes(fresh, found, tail, lanes)
     if keep & COLUMNS:
         weight, square = weights(shared.limits, depth)
         fill_columns(fresh, found, tail, own.columns, weight, square)
-    if keep & ROWS:
+    if keep & ROWS and (depth >= DEEPEST or own.planes.shape[0] == 0):
         fill_rows(fresh, found, tail, shared.rows, shared.places, first, np.int32(depth))
+
+
+@inner
+def all_lanes(count):
+    return ~U0 if count == LANES else (U1 << np.uint64(count)) - U1
+
+
+@inner
+def begin_lanes(shared, first, count, front, active):
+    """Set the bits of `count` sources from number `first` on. Returns how many vertices these are, and how many pairs
+    of source and vertex their searches can find."""
+    size, left = 0, 0
+    for lane in range(count):
+        s = shared.sources[first + lane]
+        left += shared.reach[first + lane]
+        if front[s] == U0:
+            active[size] = np.uint32(s)
+            size += 1
+        front[s] |= U1 << np.uint64(lane)
+    return size, left
 
 
 @inner
@@ -233,39 +248,30 @@ def wide_search(A, own, shared, first, count):
     """Up to 64 searches at once, from `count` sources from number `first` on."""
     noinline()
     seen, front, fresh, active, found = own.seen, own.front, own.fresh, own.active, own.found
-    sources, reach, unvisited = shared.sources, shared.reach, A.unvisited
     # The arcs that a pull would look at: first a guess, then what the last pull did, which the next seldom exceeds.
     expected, push_cost = np.int64(A.indices.size) // shared.limits.pull_share, shared.limits.push_cost
     seen[:] = U0
     front[:] = U0
     fresh[:] = U0
-    full = U0
-    size = 0
-    left = 0
-    for lane in range(count):
-        s = sources[first + lane]
-        bit = U1 << np.uint64(lane)
-        full |= bit
-        left += reach[first + lane]
-        if front[s] == U0:
-            active[size] = np.uint32(s)
-            size += 1
-        front[s] |= bit
-    arcs, pairs = settle(seen, front, active, size, unvisited)
+    own.lanes[:] = 0
+    size, left = begin_lanes(shared, first, count, front, active)
+    depth, full = np.int64(0), all_lanes(count)
+    arcs, pairs = settle(A, own, front, active, size, depth)
     left -= pairs
-    depth = 0
-    keep_wide(own, shared, first, count, front, active, size, depth)
+    keep_level(own, shared, first, front, active, size, depth, own.lanes)
+    fill_sums(own, shared, first, count, depth)
     while size > 0 and left > 0 and depth < shared.limits.limit:
         depth += 1
         if arcs * push_cost <= expected:
             tail = push_wide(A.indptr, A.indices, seen, front, fresh, active, size, found)
         else:
-            tail, expected = pull_wide(A.in_indptr, A.in_indices, seen, front, fresh, full, found)
+            tail, expected = pull_wide(A.in_indptr, A.in_indices, seen, front, fresh, full, 0, seen.size, found)
         for i in range(size):
             front[active[i]] = U0
-        arcs, pairs = settle(seen, fresh, found, tail, unvisited)
+        arcs, pairs = settle(A, own, fresh, found, tail, depth)
         left -= pairs
-        keep_wide(own, shared, first, count, fresh, found, tail, depth)
+        keep_level(own, shared, first, fresh, found, tail, depth, own.lanes)
+        fill_sums(own, shared, first, count, depth)
         front, fresh = fresh, front
         active, found = found, active
         size = tail

@@ -1,22 +1,16 @@
 """Searches from many sources on the CPU: workers process batches, each with its own arrays, or all threads share each.
 
 No result depends on which sources share a batch or on which worker processes it: lanes do not affect each other, and
-sums over several workers are of integers. So batches may be chosen to suit the machine.
+sums over several workers are of integers.
 
-**Side by side**, for few batches of sources on many cores. Workers with batches of their own have four sources each if
-64 are distributed to 16 of them, and read every arc 16 times as often as one with all 64. Here, all threads pull one
-level of the full batch (kernels.py says how bits stand for searches): every thread takes chunks of vertices, which
-nobody else writes to. The leader pushes the first levels, as long as they have few arcs.
-
-Distances are kept as bits until a search is over: plane i has bit i of the levels. A row of the answer is then written
-from its beginning to its end; written level by level, 64 rows would evict each other from a cache. Levels from DEEPEST
-on, which are rare and small, are written as they are found.
+**Side by side**, for few batches of sources on many cores: all threads pull one level of a full batch, each of them
+chunks of vertices. The leader pushes the first levels, as long as they have few arcs. Distances are kept as bits until
+a search is over: plane i has bit i of the levels. Levels from DEEPEST on, which are rare and small, are written as they
+are found.
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -25,7 +19,7 @@ from hopwave.engines.cpu import crew, policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import lead, new_board, thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1
-from hopwave.engines.cpu.intrinsics import atomic_add, count_ones, inner, noinline, ordered_add, outer, uncounted
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, ordered_add, outer, uncounted
 from hopwave.engines.cpu.many import kernels
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import new_control, run_workers
@@ -38,26 +32,9 @@ from hopwave.prepared import Structure
 
 
 CLEAR, PULL, WRITE = range(3)  # jobs
-PLANES = 4
-DEEPEST = 1 << PLANES
 VERTICES_PER_CHUNK = 512
 MOST_PUSHED = 1 << 14  # arcs of a level that the leader pushes alone
 ZERO = np.int64(0)
-
-# seen, front, fresh: as in kernels.py; lanes, histogram, columns: sums over all threads
-Together = namedtuple("Together", "seen front fresh planes lanes histogram columns")
-
-
-def together_arrays(n, keep):
-    """The arrays of a Together."""
-    searched = declare(np.uint64, seen=n, front=n, fresh=n, planes=(PLANES if keep == "rows" else 0, n))
-    return searched | declare(np.int64, fill=0, lanes=kernels.LANES) | sum_arrays(n, keep)
-
-
-def sum_arrays(n, keep):
-    """The last arrays of every Together and WorkerState, which begin at 0 in every run."""
-    sums, columns = n + 1 if keep in ("sums", "columns") else 0, n if keep == "columns" else 0
-    return declare(np.int64, fill=0, histogram=sums, columns=(columns, 3))
 
 
 @inner
@@ -71,42 +48,6 @@ def clear(own, low, high):
 
 
 @inner
-def settle(own, fresh, found, tail, depth):
-    """Mark what was found in this level as seen. Returns how many pairs of source and vertex these are."""
-    noinline()
-    seen, planes, pairs = own.seen, own.planes, 0
-    keeps = planes.shape[0] if depth < DEEPEST else 0
-    for i in range(tail):
-        v = found[i]
-        new = fresh[v]
-        seen[v] |= new
-        pairs += count_ones(new)
-        for plane in range(keeps):
-            if (depth >> plane) & 1:
-                planes[plane, v] |= new
-    return pairs
-
-
-@inner
-def pull(A, seen, front, fresh, full, low, high, found):
-    """What the vertices [low, high) find in their neighbours. Returns how many of them found something."""
-    noinline()
-    indptr, indices, tail = A.in_indptr, A.in_indices, 0
-    for v in range(np.uint64(low), np.uint64(high)):
-        missing = full & ~seen[v]
-        left, j, end = missing, np.uint64(indptr[v]), np.uint64(indptr[v + U1])
-        while left != U0 and j < end:
-            left &= ~front[indices[j]]
-            j += U1
-        new = missing & ~left
-        fresh[v] = new
-        if new != U0:
-            found[tail] = np.uint32(v)
-            tail += 1
-    return tail
-
-
-@inner
 def write(own, shared, first, count, low, high):
     """The distances of all searches to the vertices [low, high)."""
     noinline()
@@ -115,24 +56,9 @@ def write(own, shared, first, count, low, high):
         by, row = np.uint64(lane), shared.rows[shared.places[first + lane]]
         for v in range(low, high):
             depth = np.int32(0)
-            for bit in range(PLANES):
+            for bit in range(kernels.PLANES):
                 depth |= np.int32((planes[bit, v] >> by) & U1) << np.int32(bit)
             row[v] = depth - np.int32(1) + np.int32((seen[v] >> by) & U1)
-
-
-@inner
-def keep_level(own, shared, first, fresh, found, tail, depth, counts):
-    """What is kept of vertices that were found; counts: those of each search are added up there."""
-    keep = shared.limits.keep
-    if keep & kernels.SUMS:
-        some = np.empty(kernels.LANES, np.int64)
-        kernels.count_lanes(fresh, found, tail, some)
-        counts += some
-    if keep & kernels.COLUMNS:
-        weight, square = kernels.weights(shared.limits, depth)
-        kernels.fill_columns(fresh, found, tail, own.columns, weight, square)
-    if keep & kernels.ROWS and depth >= DEEPEST:
-        kernels.fill_rows(fresh, found, tail, shared.rows, shared.places, first, np.int32(depth))
 
 
 @inner
@@ -141,7 +67,6 @@ def work(A, own, shared, first, count, board):
     noinline()
     kind, depth = board[crew.JOB_KIND], board[crew.JOB_DEPTH]
     front, fresh = (own.front, own.fresh) if depth & 1 else (own.fresh, own.front)
-    full = ~U0 if count == kernels.LANES else (U1 << np.uint64(count)) - U1
     found, counts, pairs = np.empty(VERTICES_PER_CHUNK, np.uint32), np.zeros(kernels.LANES, np.int64), 0
     while True:
         begin, stop = crew.next_chunk(board)
@@ -152,9 +77,10 @@ def work(A, own, shared, first, count, board):
         elif kind == WRITE:
             write(own, shared, first, count, begin, stop)
         else:
-            tail = pull(A, own.seen, front, fresh, full, begin, stop, found)
-            pairs += settle(own, fresh, found, tail, depth)
-            keep_level(own, shared, first, fresh, found, tail, depth, counts)
+            full, rows = kernels.all_lanes(count), (A.in_indptr, A.in_indices)
+            tail, _ = kernels.pull_wide(*rows, own.seen, front, fresh, full, begin, stop, found)
+            pairs += kernels.settle(A, own, fresh, found, tail, depth)[1]
+            kernels.keep_level(own, shared, first, fresh, found, tail, depth, counts)
     if pairs:
         ordered_add(board, crew.FOUND, pairs)
         for lane in range(count):
@@ -169,14 +95,6 @@ def together(kind, depth, A, own, shared, first, count, board):
     work(A, own, shared, first, count, board)
     crew.close_job(board)
     return board[crew.FOUND]
-
-
-@inner
-def arcs_of(A, active, size):
-    arcs = np.uint64(0)
-    for i in range(size):
-        arcs += np.uint64(A.indptr[active[i] + ONE]) - np.uint64(A.indptr[active[i]])
-    return np.int64(arcs)
 
 
 @outer
@@ -195,37 +113,31 @@ def search_together(A, own, shared, first, count, most_pushed, board, me):
     together(CLEAR, ZERO, A, own, shared, first, count, board)
     room = max(most_pushed, kernels.LANES)
     active, found = np.empty(room, np.uint32), np.empty(room, np.uint32)
-    front, fresh, size, left = own.fresh, own.front, 0, 0
-    for lane in range(count):
-        s = shared.sources[first + lane]
-        left += shared.reach[first + lane]
-        if fresh[s] == U0:
-            found[size] = np.uint32(s)
-            size += 1
-        fresh[s] |= U1 << np.uint64(lane)
+    front, fresh = own.fresh, own.front
+    size, left = kernels.begin_lanes(shared, first, count, fresh, found)
     own.lanes[:] = 0
-    depth, pairs, pushed, written = ZERO, settle(own, fresh, found, size, 0), True, False
-    keep_level(own, shared, first, fresh, found, size, depth, own.lanes)
+    depth, pushed, written = ZERO, True, False
+    arcs, pairs = kernels.settle(A, own, fresh, found, size, depth)
+    kernels.keep_level(own, shared, first, fresh, found, size, depth, own.lanes)
     while True:
         left -= pairs
         kernels.fill_sums(own, shared, first, count, depth)
         over = pairs == 0 or left <= 0 or depth >= limit
-        if keeps_rows and not written and (over or depth == DEEPEST - 1):
+        if keeps_rows and not written and (over or depth == kernels.DEEPEST - 1):
             together(WRITE, depth, A, own, shared, first, count, board)
             written = True
         if over:
             return
         depth += 1
-        own.lanes[:] = 0
         front, fresh = fresh, front
         active, found = found, active
-        if pushed and arcs_of(A, active, size) <= most_pushed:
+        if pushed and arcs <= most_pushed:
             tail = kernels.push_wide(A.indptr, A.indices, own.seen, front, fresh, active, size, found)
             for i in range(size):
                 front[active[i]] = U0
             size = tail
-            pairs = settle(own, fresh, found, size, depth)
-            keep_level(own, shared, first, fresh, found, size, depth, own.lanes)
+            arcs, pairs = kernels.settle(A, own, fresh, found, size, depth)
+            kernels.keep_level(own, shared, first, fresh, found, size, depth, own.lanes)
         else:
             pushed = False
             pairs = together(PULL, depth, A, own, shared, first, count, board)
@@ -271,7 +183,7 @@ def _side_by_side(loaded, job, poll, threads):
     A = loaded.adjacency("any", searches=k)
     shared = _shared_state(loaded, job, kernels.LANES, True)
     kind = "side by side", job.keep
-    own = loaded.spare(kind) or Together(**allocate(together_arrays(n, job.keep)))
+    own = loaded.spare(kind) or kernels.WorkerState(**allocate(shared_arrays(n, job.keep)))
     own = own._replace(**allocate(sum_arrays(n, job.keep)))
     with compiling(search_together):
         for first in range(0, k, kernels.LANES):
@@ -355,9 +267,22 @@ def worker_arrays(n, keep, together):
         declare(np.uint64, seen=words, front=words, fresh=words)
         | declare(np.uint32, active=n, found=words)
         | declare(np.int32, fill=-1, depth=0 if together or keep == "rows" else n)
+        | declare(np.uint64, planes=(0, n))
         | declare(np.int64, fill=0, lanes=kernels.LANES)
         | sum_arrays(n, keep)
     )
+
+
+def shared_arrays(n, keep):
+    """The arrays of a WorkerState that all threads share."""
+    planes = kernels.PLANES if keep == "rows" else 0
+    return worker_arrays(n, keep, True) | declare(np.uint32, active=0, found=0) | declare(np.uint64, planes=(planes, n))
+
+
+def sum_arrays(n, keep):
+    """The last arrays of a WorkerState, which begin at 0 in every run."""
+    sums, columns = n + 1 if keep in ("sums", "columns") else 0, n if keep == "columns" else 0
+    return declare(np.int64, fill=0, histogram=sums, columns=(columns, 3))
 
 
 @lru_cache(maxsize=64)  # a call on a small graph takes no longer than the list of its arrays
@@ -405,32 +330,24 @@ def own_component_labels(graph, strong):
     return own
 
 
-@dataclass(frozen=True)
-class NeighbourhoodRank:
-    """The place of each vertex in the order of neighbourhoods."""
-
-    rank: np.ndarray
-
-
 def neighbourhood_rank(loaded):
     """The place of each vertex in the order of neighbourhoods, kept with the graph."""
-    kept = loaded.graph._prepared.find(NeighbourhoodRank)
-    if kept is None:
-        A = loaded.adjacency("any")
-        order = np.empty(loaded.n, np.uint32)
+
+    def ranks():
+        A, order = loaded.adjacency("any"), np.empty(loaded.n, np.uint32)
         neighbourhoods(A.indptr, A.indices, order)
         rank = np.empty(loaded.n, np.int64)
         rank[order] = np.arange(loaded.n)
-        kept = loaded.graph._prepared.keep(NeighbourhoodRank(rank))
-    return kept.rank
+        return rank
+
+    return loaded.graph._prepared.made(neighbourhoods, ranks)
 
 
 @outer
 def neighbourhoods(indptr, indices, order):
     """Fill order with all vertices: every 64 are grown around their first by breadth-first search, next to the last 64.
 
-    Sources that lie close together are active for the same vertices at almost the same time, which is what makes 64
-    searches at once cheap where levels are many.
+    Sources that lie close together are active for the same vertices at almost the same time.
     """
     n = order.size
     state = np.zeros(n, np.uint8)  # 1: waiting, next to a placed vertex; 2: placed

@@ -3,14 +3,12 @@
 **Short arcs first.** A path that is shorter than Δ has no arc of length Δ or more. In graphs of many arcs, the vertices
 within Δ of the nearest unsettled one are therefore found by short arcs only (Meyer and Sanders, Δ-stepping, 2003).
 After such a round, its vertices push along their long arcs; or, if fewer arcs lead to all remaining vertices, each of
-these pulls from its settled neighbours. On kron 17, a search reads a quarter of the arcs.
+these pulls from its settled neighbours.
 
-**Waiting.** Vertices wait by distance, in a ring of buckets of equal width, and in a small heap. The ring reaches from
-the nearest nonempty bucket to the greatest weight farther on. A bucket is a list of entries. A vertex whose distance
-falls is entered once more; an entry whose key is no longer the vertex's distance is skipped. The nearest bucket is
-emptied into a heap. If no weight is below the width of a bucket, no arc leads from a bucket into itself: its vertices
-may be settled in any order, without a heap. The heap is a four-ary tree with the keys parallel to the vertices: the
-children of place p are at 4p + 1 to 4p + 4. The four places behind the last entry are infinite.
+**Waiting.** Vertices wait by distance, in a ring of buckets of equal width. A vertex whose distance falls is entered
+once more; an entry whose key is no longer the vertex's distance is skipped. The nearest bucket is emptied into a heap,
+unless no weight is below the width of a bucket: then no arc leads from a bucket into itself. The heap is a four-ary
+tree: the children of place p are at 4p + 1 to 4p + 4. The four places behind the last entry are infinite.
 """
 
 from collections import namedtuple
@@ -77,8 +75,8 @@ LAST = np.uint64(policy.LENGTH_BUCKETS - 1)
 NONE, ALL = U0, ~U0  # no entry; all bits
 TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
 
-# first, marks: the first entry of every bucket, and a bit for each bucket in use. vertex, key, following: of every
-# entry the vertex, its distance and the entry after it. keys, items: the heap.
+# first, marks: the first entry of every bucket, and a bit for each bucket in use; vertex, key, following: of every
+# entry the vertex, its distance and the next entry; keys, items: the heap.
 Waiting = namedtuple("Waiting", "first marks vertex key following keys items")
 
 
@@ -138,8 +136,7 @@ def put_back(first, marks, entry, bucket):
 
 @inner
 def put_new(waiting, entries, free, u, distance, bucket):
-    """Put a vertex into a bucket, as an entry of the free ones or a new one; `entries` were made. Returns both, and
-    what `put` does."""
+    """`put` with a free entry or a new one. Returns the number of entries, the next free one, and what `put` does."""
     following = waiting.following
     if free == NONE:
         entries += U1
@@ -196,7 +193,7 @@ ENDLESS = np.uint64(1 << 62)
 def settle(A, d, own, source, limit, wanted, ahead):
     """Fill d with the distances up to the limit, and order with the vertices there. Returns how many they are.
 
-    The search ends when it has settled `ahead` vertices that are wanted; −1: it has no such end.
+    The search ends when it has settled `ahead` wanted vertices, unless that is −1.
     """
     noinline()
     indptr, indices, lengths, per_length = A.short.indptr, A.short.indices, A.short.lengths, A.per_length
@@ -274,10 +271,10 @@ def settle(A, d, own, source, limit, wanted, ahead):
 
 @inner
 def follow_long(A, d, own, limit, followed, count, boundary, entries, free, filled, left):
-    """The long arcs of the vertices that were settled last: order[followed:count], all nearer than the boundary.
+    """Follow the long arcs of order[followed:count], all nearer than the boundary.
 
-    left: how many arcs the vertices have that were not settled before them. Returns the number of entries, the first
-    free one, the number of filled buckets, and `left` without the arcs of these vertices.
+    left: arcs of all vertices that were not settled before these. Returns the new number of entries, the first free
+    one, the number of filled buckets, and `left`.
     """
     noinline()
     indptr, indices, lengths, order, near = A.indptr, A.indices, A.lengths, own.order, np.float64(boundary)
@@ -316,10 +313,7 @@ def follow_long(A, d, own, limit, followed, count, boundary, entries, free, fill
 
 @inner
 def forget(d, waiting, entry, bucket, filled, size):
-    """Empty what waits, and make the distances of its vertices infinite again: a search has ended early.
-
-    Vertices that are settled keep theirs: entries of them that still wait are of greater distances.
-    """
+    """After a search that ended early: empty the buckets and the heap, and make the distances there infinite again."""
     vertex, key, keys, items = waiting.vertex, waiting.key, waiting.keys, waiting.items
     while True:
         while entry != NONE:

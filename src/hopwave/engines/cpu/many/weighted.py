@@ -1,12 +1,7 @@
 """Distances along weights from many sources: one search by Dijkstra's algorithm per source, one source per worker.
 
-    d        distances, infinite everywhere before and after a search, unless they are a row of the answer
-    order    the vertices in the order in which they were settled: nearest bucket first (many/settling.py)
-
-With targets, a search ends when it has settled all that its source can reach, and a row has their distances only.
-Sums over the targets of a source are taken in that order, and rounding errors are carried along (Knuth's exact sum
-of two floats): they are as exact as float64 allows. The order depends only on the graph and the source, so sums do not
-depend on threads. Sums over the sources of a target are added row by row, in the order of the sources, block by block.
+Sums over the targets of a source are taken in the order in which they were settled, and rounding errors are carried
+along (Knuth's exact sum of two floats). Sums over the sources of a target are added in the order of the sources.
 """
 
 import math
@@ -90,10 +85,11 @@ def add_values(d, order, count, own, valued, number):
 SUMS, ROWS, PAIRS, CHOSEN, VALUES = 1, 2, 4, 8, 16  # CHOSEN: rows of the targets only
 KEEP = {"sums": SUMS, "columns": SUMS | ROWS, "rows": ROWS, "pairs": PAIRS, "values": VALUES}
 
-# One worker's arrays; d is empty where distances are written to the rows of the answer.
+# One worker's arrays. d: distances, infinite between searches, or empty if they are rows of the answer; order: vertices
+# in the order in which they were settled.
 WorkerState = namedtuple("WorkerState", "d order waiting sums lost")
-# What all workers share. starts: where the pairs of each source begin; limit: the greatest length; wanted, ahead: which
-# vertices are targets, and how many of them each source may reach.
+# starts: where the pairs of each source begin; limit: the greatest length; wanted, ahead: which vertices are targets,
+# and how many of them each source may reach.
 SharedState = namedtuple(
     "SharedState",
     "sources reached total farthest inverse rows starts pair_vertex pair_distance control keep upwards limit targets "
