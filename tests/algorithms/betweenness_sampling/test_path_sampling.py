@@ -24,7 +24,7 @@ GRAPHS = {
     "directed": generate.kronecker(7, edge_factor=6, seed=2, directed=True),
     "grid": generate.grid(9, 9),
 }
-HUBS = {
+LIKELY = GRAPHS | {
     "hubs": generate.kronecker(9, edge_factor=8, seed=3),  # a walk back searches the nearer level for predecessors
     "hubs directed": generate.kronecker(9, edge_factor=8, seed=3, directed=True),
 }
@@ -38,7 +38,7 @@ def weighted(graph: hw.Graph, unit: float = 1.0) -> hw.Graph:
 
 
 def sampled(graph: hw.Graph, epsilon: float = 0.1, **asked: Any) -> hw.BetweennessResult:
-    return hw.betweenness_centrality(graph, epsilon=epsilon, method="paths", progress=False, **asked)
+    return hw.betweenness_centrality(graph, epsilon=epsilon, method="paths", **{"progress": False} | asked)
 
 
 def drawn(graph: hw.Graph, pairs: int, device: str = "cpu", start: int = 3, **job: Any) -> Any:
@@ -100,20 +100,11 @@ def test_risks_add_up_to_delta() -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu", "reference"])
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", LIKELY)
 def test_counts_are_as_likely_as_they_should_be(name: str, device: str) -> None:
-    assert_as_likely(GRAPHS[name], drawn(GRAPHS[name], 20_000 if device == "cpu" else 150, device))
-
-
-@pytest.mark.parametrize("name", HUBS)
-def test_walks_through_hubs(name: str) -> None:
-    assert_as_likely(HUBS[name], drawn(HUBS[name], 20_000))
-
-
-@pytest.mark.parametrize("device", ["cpu", "reference"])
-@pytest.mark.parametrize("name", GRAPHS)
-def test_counts_along_weights_are_as_likely_as_they_should_be(name: str, device: str) -> None:
-    for unit, cutoff in ((1.0, None), (0.1, None), (1.0, 4.0)):
+    if device == "cpu" or name in GRAPHS:
+        assert_as_likely(LIKELY[name], drawn(LIKELY[name], 20_000 if device == "cpu" else 150, device))
+    for unit, cutoff in ((1.0, None), (0.1, None), (1.0, 4.0)) if name in GRAPHS else ():
         graph, pairs = weighted(GRAPHS[name], unit), 20_000 if device == "cpu" else 100
         run = drawn(graph, pairs, device, weighted=True, cutoff=cutoff)
         assert_as_likely(graph, run, weights=True, cutoff=cutoff)
@@ -197,28 +188,6 @@ def test_threads_and_blocks_change_nothing(along: bool) -> None:
     for until in (1, 130, 1000):
         parts.advance(until, lambda done: False)
     assert np.array_equal(whole.counts, parts.counts) and np.array_equal(whole.sums, parts.sums)
-
-
-def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
-    graph, file = generate.grid(4, 4), tmp_path / "run.npz"
-    whole = sampled(graph, 0.2, seed=2, device="reference")
-    calls: list[int] = []
-
-    def stop(done: int, total: int) -> None:
-        calls.append(done)
-        if len(calls) == 6:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        hw.betweenness_centrality(
-            graph, epsilon=0.2, seed=2, method="paths", device="reference", progress=stop, checkpoint=file
-        )
-    with np.load(file) as kept:
-        assert 0 < int(kept["done"]) < whole.pairs
-    again = sampled(graph, 0.2, seed=2, device="reference", checkpoint=file)
-    assert np.array_equal(whole.scores, again.scores) and np.array_equal(whole.bounds, again.bounds)
-    with pytest.raises(hw.GraphError, match="another graph, question"):
-        sampled(graph, 0.2, seed=3, device="reference", checkpoint=file)
 
 
 @pytest.mark.parametrize("damage", ["counts", "sums"])

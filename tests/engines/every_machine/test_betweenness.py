@@ -6,7 +6,6 @@ predecessors, not by their path counts.
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from typing import Any
 
@@ -43,42 +42,33 @@ def same(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(np.asarray(found, float), np.array(expected, float), rtol=1e-9, atol=1e-290)
 
 
-def some(graph: Graph) -> list[int]:
-    """A few sources."""
-    return sorted({0, graph.n // 3, graph.n - 1})
-
-
 def edge_scores(result: hw.EdgeBetweennessResult) -> list[float]:
-    """Scores in the order of graph.to_edges(); also checks the shape of the result."""
-    source, target = result.edges
-    assert result.scores.dtype == np.float64 and len(result.scores) == len(source) == result.graph.m
-    assert np.array_equal(target, result.graph.indices)
-    if not result.graph.directed:  # both arcs of an edge carry its score
-        score = dict(zip(zip(source.tolist(), target.tolist(), strict=True), result.scores.tolist(), strict=True))
-        assert all(score[v, u] == value for (u, v), value in score.items())
+    """Scores in the order of graph.to_edges()."""
     return list(result.to_dict().values())
 
 
 @in_one_test("plan", PLANS)
 def test_the_reference_runs_all_plans_alike(plan: Plan) -> None:
     graph = TRAPS["kronecker-directed"]()
-    asked = {"sources": some(graph), "device": "reference"}
+    asked = {"sources": [0, graph.n // 3], "device": "reference"}
     for score in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
         found = score(graph, **asked, plan=plan)
         assert (found.plan.name, found.engine) == (plan.name, "reference") and "regime" in found.plan.without
         assert np.array_equal(found.scores, score(graph, **asked).scores)
 
 
+WIDE: dict[str, Any] = {
+    "kronecker": lambda: generate.kronecker(16, edge_factor=8, seed=2),
+    "rmat": lambda: generate.rmat(16, edge_factor=8, seed=2),
+    "delaunay": lambda: generate.delaunay(40_000, seed=2),
+    "grid": lambda: generate.grid(190, 180, missing=0.05, seed=2),
+}
+
+
 @cache
 def wide_graph(name: str) -> tuple[Graph, list[int], Any]:
     """Graphs larger than a cache: numbered at random or along their shape, with or without hubs that are pulled."""
-    make = {
-        "kronecker": lambda: generate.kronecker(16, edge_factor=8, seed=2),
-        "rmat": lambda: generate.rmat(16, edge_factor=8, seed=2),
-        "delaunay": lambda: generate.delaunay(40_000, seed=2),
-        "grid": lambda: generate.grid(190, 180, missing=0.05, seed=2),
-    }
-    graph = make[name]()
+    graph = WIDE[name]()
     sources = np.argsort(-graph.degrees, kind="stable")[[0, graph.n // 3]].tolist()
     return graph, sources, oracle.scaled_betweenness(graph, sources, normalized=False)
 
@@ -86,7 +76,7 @@ def wide_graph(name: str) -> tuple[Graph, list[int], Any]:
 @pytest.mark.slow
 @compiled_machines
 @every_plan
-@in_one_test("name", ["kronecker", "rmat", "delaunay", "grid"])
+@in_one_test("name", WIDE)
 def test_graphs_beyond_a_cache(device: str, plan: Plan, name: str) -> None:
     ready(device, plan)
     graph, sources, scores = wide_graph(name)
@@ -95,69 +85,23 @@ def test_graphs_beyond_a_cache(device: str, plan: Plan, name: str) -> None:
 
 
 @machines
-def test_int64_offsets(device: str) -> None:
-    """A graph of over 2³¹ arcs has int64 offsets; a small one may have them too."""
-    for trap in ("kronecker", "kronecker-directed"):
-        narrow = TRAPS[trap]()
-        wide = Graph(narrow.indptr.astype(np.int64), narrow.indices.copy(), directed=narrow.directed)
-        sources = some(wide)
-        for plan in PLANS[: 1 if device == "reference" else None]:
-            if engines.engine(device).why_not(plan, BetweennessJob(np.zeros(1, np.int64))) is None:
-                found = hw.betweenness_centrality(wide, sources=sources, plan=plan, device=device).scores
-                same(found, oracle.betweenness(narrow, sources, exact=False))
-        edges = edge_scores(hw.edge_betweenness_centrality(wide, sources=sources, device=device))
-        same(edges, list(oracle.edge_betweenness(narrow, sources, exact=False).values()))
-
-
-@machines
 @in_one_test("normalized", [True, False])
 def test_edges_of_subsets_as_networkx_where_it_is_right(device: str, normalized: bool) -> None:
     """On a tree every vertex has one predecessor, so NetworkX's 1/len(P[w]) is right."""
     tree = nx.balanced_tree(2, 4)
-    nodes = list(tree)
-    right = nx.edge_betweenness_centrality_subset(tree, nodes[::3], nodes[::2], normalized=normalized)
-    asked = {"sources": nodes[::3], "targets": nodes[::2], "normalized": normalized}
+    given = range(0, 31, 3), range(0, 31, 2)
+    right = nx.edge_betweenness_centrality_subset(tree, *given, normalized=normalized)
+    asked = {"sources": given[0], "targets": given[1], "normalized": normalized}
     found = hw.edge_betweenness_centrality(tree, **asked, device=device).to_dict()
-    assert {frozenset(edge): score for edge, score in found.items()} == pytest.approx(
-        {frozenset(edge): score for edge, score in right.items()}
-    )
+    assert {tuple(sorted(edge)): score for edge, score in found.items()} == pytest.approx(right)
 
 
 @machines
 def test_edges_of_subsets_where_networkx_is_wrong(device: str) -> None:
-    """Three paths lead from 0 to 6, two through 4 and one through 5; NetworkX gives 4 and 5 half each, because 7, where
-    the paths meet, is no target.
-    """
+    """Of three paths from 0 to 6, two lead through 4 and one through 5; NetworkX gives 4 and 5 half each."""
     graph = nx.DiGraph([(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 5), (4, 7), (5, 7), (7, 6)])
     found = hw.edge_betweenness_centrality(graph, sources=[0], targets=[6], normalized=False, device=device).to_dict()
     same([found[4, 7], found[5, 7], found[7, 6]], [2 / 3, 1 / 3, 1])
-    theirs = nx.edge_betweenness_centrality_subset(graph, [0], [6])
-    assert (theirs[4, 7], theirs[5, 7]) == (0.5, 0.5)
-
-
-@machines
-def test_golden_values_of_networkx(device: str) -> None:
-    star, path = nx.star_graph(4), nx.path_graph(4, create_using=nx.DiGraph)
-    one = hw.betweenness_centrality(star, k=1, seed=1, device=device).scores
-    assert one[0] == 1.0 and math.isnan(one[1])
-    assert hw.betweenness_centrality(star, k=3, seed=1, device=device).scores[0] == 1.0
-    raw = hw.betweenness_centrality(path, k=2, seed=1, normalized=False, device=device).scores
-    assert raw[2] == 3.0
-    for normalized, score in ((True, 0.75), (False, 2.25)):
-        edges = hw.edge_betweenness_centrality(
-            nx.path_graph(3), k=2, seed=42, normalized=normalized, device=device
-        ).scores
-        assert edges.max() == score
-
-
-@machines
-def test_names_lead_in_and_out(device: str) -> None:
-    graph = Graph.from_edges(["ann", "bob", "cyd"], ["bob", "cyd", "dan"])
-    found = hw.betweenness_centrality(graph, sources=["ann"], targets="dan", normalized=False, device=device)
-    assert found.to_dict() == {"ann": 0.0, "bob": 0.5, "cyd": 0.5, "dan": 0.0}
-    assert found.top(1) == [("bob", 0.5)]
-    edges = hw.edge_betweenness_centrality(graph, sources="ann", targets=["cyd"], normalized=False, device=device)
-    assert edges.to_dict() == {("ann", "bob"): 0.5, ("bob", "cyd"): 0.5, ("cyd", "dan"): 0.0}
 
 
 @machines
@@ -170,17 +114,7 @@ def test_edges_of_an_arranged_graph_are_those_of_the_graph(device: str, directed
 
 
 @machines
-@in_one_test("n", [0, 1, 2])
-def test_graphs_of_up_to_two_vertices(device: str, n: int) -> None:
-    graph = Graph.from_edges([], [], n=n)
-    assert hw.betweenness_centrality(graph, device=device).scores.tolist() == [0.0] * n
-    assert hw.betweenness_centrality(graph, epsilon=0.1, device=device).scores.tolist() == [0.0] * n
-    assert hw.edge_betweenness_centrality(graph, device=device).scores.tolist() == []
-
-
-@machines
 def test_deterministic_runs_agree_to_the_last_bit(device: str) -> None:
     graph = generate.kronecker(6 if device == "reference" else 9, 8, seed=2)
-    vertices = [hw.betweenness_centrality(graph, device=device, deterministic=True).scores for _ in range(2)]
-    edges = [hw.edge_betweenness_centrality(graph, device=device, deterministic=True).scores for _ in range(2)]
-    assert np.array_equal(*vertices) and np.array_equal(*edges)
+    for score in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        assert np.array_equal(*(score(graph, device=device, deterministic=True).scores for _ in range(2)))

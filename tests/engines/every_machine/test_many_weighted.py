@@ -1,24 +1,21 @@
-"""Distances along weights from many sources: the CPU and reference engines against SciPy, on traps and random graphs.
-
-The expected results (sums, columns, rows, pairs) are computed here from SciPy's table of distances.
-"""
+"""Distances along weights from many sources: everything that a sweep keeps, against SciPy's table of distances."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
+import test_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 
 from graphs import TRAPS, graphs
-from hopwave import Graph, engines, generate
+from hopwave import Graph, generate
 from hopwave.algorithms.distances import rounding
 from hopwave.engines.cpu import policy
-from hopwave.planning.many_sources import Sweep, Swept
+from hopwave.planning.many_sources import Swept
 from together import in_one_test
 
 SMALL = [name for name, make in TRAPS.items() if 0 < make().n <= 65]
@@ -41,8 +38,7 @@ def weighted(graph: Graph, kind: str, seed: int = 7) -> Graph:
 
 
 def run(device: str, graph: Graph, sources: Any, keep: Any, threads: int | None = None, **more: Any) -> Swept:
-    job = Sweep(np.asarray(sources, np.int64), keep, weighted=True, **more)
-    return engines.engine(device).sweep(graph, job, lambda done: None, threads)
+    return test_many.run(device, graph, sources, keep, threads, weighted=True, **more)
 
 
 def table(graph: Graph, sources: Any, limit: float | None = None) -> Any:
@@ -51,63 +47,38 @@ def table(graph: Graph, sources: Any, limit: float | None = None) -> Any:
     return d.reshape(len(sources), graph.n)
 
 
-def check(device: str, graph: Graph, sources: Any, d: Any, limit: float | None = None, **how: Any) -> None:
-    """Compare everything that can be kept with the distances d."""
-    there, apart = np.isfinite(d), np.isfinite(d) & (d > 0)
-    inverse = np.divide(1.0, d, out=np.zeros(d.shape), where=apart)
-    lengths = np.where(there, d, 0.0)
-    assert np.array_equal(run(device, graph, sources, "rows", limit=limit, **how).rows, d)
-    found = run(device, graph, sources, "sums", limit=limit, **how)
-    assert np.array_equal(found.reached, there.sum(1))
-    assert np.array_equal(found.farthest, lengths.max(1, initial=0.0))
-    np.testing.assert_allclose(found.total, [math.fsum(row) for row in lengths], rtol=2e-16)
-    np.testing.assert_allclose(found.inverse, [math.fsum(row) for row in inverse], rtol=1e-15)
-    columns = run(device, graph, sources, "columns", limit=limit, shift=-970, **how).columns
-    scaled = np.ldexp(lengths, -970)
-    np.testing.assert_allclose(columns, np.stack([there.sum(0), scaled.sum(0), (scaled**2).sum(0)], 1), rtol=1e-13)
-    part = run(device, graph, sources, "columns", limit=limit, weight="inverse", shift=-1000, **how).columns
-    np.testing.assert_allclose(part[:, 1], np.ldexp(inverse, -1000).sum(0), rtol=1e-13)
-    pairs = run(device, graph, sources, "pairs", limit=limit, **how)
-    others = there & (np.arange(graph.n) != np.asarray(sources).reshape(-1, 1))
-    assert np.array_equal(pairs.reached, others.sum(1))
-    row = np.repeat(np.arange(len(d)), pairs.reached)
-    assert np.array_equal(d[row, pairs.pairs[0]], pairs.pairs[1])
-    assert len(set(zip(row.tolist(), pairs.pairs[0].tolist(), strict=True))) == len(row)
-    assert (np.diff(pairs.pairs[1])[np.diff(row) == 0] >= 0).all()
+def check(device: str, graph: Graph, sources: Any, limit: float | None = None, **given: Any) -> None:
+    def ask(keep: str, **how: Any) -> Swept:
+        return run(device, graph, sources, keep, limit=limit, **given, **how)
+
+    test_many.check(ask, sources, table(graph, sources, limit), (-970, -1000))
 
 
+@pytest.mark.parametrize("share", [None, 0.1, 0.6])
 @kinds
-@in_one_test("name", SMALL)
-def test_traps(kind: str, name: str) -> None:
-    graph = weighted(TRAPS[name](), kind)
-    sources = np.arange(graph.n)
-    check("cpu", graph, sources, table(graph, sources))
-
-
-@kinds
-@pytest.mark.parametrize("share", [0.1, 0.6])
-def test_short_arcs_first(kind: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in graphs of many arcs: with and without pulls, up to a limit, and up to some targets."""
-    monkeypatch.setattr(policy, "short_arcs_first", lambda n, m, directed, *_: not directed and m > 0)
-    monkeypatch.setattr(policy, "SHORT_SHARE", share)
+def test_traps(kind: str, share: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a share: short arcs first, as in graphs of many arcs, with and without pulls, to a limit or to targets."""
+    if share is not None:
+        monkeypatch.setattr(policy, "short_arcs_first", lambda n, m, directed, *_: not directed and m > 0)
+        monkeypatch.setattr(policy, "SHORT_SHARE", share)
     few = np.array([3, 5, 6])
-    for make in (*(TRAPS[name] for name in SMALL[::3]), lambda: generate.kronecker(7), lambda: generate.grid(9, 9)):
+    for make in (*(TRAPS[name] for name in SMALL), lambda: generate.kronecker(7), lambda: generate.grid(9, 9)):
         graph = weighted(make(), kind)
         sources = np.arange(0, graph.n, 3)
-        d = table(graph, sources)
-        check("cpu", graph, sources, d)
-        check("cpu", graph, sources, table(graph, sources, 0.7), 0.7, threads=2)
-        if graph.n > 6:
-            assert np.array_equal(run("cpu", graph, sources, "rows", targets=few).rows, d[:, few])
+        check("cpu", graph, sources)
+        if share is not None:
+            check("cpu", graph, sources, 0.7, threads=2)
+            if graph.n > 6:
+                found = run("cpu", graph, sources, "rows", targets=few).rows
+                assert np.array_equal(found, table(graph, sources)[:, few])
 
 
 @kinds
 @in_one_test("name", ["source-of-in-degree-0-directed", "repeats", "barbell", "layers-directed"])
 def test_the_reference_is_the_plain_version(kind: str, name: str) -> None:
     graph = weighted(TRAPS[name](), kind)
-    sources = np.arange(0, graph.n, 2)
-    check("reference", graph, sources, table(graph, sources))
-    check("reference", graph, sources, table(graph, sources, 0.4), 0.4)
+    for limit in (None, 0.4):
+        check("reference", graph, np.arange(0, graph.n, 2), limit)
 
 
 @settings(max_examples=settings.default.max_examples // 2)
@@ -117,9 +88,8 @@ def test_random_graphs(graph: Graph, data: Any) -> None:
     graph = weighted(graph, data.draw(st.sampled_from(sorted(WEIGHTS))), data.draw(st.integers(0, 99)))
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=60))
     limit = data.draw(st.none() | st.sampled_from([0.0, 0.1, 0.5, 2.0]))
-    threads = data.draw(st.sampled_from([1, 2, 3]))
-    block = data.draw(st.sampled_from([1, 7, None]))
-    check("cpu", graph, sources, table(graph, sources, limit), limit, threads=threads, block=block)
+    threads, block = data.draw(st.sampled_from([1, 2, 3])), data.draw(st.sampled_from([1, 7, None]))
+    check("cpu", graph, sources, limit, threads=threads, block=block)
 
 
 @pytest.mark.parametrize("kind", ["zeros and ties", "whole", "fractions"])
@@ -127,12 +97,9 @@ def test_random_graphs(graph: Graph, data: Any) -> None:
 def test_threads_and_numbers_of_vertices_change_no_bit(kind: str, keep: str) -> None:
     graph = weighted(generate.delaunay(300), kind)
     sources = np.random.default_rng(1).integers(0, graph.n, 200)
-    first = run("cpu", graph, sources, keep, 1)
-    for threads in (2, 3):
-        other = run("cpu", graph, sources, keep, threads)
-        for field in ("reached", "total", "farthest", "inverse", "columns", "rows"):
-            assert getattr(first, field).tobytes() == getattr(other, field).tobytes(), field
-        assert all(np.array_equal(a, b) for a, b in zip(first.pairs, other.pairs, strict=True))
+    first, second = (run("cpu", graph, sources, keep, threads) for threads in (1, 3))
+    assert all(getattr(first, name).tobytes() == getattr(second, name).tobytes() for name in test_many.FIELDS)
+    assert all(np.array_equal(a, b) for a, b in zip(first.pairs, second.pairs, strict=True))
     if keep == "sums":  # rounding errors are carried along, so the order of additions does not matter
         place = np.random.default_rng(2).permutation(graph.n)
         source, target = graph.to_edges()
@@ -142,7 +109,5 @@ def test_threads_and_numbers_of_vertices_change_no_bit(kind: str, keep: str) -> 
 
 
 def test_where_sums_of_weights_are_exact() -> None:
-    for exact in ([1, 2, 3], [0.5, 0.25, 7], [0, 0, 0]):
-        assert rounding(Graph.from_edges([0, 1, 2], [1, 2, 3], weights=exact)) == 0
-    for rounded in ([0.1, 1, 1], [1, 2.0**52, 1]):
-        assert rounding(Graph.from_edges([0, 1, 2], [1, 2, 3], weights=rounded)) > 0
+    for weights, exact in (([1, 2, 3], True), ([0.5, 0.25, 7], True), ([0.1, 1, 1], False), ([1, 2.0**52, 1], False)):
+        assert (rounding(Graph.from_edges([0, 1, 2], [1, 2, 3], weights=weights)) == 0) == exact
