@@ -123,7 +123,6 @@ def arc_within(graph, distances):
 
 @outer
 def count_within(indptr, indices, label, end, size, board):
-    """How many arcs join two vertices of the same label."""
     found = 0
     while True:
         begin = atomic_add(board, NEXT_CHUNK, size)
@@ -137,7 +136,6 @@ def count_within(indptr, indices, label, end, size, board):
 
 
 def arcs_within(graph, label):
-    """How many arcs join two vertices of the same label."""
     with compiling(count_within):
         board = share(count_within, (*unsigned_rows(graph), label.astype(np.int32)), graph.n, graph.m, None)
     return board[FOUND]

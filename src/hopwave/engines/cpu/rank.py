@@ -22,7 +22,6 @@ SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: it bounds the
 
 @outer
 def set_places(words, places):
-    """Set these bits of a bitmap."""
     for i in range(places.size):
         place = np.uint64(places[i])
         words[place >> U6] |= U1 << (place & U63)
@@ -30,7 +29,6 @@ def set_places(words, places):
 
 @outer
 def count_places(words):
-    """The number of set bits of a bitmap."""
     count = 0
     for w in range(words.size):
         count += count_ones(words[w])
@@ -227,7 +225,6 @@ class Part:
         return kept[: claim_rows(heads, given, visited, target, kept)]
 
     def hubs_first(self, weight):
-        """Arrange the rows of `into`."""
         hubs_first(self.in_offsets, self.tails, weight)
 
     def sort_rows(self, weight):
@@ -245,13 +242,11 @@ class Part:
             self.sorted_tails[ends[0] : ends[-1]] = order[keys]
 
     def check(self, levels, tail_levels, parents, linked):
-        """See check_rows; all rows."""
         wrong = np.zeros((3, 3), np.int64)
         check_rows(self.in_offsets, self.tails, 0, levels, tail_levels, parents, linked, wrong)
         return wrong
 
     def lengths(self, out_names, into_names, n, start):
-        """Lengths for all arcs: see Lengths."""
         return Lengths(self, out_names, into_names, n, start)
 
 
@@ -264,7 +259,6 @@ U40 = np.uint64(40)
 
 @inner
 def id_of(slot, starts, shifts):
-    """The vertex in a slot."""
     low, high = 0, starts.size - 1
     while low < high:
         middle = (low + high + 1) // 2
@@ -348,7 +342,6 @@ class Lengths:
         return found[:count]
 
     def check(self, distances, tail_distances, parents, linked):
-        """See check_lengths: three counts."""
         wrong, part = np.zeros(3, np.int64), self.part
         check_lengths(part.in_offsets, part.tails, self.into, distances, tail_distances, parents, linked, wrong)
         return wrong.tolist()

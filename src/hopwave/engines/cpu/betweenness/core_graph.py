@@ -13,7 +13,7 @@ either end: p = 2c from x, p ^ 1 = 2c + 1 from y.
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,18 +35,10 @@ Core = namedtuple(
 )
 
 
-class Chains(NamedTuple):
+class Chains(namedtuple("Chains", "ends length size inner distance arcs edges")):
     """Chains in the numbers of the graph: ends, length, number of inner vertices; all inner vertices, their distances
     from x, and the arcs of all edges, one more per chain than inner vertices. `edges`: x, y, length, arc of the others.
     """
-
-    ends: Any
-    length: Any
-    size: Any
-    inner: Any
-    distance: Any
-    arcs: Any
-    edges: Any
 
     def rows(self, number: Any, count: int) -> Any:
         """Rows of the core graph (arcs_of); `number`: of each of its `count` vertices, −1 for others."""

@@ -32,7 +32,6 @@ Shared = namedtuple("Shared", "scores total control blocks parts")
 
 @outer
 def take_batches(C, own, shared):
-    """A worker: batches of core vertices until none remains."""
     C, own, shared = uncounted(C), uncounted(own), uncounted(shared)
     V_end, flow_end, first_end, single_end, into_end, starts_end = shared.parts
     T, inner, place, codes = own.T, own.inner, own.place, own.codes
@@ -191,7 +190,6 @@ class CoreRun:
 
     @property
     def done(self):
-        """How many batches are in the sums."""
         return int(self._control[FINISHED])
 
     def advance(self, first, poll):
@@ -220,7 +218,6 @@ class CoreRun:
             raise OverflowError("a number of shortest paths in the core outgrew float64")
 
     def state_arrays(self):
-        """The arrays of one worker."""
         K, rows_, entries = self.K, self.rows, self.arcs + 2
         codes = K * min(self._degree, rows.TOGETHER)
         return (

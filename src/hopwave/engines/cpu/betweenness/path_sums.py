@@ -114,7 +114,6 @@ def share_of_group(indptr, indices, own, found, shared):
 
 @outer
 def add_sources(A, own, shared):
-    """A worker: part after part of the sources until none remains."""
     indptr, indices = A
     control, kind = shared.control, shared.kind
     n = own.level.size

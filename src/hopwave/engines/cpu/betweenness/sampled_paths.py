@@ -21,7 +21,9 @@ from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer, uncounted
 from hopwave.engines.cpu.path_counts import recount, two_to
 from hopwave.engines.cpu.splitmix import WEYL, mix
+from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, next_batch, run_workers, workers_within
+from hopwave.engines.ledger import declare
 
 MAX_BITS = 480  # of a path count: the sum over all arcs of a product of two then stays below 2^1024
 PAIRS_PER_BATCH = 16  # that a worker takes at a time
@@ -60,13 +62,11 @@ def fraction(key, number):
 
 @inner
 def key_of(start, number):
-    """The key of a pair."""
     return mix(start + np.uint64(number + 1) * WEYL)
 
 
 @inner
 def pair(key, n):
-    """Two different vertices."""
     s = min(np.int64(fraction(key, 0) * n), n - 1)
     t = min(np.int64(fraction(key, 1) * (n - 1)), n - 2)
     return s, t + (t >= s)
@@ -147,13 +147,7 @@ def across(graph, own, side, wide, top, chosen):
     indptr, indices, queue, level = graph.indptr[side], graph.indices[side], own.queues[side], own.level
     sigma, exponent, before, step = own.sigma, own.exponent, own.before, 1 - 2 * side
     begin, end = own.here[side, BEGIN], own.here[side, END]
-    low, high = 0, end - begin - 1
-    while low < high:
-        middle = (low + high) // 2
-        if before[middle] > chosen:
-            high = middle
-        else:
-            low = middle + 1
+    low = min(np.searchsorted(before[: end - begin], chosen, "right"), end - begin - 1)
     u = queue[begin + low]
     running = before[low - 1] if low else 0.0
     found = u
@@ -183,15 +177,8 @@ def place_of(level, queue, end, step, wanted):
 @inner
 def arcs_between(indptr, indices, u, v):
     """How many arcs lead from u to v. The list of u is in ascending order."""
-    low, last = np.int64(indptr[u]), np.int64(indptr[u + ONE])
-    high = last
-    while low < high:
-        middle = (low + high) // 2
-        if indices[middle] < v:
-            low = middle + 1
-        else:
-            high = middle
-    many = 0
+    first, last, many = np.int64(indptr[u]), np.int64(indptr[u + ONE]), 0
+    low = first + np.searchsorted(indices[first:last], v)
     while low < last and indices[low] == v:
         many, low = many + 1, low + 1
     return many
@@ -245,7 +232,6 @@ def walk(graph, own, side, place, wide, key, number):
 
 @inner
 def has_arc(indptr, indices, ascending, u, v):
-    """Whether v is among the neighbours of u."""
     if ascending:
         return arcs_between(indptr, indices, u, v) > 0
     found = False
@@ -289,7 +275,6 @@ def draw(graph, own, side, total, wide, key):
 
 @inner
 def sample(graph, own, key, n):
-    """One pair, and one of its shortest paths, if there is one within the cutoff."""
     noinline()
     level, sigma, here, sums, before = own.level, own.sigma, own.here, own.sums, own.before
     s, t = pair(key, n)
@@ -329,7 +314,6 @@ def sample(graph, own, key, n):
 
 @outer
 def take_pairs(graph, own, shared):
-    """A worker: batch after batch of pairs until none remains."""
     graph, own = uncounted(graph), uncounted(own)
     n, control = own.level.size, shared.control
     while True:
@@ -365,7 +349,6 @@ class PathSampling:
 
     @property
     def done(self):
-        """Pairs drawn."""
         return self._state[2]
 
     @done.setter
@@ -415,15 +398,8 @@ class PathSampling:
         return BYTES_PER_VERTEX * self._n
 
     def _worker_state(self):
-        n = self._n
-        return WorkerState(
-            level=np.zeros(n, np.int32),
-            sigma=np.empty(n),
-            exponent=np.empty(n, np.int64),
-            queues=(np.empty(n, np.uint32), np.empty(n, np.uint32)),
-            here=np.zeros((2, HERE_CELLS), np.int64),
-            before=np.empty(n),
-            path=np.empty(n, np.uint32),
-            counts=np.zeros(n, np.int64),
-            sums=np.zeros(SUM_CELLS, np.int64),
-        )
+        n, queues = self._n, (np.empty(self._n, np.uint32), np.empty(self._n, np.uint32))
+        own = declare(np.float64, sigma=n, before=n) | declare(np.uint32, path=n) | declare(np.int64, exponent=n)
+        own |= declare(np.int32, fill=0, level=n)
+        own |= declare(np.int64, fill=0, counts=n, here=(2, HERE_CELLS), sums=SUM_CELLS)
+        return WorkerState(queues=queues, **allocate(own))

@@ -100,7 +100,6 @@ def sample(A, own, shared, key):
 
 @outer
 def take_weighted_pairs(A, own, shared):
-    """A worker: batch after batch of pairs until none remains."""
     control = shared.control
     while True:
         first, until = next_batch(control, hops.PAIRS_PER_BATCH, shared.last)
@@ -113,8 +112,6 @@ def take_weighted_pairs(A, own, shared):
 
 
 class WeightedPathSampling(hops.PathSampling):
-    """Like PathSampling, along the graph's weights."""
-
     kernel = property(lambda self: take_weighted_pairs)
 
     def __init__(self, loaded, job, threads):

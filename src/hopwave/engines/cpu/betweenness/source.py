@@ -302,7 +302,6 @@ def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, d
 
 @inner
 def last_level(own, begin, end, row, extra, demand, targets):
-    """δ is 0."""
     noinline()
     sigma, queue = own.sigma, own.queue
     for i in range(begin, end):
@@ -455,7 +454,6 @@ take_blocks = state.blocks_of(one_source)
 
 @outer
 def take_sources(A, own, shared):
-    """A worker's run."""
     A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
     forget(own.sigma, own.queue, own.sigma.size)
     take_blocks(A, own, shared, own.sigma.size)

@@ -384,7 +384,6 @@ take_blocks = state.blocks_of(one_source)
 
 @outer
 def take_weighted_sources(A, own, shared):
-    """A worker's run."""
     take_blocks(A, own, shared, own.distance.size)
 
 

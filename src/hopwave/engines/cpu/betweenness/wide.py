@@ -21,7 +21,7 @@ import numpy as np
 from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.betweenness import wide_levels
 from hopwave.engines.cpu.betweenness.run import Accumulation
-from hopwave.engines.cpu.betweenness.state import ALL_ALIKE, demand_of, hop_limit
+from hopwave.engines.cpu.betweenness.state import ALL_ALIKE, ARCS, BEGINS, SHIFT, demand_of, hop_limit
 from hopwave.engines.cpu.betweenness.wide_levels import WideState, wide_arrays
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
@@ -86,7 +86,7 @@ divided = regions(work)  # a job over words or buckets
 def by_level(A, W, board, kind, level, flags, arcs, threads):
     """Post a job over a level, work on it, and wait. A large level is found among all words, others in the queue."""
     noinline()
-    begin, end, n = W.levels[level, wide_levels.BEGINS], W.levels[level + 1, wide_levels.BEGINS], W.parent.size
+    begin, end, n = W.levels[level, BEGINS], W.levels[level + 1, BEGINS], W.parent.size
     pushes = kind == OUT and flags & wide_levels.PUSHES != 0
     if (end - begin) * LARGE_SHARE >= n and not pushes:
         words = np.int64(W.visited.size)
@@ -111,7 +111,7 @@ def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
     """
     noinline()
     levels, buckets, threads = W.levels, np.int64(W.runs.shape[0]), limits.threads
-    arcs, fewer = levels[level, wide_levels.ARCS], levels[from_level, wide_levels.ARCS]
+    arcs, fewer = levels[level, ARCS], levels[from_level, ARCS]
     if fewer > W.getters.size or not worth_sorting(arcs, fewer, W.parent.size):
         return False
     flags |= limits.bucket_bits << wide_levels.FLAG_BITS
@@ -129,9 +129,9 @@ def settle(W, level, bound, bits):
     the exponents of its counts, or -1 if it is too wide."""
     if bound + 2 * bits <= LARGEST:
         return bound + bits
-    begin, end = W.levels[level, wide_levels.BEGINS], W.levels[level + 1, wide_levels.BEGINS]
+    begin, end = W.levels[level, BEGINS], W.levels[level + 1, BEGINS]
     bound, shift = rescale_level(W.sigma[level % 2], W.queue, begin, end, bits)
-    W.levels[level, wide_levels.SHIFT] = shift
+    W.levels[level, SHIFT] = shift
     return bound if shift >= 0 else np.int64(-1)
 
 
@@ -150,13 +150,13 @@ def way_out(A, W, board, source, limits, rule):
     nf, mf = np.int64(1), -np.int64(W.parent[source]) - 1
     W.parent[source], W.sigma[0, source], queue[0] = 0, 1.0, np.uint32(source)
     v = np.uint64(source)
-    levels[0, wide_levels.BEGINS], levels[1, wide_levels.BEGINS] = 0, 1
-    levels[0, wide_levels.SHIFT], levels[0, wide_levels.ARCS] = 0, mf
+    levels[0, BEGINS], levels[1, BEGINS] = 0, 1
+    levels[0, SHIFT], levels[0, ARCS] = 0, mf
     mu, nf0, mf0, last, bound, marked, counted = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
     findable = limits.findable + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
     count = np.int64(1)  # of levels
-    while count <= limits.cutoff and levels[count, wide_levels.BEGINS] < findable:
-        level, end = count - 1, levels[count, wide_levels.BEGINS]
+    while count <= limits.cutoff and levels[count, BEGINS] < findable:
+        level, end = count - 1, levels[count, BEGINS]
         if counted < level and by_sorted_arcs(A, W, board, level - 1, level, wide_levels.OUTWARDS, limits):
             counted, bound = level, settle(W, level, bound, bits)
         choice, is_new = np.int64(limits.pulls == PULL_ALWAYS), counted < level
@@ -184,8 +184,8 @@ def way_out(A, W, board, source, limits, rule):
             return ZERO
         if nf == 0:
             return count
-        levels[count, wide_levels.SHIFT], levels[count, wide_levels.ARCS] = 0, mf
-        levels[count + 1, wide_levels.BEGINS] = tail
+        levels[count, SHIFT], levels[count, ARCS] = 0, mf
+        levels[count + 1, BEGINS] = tail
         if choice:
             marked, counted, bound = tail, count, settle(W, count, bound, bits)
             if bound < 0:
@@ -211,7 +211,7 @@ def way_back(A, W, board, count, limits):
             flags |= wide_levels.HAS_SUCCESSORS
             if by_sorted_arcs(A, W, board, level_ + 1, level_, flags, limits):
                 continue
-        by_level(A, W, board, BACK, level_, flags, W.levels[level, wide_levels.ARCS], limits.threads)
+        by_level(A, W, board, BACK, level_, flags, W.levels[level, ARCS], limits.threads)
 
 
 @outer

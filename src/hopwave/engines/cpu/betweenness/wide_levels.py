@@ -5,6 +5,7 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.betweenness.state import SHIFT
 from hopwave.engines.cpu.crew import EDGES, FOUND, TAIL, next_chunk, next_of_regions
 from hopwave.engines.cpu.integers import U0, U1, U4, U6, U8, U16
 from hopwave.engines.cpu.intrinsics import (
@@ -29,8 +30,6 @@ WideState = namedtuple(
 )
 FOUND_SUM, DUE, COUNTED = range(3)
 SUM_COLUMNS = 16  # two cache lines
-BEGINS, SHIFT, ARCS = range(3)
-LEVEL_COLUMNS = 3
 
 
 def wide_arrays(n, m, teams, workers, limited):
@@ -43,7 +42,7 @@ def wide_arrays(n, m, teams, workers, limited):
         | declare(np.uint64, visited=-(-n // 64))
         | declare(np.uint32, buffers=(workers, BUFFER_CELLS))
         | declare(np.float64, fill=0, sums=(workers, SUM_COLUMNS))
-        | declare(np.int64, levels=(n + 3, LEVEL_COLUMNS), runs=(buckets, buckets + 1), cursors=(workers, buckets))
+        | declare(np.int64, levels=(n + 3, 4), runs=(buckets, buckets + 1), cursors=(workers, buckets))
     )
 
 

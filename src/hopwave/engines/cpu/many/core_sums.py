@@ -14,7 +14,7 @@ Only Σ 1/d reads every vertex of a tree; Σ d and the greatest d use its size, 
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,19 +31,10 @@ from hopwave.system.numba_cache import njit
 # ------------------------------------------------------------------ trees
 
 
-class Trees(NamedTuple):
-    """`order`: the vertices that were taken away, from the leaves inwards. For every vertex: `parent`, or −1 if it was
-    not taken away; `length` of the edge to it; `root` and `depth`, where its tree hangs, and how far away; `size` and
-    `height` of its branch, and `second`, the height of its second highest branch."""
-
-    order: Any
-    parent: Any
-    length: Any
-    root: Any
-    depth: Any
-    size: Any
-    height: Any
-    second: Any
+# order: the vertices that were taken away, from the leaves inwards. For every vertex: parent, or −1 if it was not taken
+# away; length of the edge to it; root and depth, where its tree hangs, and how far away; size and height of its branch;
+# second: the height of its second highest branch.
+Trees = namedtuple("Trees", "order parent length root depth size height second")
 
 
 def hanging_trees(graph: Any, weighted: bool) -> Trees:
@@ -54,7 +45,6 @@ def hanging_trees(graph: Any, weighted: bool) -> Trees:
 
 @outer
 def take_away(indptr, indices, lengths):
-    """The arrays of Trees."""
     n = indptr.size - 1
     left, queue, tail = np.zeros(n, np.int64), np.empty(n, np.int64), 0  # left: neighbours that are still there
     for v in range(n):
@@ -153,7 +143,6 @@ def add_in_chain(here, at, around, weight, height, begin, end):
 
 @njit(**SUMMED)
 def add_inverse(ra, near, rb, far, begin, end):
-    """Σ 1/d."""
     noinline()
     total, ra, rb = 0.0, ra[begin:end], rb[begin:end]
     for x in range(ra.size):
@@ -248,7 +237,6 @@ def fill(P, shared, own, x, ra, near, rb, far, first, last, around):
 
 @outer
 def take_items(P, own, shared):
-    """A worker: core vertices, and pieces of chains, until none remains."""
     P, own, shared = uncounted(P), uncounted(own), uncounted(shared)
     control, items, rows, row = shared.control, shared.items, shared.rows, shared.row
     zero = rows.dtype.type(0)

@@ -114,7 +114,6 @@ def cut_search(A, own, shared, number):
 
 @outer
 def take_searches(A, own, shared):
-    """A worker: one search after another until none remains."""
     control, size = shared.control, shared.sources.size
     while True:
         number, stop = next_batch(control, 1, size)
@@ -178,7 +177,6 @@ BYTES_PER_VERTEX = 8  # of one worker's arrays
 
 
 def cut_sweep(loaded, job, poll, threads=None):
-    """The searches of a job (jobs.CutSweep)."""
     n, k = loaded.n, len(job.sources)
     alone = k * (n + loaded.m) <= policy.SMALL_JOB
     workers = 1 if alone else workers_that_fit(max(1, min(thread_count(threads), k)), 0, BYTES_PER_VERTEX * n)

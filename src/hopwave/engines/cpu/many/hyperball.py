@@ -58,7 +58,6 @@ def hyperball(loaded, job, poll, threads=None):
 
 @ignoring("over")
 def first_counters(n, precision, seed):
-    """The counters of balls of one vertex each."""
     h = np.arange(n, dtype=np.uint64) + np.uint64(seed)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):  # the mixer of SplitMix64
         h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
@@ -87,7 +86,6 @@ def zeros_table(registers):
 
 @inner
 def unbiased(size, registers):
-    """The estimate without its bias."""
     return size / (1.0 + (1.13 - 0.63 * math.exp(-0.5 * size / registers)) / registers)
 
 

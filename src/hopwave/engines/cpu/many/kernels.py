@@ -17,7 +17,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U8
+from hopwave.engines.cpu.integers import ONE, U0, U1, U8
 from hopwave.engines.cpu.intrinsics import (
     atomic_add,
     count_ones,
@@ -49,7 +49,7 @@ HOPS, INVERSE = 0, 1  # what `weight` may be: w(d) = d, or 2^shift / d rounded
 
 BYTES = np.uint64(0x0101010101010101)
 BYTE = np.uint64(255)
-U2, U3, U4, U5, U7 = (np.uint64(x) for x in (2, 3, 4, 5, 7))
+MOST_IN_BYTE = 255
 PLANES = 4  # see many/run.py
 DEEPEST = 1 << PLANES
 
@@ -122,41 +122,23 @@ def settle(A, own, fresh, found, tail, depth):
 
 @inner
 def count_lanes(fresh, found, tail, lanes):
-    """Add to lanes[i] how many of the found have bit i. Counter k of eight counts bits k, k + 8, …, k + 56, one per
-    byte; a byte holds up to 255, so the counters are emptied after that many vertices."""
+    """Add to lanes[i] how many of the found have bit i: bits k, k + 8, …, k + 56 together, one per byte.
+
+    A byte holds up to 255, so that many vertices are counted at a time.
+    """
     noinline()
-    begin = 0
-    while begin < tail:
-        end = min(begin + 255, tail)
-        a, b, c, d, e, f, g, h = U0, U0, U0, U0, U0, U0, U0, U0
-        for i in range(begin, end):
-            x = fresh[found[i]]
-            a += x & BYTES
-            b += (x >> U1) & BYTES
-            c += (x >> U2) & BYTES
-            d += (x >> U3) & BYTES
-            e += (x >> U4) & BYTES
-            f += (x >> U5) & BYTES
-            g += (x >> U6) & BYTES
-            h += (x >> U7) & BYTES
-        for lane in range(0, LANES, 8):
-            lanes[lane] += np.int64(a & BYTE)
-            lanes[lane + 1] += np.int64(b & BYTE)
-            lanes[lane + 2] += np.int64(c & BYTE)
-            lanes[lane + 3] += np.int64(d & BYTE)
-            lanes[lane + 4] += np.int64(e & BYTE)
-            lanes[lane + 5] += np.int64(f & BYTE)
-            lanes[lane + 6] += np.int64(g & BYTE)
-            lanes[lane + 7] += np.int64(h & BYTE)
-            a >>= U8
-            b >>= U8
-            c >>= U8
-            d >>= U8
-            e >>= U8
-            f >>= U8
-            g >>= U8
-            h >>= U8
-        begin = end
+    some = np.empty(MOST_IN_BYTE, np.uint64)
+    for begin in range(0, tail, MOST_IN_BYTE):
+        count = min(MOST_IN_BYTE, tail - begin)
+        for i in range(count):
+            some[i] = fresh[found[begin + i]]
+        for k in range(8):
+            counters, shift = U0, np.uint64(k)
+            for i in range(count):
+                counters += (some[i] >> shift) & BYTES
+            for lane in range(k, LANES, 8):
+                lanes[lane] += np.int64(counters & BYTE)
+                counters >>= U8
 
 
 @inner
@@ -355,7 +337,6 @@ def fill_pairs(queue, begin, end, shared, source, level, pair):
 
 @outer
 def take_batches(A, own, shared):
-    """A worker: batch after batch until none remains."""
     A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
     control, limits, size = shared.control, shared.limits, shared.sources.size
     width = limits.width

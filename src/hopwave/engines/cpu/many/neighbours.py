@@ -149,7 +149,6 @@ def squares_at(indptr, indices, shared_with, touched, v):
 
 @outer
 def take_efficiencies(A, own, shared):
-    """A worker: chunks of vertices until none remains."""
     indptr, indices = A
     efficiency, control = shared.efficiency, shared.control
     while True:
@@ -163,7 +162,6 @@ def take_efficiencies(A, own, shared):
 
 @outer
 def take_squares(A, own, shared):
-    """A worker: chunks of vertices until none remains."""
     indptr, indices = A
     squares, possible, control = shared.squares, shared.possible, shared.control
     while True:

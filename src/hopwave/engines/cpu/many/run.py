@@ -39,7 +39,6 @@ ZERO = np.int64(0)
 
 @inner
 def clear(own, low, high):
-    """Nothing is seen of the vertices [low, high)."""
     own.seen[low:high] = U0
     own.front[low:high] = U0
     own.fresh[low:high] = U0
@@ -63,7 +62,6 @@ def write(own, shared, first, count, low, high):
 
 @inner
 def work(A, own, shared, first, count, board):
-    """A thread's share of a job."""
     noinline()
     kind, depth = board[crew.JOB_KIND], board[crew.JOB_DEPTH]
     front, fresh = (own.front, own.fresh) if depth & 1 else (own.fresh, own.front)
@@ -159,7 +157,10 @@ def sweep(loaded, job, poll, threads):
     alone = k * (n + loaded.m) <= policy.SMALL_JOB
     if together and not alone and policy.side_by_side(job.depth, k, threads):
         return _side_by_side(loaded, job, poll, threads)
-    workers = 1 if alone else _fitting(workers, n, k, job, together)
+    if alone:
+        workers = 1
+    else:
+        workers = workers_that_fit(workers, _checked_table(n, k, job), bytes_per_worker(n, job.keep, together))
     width = policy.batch_width(k, workers, together)
     arranged = together and loaded.irregular and k >= policy.SOURCES_BEFORE_ARRANGING
     A = loaded.adjacency("paper" if arranged else "any", searches=k if together else 1)
@@ -197,7 +198,6 @@ def _side_by_side(loaded, job, poll, threads):
 
 
 def _swept(shared, states):
-    """What the searches found."""
     return Swept(
         reached=shared.sums[:, kernels.REACHED],
         total=shared.sums[:, kernels.TOTAL],
@@ -287,13 +287,7 @@ def sum_arrays(n, keep):
 
 @lru_cache(maxsize=64)  # a call on a small graph takes no longer than the list of its arrays
 def bytes_per_worker(n, keep, together):
-    """Of the arrays of a WorkerState."""
     return total(worker_arrays(n, keep, together))
-
-
-def _fitting(workers, n, k, job, together):
-    """As many workers as there is memory for, the answer itself counted first."""
-    return workers_that_fit(workers, _checked_table(n, k, job), bytes_per_worker(n, job.keep, together))
 
 
 def _checked_table(n, k, job):

@@ -128,7 +128,6 @@ def put(first, marks, vertex, key, following, entry, u, distance, bucket):
 
 @inner
 def put_back(first, marks, entry, bucket):
-    """Undo take_bucket."""
     place = bucket & LAST
     marks[place >> U6] |= U1 << (place & U63)
     first[place] = entry
@@ -149,7 +148,6 @@ def put_new(waiting, entries, free, u, distance, bucket):
 
 @inner
 def enter(keys, items, size, key, item):
-    """Add an entry to a heap of that size."""
     keys[size + FOUR] = np.inf
     place = size
     while place > U0:
@@ -163,7 +161,6 @@ def enter(keys, items, size, key, item):
 
 @inner
 def remove_root(keys, items, size):
-    """Take out the root; the heap then has that size."""
     key, item = keys[size], items[size]
     keys[size] = np.inf
     place, child = U0, U1

@@ -133,7 +133,6 @@ def fill_pairs(d, order, count, shared, number):
 
 @outer
 def take_sources(A, own, shared):
-    """A worker: source after source until none remains."""
     control, sources, keep, order = shared.control, shared.sources, shared.keep, own.order
     while True:
         number, stop = next_batch(control, 1, sources.size)
