@@ -158,26 +158,27 @@ def hubs_first(offsets, tails, weight):
 def note(wrong, rule, row, tail):
     """One more arc that breaks a rule; the first is remembered."""
     if wrong[rule, 0] == 0:
-        wrong[rule, 1], wrong[rule, 2] = row, np.int64(tail)
+        wrong[rule, 1], wrong[rule, 2] = row, tail
     wrong[rule, 0] += 1
 
 
 @outer
-def check_rows(offsets, tails, first, levels, tail_levels, parents, linked, wrong):
-    """The rules about arcs, for rows from slot `first` on, as many as levels. wrong[rule] = (count, row, tail)."""
-    for row in range(levels.size):
-        level = np.int64(levels[row])
-        for j in range(offsets[first + row], offsets[first + row + 1]):
-            tail = tails[j]
-            above = np.int64(tail_levels[tail])
-            if above >= 0 and level < 0:
+def check_rows(offsets, tails, lengths, distances, tail_distances, never, parents, linked, wrong):
+    """The rules about arcs, all of length 1 if there are no lengths. wrong[rule] = (count, row, tail)."""
+    for row in range(distances.size):
+        here = np.int64(distances[row])
+        for j in range(offsets[row], offsets[row + 1]):
+            tail = np.int64(tails[j])
+            above = np.int64(tail_distances[tail])
+            by = above + (np.int64(lengths[j]) if lengths.size else 1)
+            if above != never and here == never:
                 note(wrong, 1, row, tail)  # the tail was reached, the head was not
-            elif above >= 0 and level > above + 1:
-                note(wrong, 0, row, tail)  # a level is skipped
-            if np.int64(tail) == parents[row]:
+            elif above != never and here > by:
+                note(wrong, 0, row, tail)  # there is a shorter way
+            if tail == parents[row]:
                 linked[row] = 1
-                if level >= 0 and above + 1 != level:
-                    note(wrong, 2, row, tail)  # a tree arc that joins other levels
+                if here != never and (above == never or by != here):
+                    note(wrong, 2, row, tail)  # a tree arc of the wrong length
 
 
 class Part:
@@ -242,8 +243,8 @@ class Part:
             self.sorted_tails[ends[0] : ends[-1]] = order[keys]
 
     def check(self, levels, tail_levels, parents, linked):
-        wrong = np.zeros((3, 3), np.int64)
-        check_rows(self.in_offsets, self.tails, 0, levels, tail_levels, parents, linked, wrong)
+        wrong, none = np.zeros((3, 3), np.int64), np.empty(0, np.uint32)
+        check_rows(self.in_offsets, self.tails, none, levels, tail_levels, np.int64(-1), parents, linked, wrong)
         return wrong
 
     def lengths(self, out_names, into_names, n, start):
@@ -299,25 +300,6 @@ def relax_rows(offsets, heads, lengths, rows, distances, best, who, touched, fou
     return count
 
 
-@outer
-def check_lengths(offsets, tails, lengths, distances, tail_distances, parents, linked, wrong):
-    """Count arcs that break a rule: a shorter way, a head that was not reached, a tree arc of the wrong length."""
-    for row in range(offsets.size - 1):
-        here = distances[row]
-        for j in range(offsets[row], offsets[row + 1]):
-            tail = np.int64(tails[j])
-            above = tail_distances[tail]
-            by = above + np.int64(lengths[j])
-            if above != NEVER and here == NEVER:
-                wrong[1] += 1
-            elif above != NEVER and here > by:
-                wrong[0] += 1
-            if tail == parents[row]:
-                linked[row] = 1
-                if here != NEVER and (above == NEVER or by != here):
-                    wrong[2] += 1
-
-
 class Lengths:
     """The lengths of a Part's arcs, and what shortest paths do with them. The same methods as the CUDA engine's."""
 
@@ -342,9 +324,11 @@ class Lengths:
         return found[:count]
 
     def check(self, distances, tail_distances, parents, linked):
-        wrong, part = np.zeros(3, np.int64), self.part
-        check_lengths(part.in_offsets, part.tails, self.into, distances, tail_distances, parents, linked, wrong)
-        return wrong.tolist()
+        """See check_rows: three counts."""
+        wrong, part = np.zeros((3, 3), np.int64), self.part
+        given = part.in_offsets, part.tails, self.into, distances, tail_distances
+        check_rows(*given, NEVER, parents, linked, wrong)
+        return wrong[:, 0].tolist()
 
 
 # ------------------------------------------------------------------ sums of mantissa · 2^exponent

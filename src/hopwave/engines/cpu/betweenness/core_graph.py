@@ -47,23 +47,10 @@ class Chains(namedtuple("Chains", "ends length size inner distance arcs edges"))
 
 
 def chains_of(graph: Any, label: Any, lengths: Any, copies: Any = None) -> tuple[Chains, Any]:
-    """The chains of a graph, and its core vertices, component by component."""
-    core = core_vertices(graph, label, copies)
-    found, kept = Chains(*arrays_of(walk_chains, graph.indptr, graph.indices, lengths, core)), np.flatnonzero(core)
-    return found, kept[np.argsort(label[kept], kind="stable")]
+    """The chains of a graph, and its core vertices, component by component.
 
-
-def places(vertices: Any, n: int) -> Any:
-    """The place of every vertex in a list of some; −1 for others."""
-    place = np.full(n, -1, np.int64)
-    place[vertices] = np.arange(len(vertices))
-    return place
-
-
-def core_vertices(graph: Any, label: Any, copies: Any = None) -> Any:
-    """One bool per vertex: vertices of degree 2 are not core, unless they, or a neighbour, stand for several vertices.
-
-    In a component that would have no core, a cycle, two neighbours are chosen.
+    Vertices of degree 2 are not core, unless they, or a neighbour, stand for several vertices. In a component that
+    would have no core, a cycle, two neighbours are chosen.
     """
     core = np.diff(graph.indptr) != 2
     if copies is not None:
@@ -75,7 +62,15 @@ def core_vertices(graph: Any, label: Any, copies: Any = None) -> Any:
         chosen = first[1][np.searchsorted(first[0], without)]
         core[chosen] = True
         core[graph.indices[graph.indptr[chosen]]] = True
-    return core
+    found, kept = Chains(*arrays_of(walk_chains, graph.indptr, graph.indices, lengths, core)), np.flatnonzero(core)
+    return found, kept[np.argsort(label[kept], kind="stable")]
+
+
+def places(vertices: Any, n: int) -> Any:
+    """The place of every vertex in a list of some; −1 for others."""
+    place = np.full(n, -1, np.int64)
+    place[vertices] = np.arange(len(vertices))
+    return place
 
 
 def arrays_of(compiled, *arguments):

@@ -20,8 +20,10 @@ from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, ordered_load, outer
 from hopwave.engines.cpu.path_counts import rescale_level
 from hopwave.engines.cpu.row_order import search
+from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FINISHED, STOP, new_control, next_batch, run_workers
 from hopwave.engines.host_memory import check_memory
+from hopwave.engines.ledger import declare
 
 STRESS, LOAD, GROUP = 0, 1, 2
 KINDS = {"stress": STRESS, "load": LOAD, "group": GROUP}
@@ -39,7 +41,9 @@ def path_sums(loaded, job, poll, threads=None):
     workers = 1 if small and threads is None else max(1, min(thread_count(threads), count))
     check_memory((8 * rows + 28 * workers) * n, f"{job.kind} over {n:,} sources", "take a part of the graph")
     parts = np.zeros((rows, n))
-    states = [new_state(n) for _ in range(workers)]
+    arrays = declare(np.int32, fill=-1, level=n) | declare(np.int32, order=n, parent=n, source=1)
+    arrays |= declare(np.float64, fill=0, sigma=n, tau=n)
+    states = [WorkerState(**allocate(arrays)) for _ in range(workers)]
     shared = SharedState(
         parts=parts,
         kind=KINDS[job.kind],
@@ -52,12 +56,6 @@ def path_sums(loaded, job, poll, threads=None):
     with compiling(add_sources):
         run_workers(add_sources, (A.indptr, A.indices), states, shared, poll, alone=small and workers == 1)
     return parts.sum(0)
-
-
-def new_state(n):
-    """A worker's arrays, as they are between two sources."""
-    level, order, parent = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    return WorkerState(level, order, parent, np.zeros(n), np.zeros(n), np.empty(1, np.int32))
 
 
 @inner

@@ -82,7 +82,7 @@ def sample(A, own, shared, key):
         if np.uint64(backwards.size) < settled:
             weighted.report_cycle(found, shared, settled, unready)
             return False
-        mantissa, exponent = weighted.extended_counts(found, backwards, A.copies)
+        mantissa, exponent, _ = weighted.extended_counts(found, backwards, A.copies)
         for i in range(settled):
             found.nodes[found.order[i], PATHS] = mantissa[found.order[i]]
         sums[hops.RECOUNTED] += found.distance[t] < np.inf

@@ -250,23 +250,28 @@ def report_cycle(own, shared, settled, unready):
 
 @inner
 def extended_counts(own, backwards, copies):
-    """σ of every vertex as a mantissa and an exponent; `backwards` ends with the source."""
+    """σ of every vertex as mantissa and exponent, and its mean number of arcs; `backwards` ends with the source."""
     noinline()
     before, n = own.before, own.distance.size
-    mantissa, exponent = np.zeros(n), np.zeros(n, np.int64)
+    mantissa, exponent, hops = np.zeros(n), np.zeros(n, np.int64), np.zeros(n)
     tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
     at = np.uint64(backwards.size) - U1
     mantissa[backwards[at]], exponent[backwards[at]] = 0.5, 1
     while at > U0:
         at -= U1
         v = backwards[at]
-        for p in range(predecessors_of(before, v, False, tails, arcs)):
+        count = predecessors_of(before, v, False, tails, arcs)
+        for p in range(count):
             u = tails[p]
             mantissa[v], exponent[v] = add_scaled(mantissa[v], exponent[v], mantissa[u], exponent[u])
         if copies.size:
             mantissa[v], power = math.frexp(mantissa[v] * copies[v])
             exponent[v] += power
-    return mantissa, exponent
+        for p in range(count):
+            u = tails[p]
+            ratio = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v]))
+            hops[v] += ratio * (hops[u] + 1.0) * copies_of(copies, v)
+    return mantissa, exponent, hops
 
 
 @inner
@@ -276,18 +281,9 @@ def extended_source(own, shared, demand, backwards, row, squares):
     before, targets, n = own.before, shared.targets, own.distance.size
     edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
     inner = 0.0 if edges else 1.0
-    mantissa, exponent = extended_counts(own, backwards, shared.copies)
-    hops, delta = np.zeros(n), np.zeros(n)
+    mantissa, exponent, hops = extended_counts(own, backwards, shared.copies)
+    delta, source = np.zeros(n), backwards[backwards.size - 1]
     tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
-    at = np.uint64(backwards.size) - U1
-    source = backwards[at]
-    while at > U0:
-        at -= U1
-        v = backwards[at]
-        for p in range(predecessors_of(before, v, False, tails, arcs)):
-            u = tails[p]
-            ratio = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v]))
-            hops[v] += ratio * (hops[u] + 1.0) * copies_of(shared.copies, v)
     found, due, counted = 0.0, 0.0, 0.0
     for at in range(np.uint64(backwards.size) - U1):
         v = backwards[at]

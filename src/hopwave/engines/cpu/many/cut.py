@@ -33,15 +33,6 @@ REACHED, TOTAL, ARCS, WHOLE = range(4)
 
 
 @inner
-def closeness_of(r, total, n, wasserman_faust):
-    """As algorithms.distances.closeness computes it, in the same order."""
-    if total <= 0:
-        return 0.0 if r <= 1 else np.inf
-    score = (r - 1.0) / total
-    return score * ((r - 1.0) / (n - 1.0)) if wasserman_faust else score
-
-
-@inner
 def highest_score(score, n, found, total, inverse, level, ahead, low, high):
     """An upper bound on the score of a source, from what its search has found so far."""
     if score == HARMONIC:
@@ -55,7 +46,11 @@ def highest_score(score, n, found, total, inverse, level, ahead, low, high):
         rest = r - found
         near = min(ahead, rest)
         least = total + (level + 1) * near + (level + 2) * (rest - near)
-        best = max(best, closeness_of(r, least, n, score == WASSERMAN_FAUST))
+        if least > 0:  # as algorithms.distances.closeness computes it, in the same order
+            found_here = (r - 1.0) / least
+            best = max(best, found_here * ((r - 1.0) / (n - 1.0)) if score == WASSERMAN_FAUST else found_here)
+        elif r > 1:
+            best = np.inf
     return best
 
 

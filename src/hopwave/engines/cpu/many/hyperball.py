@@ -22,7 +22,7 @@ from hopwave.arrays import ignoring
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share
 from hopwave.engines.cpu.integers import U0
-from hopwave.engines.cpu.intrinsics import atomic_add, inner, outer, trailing_zeros, uncounted
+from hopwave.engines.cpu.intrinsics import atomic_add, outer, trailing_zeros, uncounted
 from hopwave.engines.host_memory import check_memory
 from hopwave.planning.many_sources import Balls
 
@@ -84,11 +84,6 @@ def zeros_table(registers):
     return np.append(found * registers, np.inf)
 
 
-@inner
-def unbiased(size, registers):
-    return size / (1.0 + (1.13 - 0.63 * math.exp(-0.5 * size / registers)) / registers)
-
-
 @outer
 def unite_rows(rows, counters, sums, step, unit, empty, scale, end, chunk, board):
     """One step: unite the counters of all rows with those of neighbours that changed; board[FOUND] counts those that
@@ -138,8 +133,9 @@ def unite_rows(rows, counters, sums, step, unit, empty, scale, end, chunk, board
             if differ != U0:
                 fresh[v] = 1
                 grown += 1
-                z = above[v] / unit + empty[zeros[v]]
-                more = unbiased(scale / z, registers) - size[v]
+                found = scale / (above[v] / unit + empty[zeros[v]])
+                bias = (1.13 - 0.63 * math.exp(-0.5 * found / registers)) / registers
+                more = found / (1.0 + bias) - size[v]
                 size[v] += more
                 total[v] += more * step
                 inverse[v] += more / step

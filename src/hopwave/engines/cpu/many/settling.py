@@ -29,16 +29,10 @@ from hopwave.engines.ledger import declare
 ShortArcs = namedtuple("ShortArcs", "indptr indices lengths")
 
 
-def short_length(lengths):
-    """Δ, and the share of the arcs that are shorter: few, or none, where many lengths are equal."""
-    some = lengths[:: max(1, len(lengths) // policy.LENGTHS_LOOKED_AT)]
-    delta = float(np.quantile(some, policy.SHORT_SHARE, method="higher"))
-    return delta, float(np.mean(some < delta))
-
-
 def short_arcs(indptr, indices, lengths, threads):
     """The arcs shorter than Δ, and Δ."""
-    delta, _ = short_length(lengths)
+    some = lengths[:: max(1, len(lengths) // policy.LENGTHS_LOOKED_AT)]
+    delta = float(np.quantile(some, policy.SHORT_SHARE, method="higher"))
     starts, nothing = np.zeros(len(indptr), indptr.dtype), (np.empty(0, indices.dtype), np.empty(0))
     with compiling(take_short):
         for to in (nothing, None):

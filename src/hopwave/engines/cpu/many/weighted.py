@@ -190,21 +190,17 @@ def _by_columns(loaded, job, poll, threads):
         shared = _run(loaded, block, job, lambda done, begin=begin: poll(begin + done), threads)
         of_block = np.zeros((n, 3))
         for row in shared.rows:
-            weight = column_weights(row, job)
+            there = np.isfinite(row) & (row > 0)
+            if job.weight == "inverse":
+                weight = np.divide(np.ldexp(1.0, job.shift), row, out=np.zeros(n), where=there)
+            else:
+                weight = np.ldexp(np.where(there, row, 0.0), job.shift)
             of_block[:, 0] += np.isfinite(row)
             of_block[:, 1] += weight
             of_block[:, 2] += weight * weight
         columns += of_block
         runs.append(shared._replace(rows=np.empty((0, 0))))
     return _swept(runs, columns, np.empty((0, 0)))
-
-
-def column_weights(row, job):
-    """w(d) for one row of distances, in units of 2^-shift; 0 where there is no path."""
-    there = np.isfinite(row) & (row > 0)
-    if job.weight == "inverse":
-        return np.divide(np.ldexp(1.0, job.shift), row, out=np.zeros(len(row)), where=there)
-    return np.ldexp(np.where(there, row, 0.0), job.shift)
 
 
 def _run(loaded, sources, job, poll, threads):
