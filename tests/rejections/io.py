@@ -10,7 +10,7 @@ import networkx as nx
 
 import hopwave as hw
 from hopwave import EngineError, FormatError, Graph, GraphError
-from hopwave.distributed.file_shares import read_share
+from hopwave.distributed.construct import read_share
 from rejections import Row, each, file
 
 EDGE = Graph.from_edges([0], [1])

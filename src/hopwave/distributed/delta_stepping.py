@@ -30,7 +30,7 @@ class Paths:
     `distance` (in units; NEVER without a path) and `parent` have one entry per own vertex, on the graph's device.
     """
 
-    def __init__(self, graph: sides.GraphInParts, start: int) -> None:
+    def __init__(self, graph: Any, start: int) -> None:
         self.graph, self.xp = graph, graph.part.xp
         out = _slot_shifts(graph.push_tails.group), _slot_shifts(graph.push_heads.group)
         into = _slot_shifts(graph.pull_heads.group), _slot_shifts(graph.pull_tails.group)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.arrays import on_host
 from hopwave.distributed import codec
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Group
@@ -43,12 +44,9 @@ class Dependencies:
             _of_cells(side, self.width) for side in sides
         )
         part, self.wire = graph.part, HostWire(graph.world.oversubscribed)
-        out, into = (part.out_offsets, part.heads), (part.in_offsets, part.tails)
-        if graph.device != "cpu":  # copy to host memory, once if out and into are the same arrays
-            same = part.tails is part.heads
-            out = tuple(array.get() for array in out)
-            into = out if same else tuple(array.get() for array in into)
-        self.out, self.into = out, into
+        same = part.tails is part.heads  # copied to host memory once
+        self.out = on_host(part.out_offsets), on_host(part.heads)
+        self.into = self.out if same else (on_host(part.in_offsets), on_host(part.tails))
         self.total = np.zeros(graph.own)
         size = max(self.push_heads.group.size, self.pull_tails.group.size)
         self.sums, self.powers = np.zeros(size), np.zeros(size, np.int32)

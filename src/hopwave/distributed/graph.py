@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
+from hopwave.arrays import on_host
 from hopwave.checks.keywords import shared
 from hopwave.distributed.exchange import Blocks, build, weights
 from hopwave.distributed.layout import Group, Layout, columns_for, slot_type
 from hopwave.distributed.ranks import World
-from hopwave.distributed.sides import Side, allgather_values, reduce_to_owners, sides_of
+from hopwave.distributed.sides import allgather_values, reduce_to_owners, sides_of
 from hopwave.distributed.wire import HostWire, wire_for
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
@@ -51,25 +52,8 @@ class DistributedGraph(Named):
     (3, 4)
     """
 
-    world: World
-    directed: bool
-    device: str
-    layout: Layout
     n: int
     labels: npt.NDArray[Any] | None
-    m: int
-    edges: int
-    first: int
-    own: int
-    words: int
-    push_tails: Side
-    push_heads: Side
-    pull_tails: Side
-    pull_heads: Side
-    part: Any
-    degrees: Any
-    tuples: Any
-    closed: Any
 
     def __init__(
         self, world: World, blocks: Blocks, n: int, directed: bool, split: Splitting, balance: bool = True,
@@ -154,17 +138,14 @@ class DistributedGraph(Named):
     def gather(self, values: Any) -> npt.NDArray[Any] | None:
         """One value per own vertex, joined into one array on rank 0; None on the others."""
         self.world.agree("gather", G=self.named)
-        values = np.ascontiguousarray(values.get() if hasattr(values, "get") else values)
-        pieces = self.world.gather(values)
+        pieces = self.world.gather(np.ascontiguousarray(on_host(values)))
         return None if pieces is None else np.concatenate(pieces)
 
     def replicated(self) -> Graph:
         """The whole graph as a hopwave.Graph, on every rank."""
         self.world.agree("replicated", G=self.named)
         group, heads = self.tails_of(self.world.rank), self.push_heads.group
-        offsets, neighbours = (
-            array if self.part.xp is np else array.get() for array in (self.part.out_offsets, self.part.heads)
-        )
+        offsets, neighbours = on_host(self.part.out_offsets), on_host(self.part.heads)
         tails = np.repeat(group.ids(np.arange(group.size)), np.diff(offsets))
         counts = np.array(self.world.allgather(len(tails)))
         u, v = (np.empty(int(counts.sum()), np.int32) for _ in range(2))

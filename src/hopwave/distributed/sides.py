@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,25 +48,6 @@ def sides_of(world: World, layout: Layout) -> tuple[Side, Side, Side, Side]:
     along_row = Side(row_comm if len(row.ranks) > 1 else None, row, j)
     along_column = Side(column_comm if len(column.ranks) > 1 else None, column, i)
     return along_column, along_row, along_column, along_row
-
-
-class GraphInParts(Protocol):
-    """The part of DistributedGraph that exchanges and shortest paths use; a graph on one GPU can implement it too."""
-
-    n: int
-    first: int
-    own: int
-    words: int
-    id_type: Any
-    world: Any
-    wire: Any
-    part: Any
-    push_tails: Side
-    push_heads: Side
-    pull_tails: Side
-    pull_heads: Side
-
-    def tails_of(self, rank: int) -> Group: ...
 
 
 # ---------------------------------------------------------------- some vertices, as packets
@@ -143,7 +124,7 @@ def unpacked(wire: HostWire, side: Side, own: int, shapes: list[codec.Shape], pe
 # ---------------------------------------------------------------- one value per vertex
 
 
-def allgather_values(graph: GraphInParts, side: Side, values: Any, unused: int = -1) -> Any:
+def allgather_values(graph: Any, side: Side, values: Any, unused: int = -1) -> Any:
     """One value per slot of a side, from each rank's values of its own vertices. Slots of no vertex get `unused`."""
     padded = graph.part.xp.full(graph.words * 64, unused, values.dtype)
     padded[: graph.own] = values
@@ -153,7 +134,7 @@ def allgather_values(graph: GraphInParts, side: Side, values: Any, unused: int =
     return graph.wire.allgatherv(side.comm, padded.view(np.uint8), sizes)().view(values.dtype)
 
 
-def reduce_to_owners(graph: GraphInParts, side: Side, values: Any, greatest: bool = False) -> Any:
+def reduce_to_owners(graph: Any, side: Side, values: Any, greatest: bool = False) -> Any:
     """The sum (or the greatest) over a side's ranks of one value per slot, for this rank's own vertices."""
     xp = graph.part.xp
     if side.comm is not None:

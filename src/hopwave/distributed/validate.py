@@ -12,7 +12,7 @@ import numpy as np
 
 from hopwave.api.validate import RULES, Validation, Verdict
 from hopwave.distributed.graph import DistributedGraph
-from hopwave.distributed.sides import GraphInParts, allgather_values, reduce_to_owners
+from hopwave.distributed.sides import allgather_values, reduce_to_owners
 
 ARC_RULES = ("edges", "span", "levels")  # in the order of the counts that the engines' Part.check returns
 SENTENCES = {
@@ -74,7 +74,7 @@ def _note(xp: Any, sentences: list[tuple[int, str]], bad: Any, sentence: str, fi
         sentences.append((count, sentence.format(v=first + int(xp.argmax(bad)))))
 
 
-def parent_slots(graph: GraphInParts, parents: Any) -> Any:
+def parent_slots(graph: Any, parents: Any) -> Any:
     """For every head slot of pulls, the parent's slot among the tails; -1 if the parent is not among them.
 
     Also -1 for a vertex that is its own parent: rule 1 checks roots, and a loop at the vertex proves nothing.

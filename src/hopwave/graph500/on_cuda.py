@@ -86,7 +86,7 @@ class OnCuda:
 
 
 class OnePart:
-    """A graph of engines/cuda/kronecker.Rows, wrapped as a graph in parts with one rank (sides.GraphInParts)."""
+    """A graph of engines/cuda/kronecker.Rows, wrapped as a DistributedGraph of one rank, for delta_stepping."""
 
     first, id_type = 0, np.int32
 
@@ -108,7 +108,6 @@ class OnePart:
         self.wire.xp = cupy
 
     def tails_of(self, rank: int) -> Any:
-        """The only group: this rank's."""
         return self.group
 
 

@@ -20,7 +20,6 @@ from hopwave.api.shortest_paths import sssp
 from hopwave.api.validate import validate
 from hopwave.distributed.delta_stepping import NEVER, UNIT, Paths
 from hopwave.distributed.search import Search, choose_plan, sorts_rows
-from hopwave.distributed.sides import GraphInParts
 from hopwave.distributed.validate import validate as validate_parts
 from hopwave.engines.cpu import neighbour_order
 from hopwave.engines.cpu.crew import thread_count
@@ -144,10 +143,7 @@ class OverRanks:
         return InParts(self.graph, self.graph.edges_within, seed)
 
     def search(self, root: int) -> Searched:
-        """Distances and predecessors from one root, timed; then validated. The arrays stay on the graph's device.
-
-        The time is that of the slowest rank. All ranks begin together, and a search ends on all of them at once.
-        """
+        """Distances and predecessors from one root, timed by the slowest rank; then validated."""
         self.world.barrier()
         began = time.perf_counter()
         found = Search(self.graph, (root,), True, None, True)
@@ -201,12 +197,9 @@ class ShortestPaths:
 
 
 class InParts:
-    """The third kernel over ranks, or on one GPU; each rank computes the lengths that it needs.
+    """The third kernel over ranks, or on one GPU. edges_within(reached): input edges between reached vertices."""
 
-    `edges_within(reached)` counts the input edges between reached vertices.
-    """
-
-    def __init__(self, graph: GraphInParts, edges_within: Callable[[Any], int], seed: int) -> None:
+    def __init__(self, graph: Any, edges_within: Callable[[Any], int], seed: int) -> None:
         self.graph, self.edges_within = graph, edges_within
         self.paths = Paths(graph, counter.start(seed, STREAM))
 
@@ -222,12 +215,7 @@ class InParts:
 
 
 def lengths(u: Any, v: Any, n: int, seed: int) -> npt.NDArray[np.float64]:
-    """The length of every arc u → v, equal to that of v → u: a multiple of 2^-24 in (0, 1].
-
-    >>> both = lengths(np.array([3, 5]), np.array([5, 3]), 8, seed=1)
-    >>> bool(both[0] == both[1] > 0)
-    True
-    """
+    """The length of every arc u → v, equal to that of v → u: a multiple of 2^-24 in (0, 1]."""
     pair = np.minimum(u, v).astype(np.uint64) * np.uint64(n) + np.maximum(u, v).astype(np.uint64)
     drawn = counter.mixed(pair, seed, STREAM) >> np.uint64(40)
     return (drawn + np.uint64(1)).astype(np.float64) / UNIT

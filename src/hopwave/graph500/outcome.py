@@ -66,11 +66,7 @@ class Outcome:
 
     @property
     def waiting_share(self) -> float | None:
-        """The share of the searches' time that ranks spent waiting in exchanges; None in one process.
-
-        >>> Outcome(20, 16, 1.5, [Searched(3, 0.5, 100, 6, waiting=0.1)]).waiting_share
-        0.2
-        """
+        """The share of the searches' time that ranks spent waiting in exchanges; None in one process."""
         waited = [one.waiting for one in self.searches if one.waiting is not None]
         return sum(waited) / sum(one.seconds for one in self.searches) if waited else None
 
@@ -90,11 +86,7 @@ class Outcome:
 
 
 def harmonic(rates: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """The harmonic mean, and its standard deviation as the specification defines it.
-
-    >>> harmonic(np.array([2.0, 2.0]))
-    (2.0, 0.0)
-    """
+    """The harmonic mean, and its standard deviation as the specification defines it."""
     if not len(rates) or not (rates > 0).all():
         return 0.0, 0.0
     mean = float(len(rates) / (1 / rates).sum())
@@ -106,21 +98,15 @@ def harmonic(rates: npt.NDArray[np.float64]) -> tuple[float, float]:
 def _statistics(searches: list[Searched], kernel: str) -> dict[str, float]:
     seconds = np.array([one.seconds for one in searches])
     edges = np.array([float(one.edges) for one in searches])
-    rates = edges / seconds
-    mean, deviation = harmonic(rates)
-    found = _spread(seconds, kernel, "time") | _moments(seconds, kernel, "time")
-    found |= _spread(edges, kernel, "nedge") | _moments(edges, kernel, "nedge") | _spread(rates, kernel, "TEPS")
+    found: dict[str, float] = {}
+    for what, values in (("time", seconds), ("nedge", edges), ("TEPS", edges / seconds)):
+        quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+        found |= {f"{kernel}_{name}_{what}": value for name, value in zip(NAMES, quartiles, strict=True)}
+        if what != "TEPS":
+            deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+            found |= {f"{kernel}_mean_{what}": float(values.mean()), f"{kernel}_stddev_{what}": deviation}
+    mean, deviation = harmonic(edges / seconds)
     return found | {f"{kernel}_harmonic_mean_TEPS": mean, f"{kernel}_harmonic_stddev_TEPS": deviation}
-
-
-def _spread(values: npt.NDArray[np.float64], kernel: str, what: str) -> dict[str, float]:
-    quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
-    return {f"{kernel}_{name}_{what}": value for name, value in zip(NAMES, quartiles, strict=True)}
-
-
-def _moments(values: npt.NDArray[np.float64], kernel: str, what: str) -> dict[str, float]:
-    deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    return {f"{kernel}_mean_{what}": float(values.mean()), f"{kernel}_stddev_{what}": deviation}
 
 
 def _shown(value: int | float) -> str:

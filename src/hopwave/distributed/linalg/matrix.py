@@ -37,17 +37,11 @@ class DistributedVector:
     {2: 7}
     """
 
-    world: World
-    layout: Layout
-    own: Vector
-    rule: Shares
-    before: int  # entries when the rule last chose
-    was_dense: bool  # what it chose
-
     def __init__(self, world: World, layout: Layout, own: Vector) -> None:
         """For internal use; `DistributedMatrix.vector` and `full` make one."""
         self.world, self.layout, self.own = world, layout, own
-        self.rule, self.before, self.was_dense = CONVERT, 0, False
+        self.rule: Shares = CONVERT
+        self.before, self.was_dense = 0, False  # entries when the rule last chose, and what it chose
 
     @property
     def n(self) -> int:
@@ -115,13 +109,6 @@ class DistributedMatrix:
     >>> A.n, A.has_values
     (32, False)
     """
-
-    world: World
-    layout: Layout
-    wire: HostWire
-    device: str
-    blocks: tuple[Block, ...]
-    number: int
 
     def __init__(self, world: World, layout: Layout, wire: HostWire, device: str, blocks: tuple[Block, ...]) -> None:
         """For internal use; `from_graph`, `from_matrix` and `from_entries` make one."""
