@@ -14,8 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.distributed.exchange import BLOCK, Edges, in_blocks
-from hopwave.distributed.graph import DistributedGraph, Split, Splitting, choose_device
+from hopwave.distributed.graph import BLOCK, DistributedGraph, Edges, Split, Splitting, choose_device, in_blocks
 from hopwave.distributed.layout import columns_for, slot_type
 from hopwave.distributed.ranks import World, plain, world
 from hopwave.engines.host_memory import available_memory

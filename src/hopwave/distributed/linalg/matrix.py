@@ -15,8 +15,7 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix, as_matrix
 from hopwave.algebra.vector import CONVERT, Shares, Vector
 from hopwave.arrays import checked_places
-from hopwave.distributed.exchange import pack_arcs, sent_to_ranks, weights
-from hopwave.distributed.graph import DistributedGraph, choose_device
+from hopwave.distributed.graph import DistributedGraph, choose_device, pack_arcs, sent_to_ranks, weights
 from hopwave.distributed.layout import Layout, columns_for
 from hopwave.distributed.ranks import World, world
 from hopwave.distributed.sides import Side, sides_of
