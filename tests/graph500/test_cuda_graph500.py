@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -110,14 +109,10 @@ def test_the_validator_on_the_gpu_finds_what_is_wrong(rule: str) -> None:
     distance, parent = machine.distance.get(), machine.parent.get()
     deepest = np.flatnonzero(distance == distance.max()).tolist()
     far = next(v for v in deepest if (v + 1) % 256 not in graph.indices[slice(*graph.indptr[v : v + 2])])
-    changes: dict[str, tuple[Any, Any]] = {
-        "edges": (distance, 100),
-        "levels": (distance, 1),
-        "span": (distance, -1),
-        "roots": (parent, far),
+    array, value = {
+        "edges": (distance, 100), "levels": (distance, 1), "span": (distance, -1), "roots": (parent, far),
         "links": (parent, (far + 1) % 256),
-    }
-    array, value = changes[rule]
+    }[rule]  # fmt: skip
     array[far] = value
     found = broken_rules(machine.graph, machine.cp.asarray(distance), machine.cp.asarray(parent), root)
     assert rule in found

@@ -127,9 +127,8 @@ def test_the_sequential_algorithm_is_brandes(directed: bool) -> None:
 
 
 def test_a_wrong_algorithm_is_not_timed(tiny: Lab) -> None:
-    right = dependencies(SMALL, ROOT)
     with pytest.raises(WrongAnswer, match="turbobc-sccsc differs"):
-        turbobc.timed(tiny, SMALL, "sccsc", np.full(2, ROOT), right * 1.1)
+        turbobc.timed(tiny, SMALL, "sccsc", np.full(2, ROOT), dependencies(SMALL, ROOT) * 1.1)
 
 
 # ---------------------------------------------------------------- studies
@@ -214,17 +213,25 @@ def test_pushpulls_products_are_compared_before_they_are_timed(tiny: Lab) -> Non
         pushpull.measure(tiny, hw.linalg.Matrix.from_graph(graph), pushpull.THEN, 9, 2 * graph.to_scipy(np.float64))
 
 
-def test_a_row_that_fails_does_not_stop_the_others(tiny: Lab) -> None:
+def test_rows_share_the_time_and_one_that_fails_does_not_stop_the_others(tiny: Lab) -> None:
+    kept: list[int] = []
+    granted: list[float] = []
     errors = iter([None, WrongAnswer("no tree"), hw.EngineError("no memory"), None])
+    tiny.study, tiny.keep = "searches", lambda: kept.append(len(tiny.results["searches"]))
+    began = time.perf_counter()
+    tiny.ends = began + 1000
 
     def measure(case: Case, graph: hw.Graph) -> Row:
+        granted.append(tiny.until - began)
         if (error := next(errors)) is not None:
             raise error
         return {"ms": 1.0}
 
-    rows = tiny.over(FOUR, measure)
+    rows = tiny.over(FOUR, measure, share=0.4)
     assert [row.get(WHY) for row in rows] == [None, "WRONG: no tree", "no memory", None] and tiny.wrong == ["no tree"]
-    tiny.ends -= 100
+    assert kept == [1, 2, 3, 4]
+    assert granted == pytest.approx([100, 133, 200, 400], rel=0.1)  # 400 s: a quarter, a third, …, for what is left
+    tiny.ends = began
     (late, *_) = tiny.over(FOUR, measure)
     assert late[WHY] == "not begun: this run had 60 seconds"
 
@@ -239,22 +246,6 @@ def test_path_counts_beyond_float64_are_compared() -> None:
     assert turbobfs.same(counts, ScaledCounts(2 * counts.mantissa, counts.exponent - 1), np)
     twice = ScaledCounts(counts.mantissa, counts.exponent + (np.arange(graph.n) == 1500))
     assert "path count" in lab.wrong(graph, found.distances, twice, 0) and not turbobfs.same(counts, twice, np)
-
-
-def test_rows_share_the_time_and_are_kept_one_by_one(tiny: Lab) -> None:
-    kept: list[int] = []
-    granted: list[float] = []
-    tiny.study, tiny.keep = "searches", lambda: kept.append(len(tiny.results["searches"]))
-    began = time.perf_counter()
-    tiny.ends = began + 1000
-
-    def measure(case: Case, graph: hw.Graph) -> Row:
-        granted.append(tiny.until - began)
-        return {"ms": 1.0}
-
-    tiny.over(FOUR, measure, share=0.4)
-    assert kept == [1, 2, 3, 4]
-    assert granted == pytest.approx([100, 133, 200, 400], rel=0.1)  # 400 s: a quarter, a third, …, for what is left
 
 
 def test_searches_stop_after_the_time_that_was_granted(tiny: Lab) -> None:

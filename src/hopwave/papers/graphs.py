@@ -41,7 +41,7 @@ class Limits(NamedTuple):
 
 
 class Shelf:
-    """The graphs of one run: kept, since several tables show them. A network that is not there is asked once."""
+    """The graphs of one run, kept for several tables. A network that is not there is asked once."""
 
     KEPT = 200_000_000  # most arcs of a graph that is kept
 

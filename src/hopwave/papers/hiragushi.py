@@ -76,9 +76,8 @@ def check_tree(lab: Lab, graph: Graph, source: int, distance: object) -> None:
 
 def ranks(lab: Lab) -> list[Row]:
     """Figure 5: Graph500 over ranks of this machine, on its CPU and, if there is one, on its GPU."""
-    mpiexec = shutil.which(
-        "mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    )
+    here = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    mpiexec = shutil.which("mpiexec", path=here)
     if mpiexec is None:
         return [{"ranks on": lab.device} | left_out("there is no mpiexec; pip install mpich brings one")]
     roots, counts = (4, RANKS[:2]) if lab.quick else (8, RANKS)

@@ -19,10 +19,9 @@ WHY = "why not"  # the column that says why a row has no numbers of ours
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a figure is drawn: `bars`, `stacked`, `lines` or `points`.
+    """How a figure is drawn: `bars`, `stacked`, `lines` or `points` over the column `x`, from the columns `series`.
 
-    `x` is the column of names below the bars, or of places on the horizontal axis; `series` are columns. If `by` names
-    a column, each of its values is a series of its own, and `series` has one column.
+    If `by` names a column, each of its values is a series of its own, and `series` has one column.
     """
 
     form: str

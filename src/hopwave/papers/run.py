@@ -85,7 +85,7 @@ def section(place: int, one: Exhibit, rows: list[Row]) -> str:
 
 
 def table(one: Exhibit, rows: list[Row]) -> str:
-    """The rows; columns that no row has are left out, and the table if only names of graphs are left."""
+    """The rows, without columns that no row has; "" if only names of graphs are left."""
     columns = [column for column in one.columns or rows[0] if any(row.get(column) is not None for row in rows)]
     if one.drawings and columns in (["graph"], ["graph", "from"]):
         return ""
@@ -93,11 +93,7 @@ def table(one: Exhibit, rows: list[Row]) -> str:
 
 
 def cell(value: Any) -> str:
-    """A value as text.
-
-    >>> cell(None), cell(1234567), cell(0.01234), cell("as it is")
-    ('–', '1,234,567', '0.0123', 'as it is')
-    """
+    """A value as text."""
     if value is None:
         return "–"
     if isinstance(value, float):
@@ -134,10 +130,7 @@ def _number(value: Any) -> float | None:
 def measure(
     paper: Paper, device: str, quick: bool, say: Callable[[str], None], seconds: float = 0.0, out: Path | None = None
 ) -> Outcome:
-    """Run every study of a paper. A study that cannot run on this device leaves a row that says why.
-
-    If `out` names a folder, what is measured is written there row by row: a run that is stopped loses nothing.
-    """
+    """Run every study of a paper, or say why it cannot run here. Rows are written to the folder `out` one by one."""
     lab, began, where = Lab(device, quick, say, seconds), time.perf_counter(), machine(device, quick)
 
     def so_far() -> Outcome:

@@ -130,10 +130,7 @@ def arcs_into(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) ->
 
 
 def looks(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> tuple[Any, Any]:
-    """Degree and work of every row that bottom-up reads to find the vertices of `level` (Figure 9).
-
-    The work is the number of neighbours read until one of the level before is found; all of them if none is.
-    """
+    """Figure 9: degree and work (neighbours read until one of the level before is found) of the rows of `level`."""
     row, arc = arcs_into(xp, indptr, indices, distances, level - 1)
     degrees = xp.diff(indptr)
     work = degrees.copy()
@@ -148,8 +145,7 @@ def chance_ahead(xp: Any, indptr: Any, indices: Any, distances: Any, level: int)
     """Lemma 3: the mean probability that a vertex of level + 1 is found while bottom-up looks for `level`.
 
     P = 1 - (1 - s/|Q|)^N, where s is a vertex's place in the queue Q of unvisited vertices, and N the number of its
-    neighbours in `level`. (The lemma prints (1 - s/|Q|)^N, and its proof ends with |Q_l| instead of |Q|; by the proof's
-    own equation 3 the share of the level before place s is s/|Q|.)
+    neighbours in `level` (docs/papers.md says how the lemma prints it).
     """
     row, _ = arcs_into(xp, indptr, indices, distances, level)
     neighbours = xp.diff(xp.searchsorted(row, xp.arange(len(distances) + 1)))  # rows ascend

@@ -13,9 +13,8 @@ of some rows and columns and the values of its own vertices. A product gathers t
 """
 
 from hopwave.checks.keywords import offer
-from hopwave.distributed.linalg.algorithms import bfs, pagerank, sssp
 from hopwave.distributed.linalg.matrix import DistributedMatrix, DistributedVector
-from hopwave.distributed.linalg.products import mxv, reduce, vxm
+from hopwave.distributed.linalg.products import bfs, mxv, pagerank, reduce, sssp, vxm
 
 __all__ = ["DistributedMatrix", "DistributedVector", "bfs", "mxv", "pagerank", "reduce", "sssp", "vxm"]
 
