@@ -71,33 +71,19 @@ def pinned() -> Iterator[Events]:
         yield events
 
 
-class CountedFunction:
-    """A kernel whose launches are counted."""
+class Counted:
+    """A kernel or CUDA's driver, with its launches counted."""
 
-    def __init__(self, function: Any, events: Events) -> None:
-        self.function, self.events, self.ptr = function, events, function.ptr
+    def __init__(self, counted: Any, events: Events) -> None:
+        self._counted, self._events = counted, events
 
     def __call__(self, *arguments: Any, **others: Any) -> None:
-        self.events()
-        self.function(*arguments, **others)
-
-
-class CountedDriver:
-    """CUDA's driver, with its launches counted."""
-
-    def __init__(self, driver: Any, events: Events) -> None:
-        self._driver, self._events = driver, events
+        self._events()
+        self._counted(*arguments, **others)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._driver, name)
-        if name not in ("launchKernel", "launchCooperativeKernel"):
-            return found
-
-        def launch(*arguments: Any) -> Any:
-            self._events()
-            return found(*arguments)
-
-        return launch
+        found = getattr(self._counted, name)
+        return Counted(found, self._events) if name in ("launchKernel", "launchCooperativeKernel") else found
 
 
 def forget_kernels() -> None:
@@ -122,8 +108,8 @@ def launches() -> Iterator[Events]:
     kernel = nvrtc.kernel
     forget_kernels()
     with (
-        patch.object(nvrtc, "kernel", lambda *given, **more: CountedFunction(kernel(*given, **more), events)),
-        patch.object(launch, "driver", CountedDriver(launch.driver, events)),
+        patch.object(nvrtc, "kernel", lambda *given, **more: Counted(kernel(*given, **more), events)),
+        patch.object(launch, "driver", Counted(launch.driver, events)),
     ):
         yield events
     forget_kernels()
@@ -137,19 +123,17 @@ def compilations() -> Iterator[Events]:
     events = Events(lambda: nvrtc.CompilingFailed("steps/push.cuh for sm_90: NVRTC_ERROR_OUT_OF_MEMORY"))
     made = nvrtc.Building._made
 
-    class Counted(nvrtc.Building):
-        @staticmethod
-        def _made(*given: Any) -> Any:
-            events()
-            return made(*given)
+    def count(*given: Any) -> Any:
+        events()
+        return made(*given)
 
     def begin(fails: int) -> None:
         events.count, events.fails = 0, fails
-        nvrtc.building = Counted()
+        nvrtc.building = nvrtc.Building()
         forget_kernels()
 
     events.begin = begin  # type: ignore[method-assign]
-    with patch.object(nvrtc, "building", nvrtc.building):
+    with patch.object(nvrtc, "building", nvrtc.building), patch.object(nvrtc.Building, "_made", staticmethod(count)):
         yield events
     forget_kernels()
 

@@ -25,6 +25,12 @@ __device__ __forceinline__ u64 thread_count() { return (u64)gridDim.x * blockDim
 __device__ __forceinline__ i64 signed_thread_number() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ i64 signed_thread_count() { return (i64)gridDim.x * blockDim.x; }
 
+__device__ __forceinline__ i64 nanoseconds() {
+  i64 t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
+
 // Returns Σ x over the warp in every lane. The order is fixed, so sums of fractions are the same in every run.
 template <class T>
 __device__ __forceinline__ T warp_sum(T x) {

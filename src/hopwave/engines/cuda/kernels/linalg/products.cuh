@@ -16,18 +16,11 @@ namespace hopwave::linalg {
 // ---- Adds a term to a sum that other threads add to as well, for any ⊕. The last bits of floating-point sums depend
 // on the order.
 
-template <class Word, class T>
-__device__ inline Word bits_of(T value) {
-  Word word = 0;
-  memcpy(&word, &value, sizeof(T));
-  return word;
-}
-
-template <class T, class Word>
-__device__ inline T value_of(Word word) {
-  T value;
-  memcpy(&value, &word, sizeof(T));
-  return value;
+template <class To, class From>
+__device__ inline To same_bits(From from) {
+  To to = 0;
+  memcpy(&to, &from, sizeof(To) < sizeof(From) ? sizeof(To) : sizeof(From));
+  return to;
 }
 
 // Compare-and-swap on the word that holds the target, repeated until no other thread came in between.
@@ -37,8 +30,8 @@ __device__ inline void exchange(Word *word, int shift, Sum t) {
                     << shift;
   Word old = *(volatile Word *)word;
   while (true) {
-    const Sum before = value_of<Sum>((Word)((old & mask) >> shift));
-    const Word next = (old & ~mask) | (bits_of<Word>((Sum)Ring::plus(before, t)) << shift);
+    const Sum before = same_bits<Sum>((Word)((old & mask) >> shift));
+    const Word next = (old & ~mask) | (same_bits<Word>((Sum)Ring::plus(before, t)) << shift);
     if (next == old) return;
     const Word seen = atomicCAS(word, old, next);
     if (seen == old) return;

@@ -193,12 +193,6 @@ __device__ __forceinline__ u32 claim(u32 *word, u32 bit) {
   return old;
 }
 
-__device__ __forceinline__ i64 nanoseconds() {
-  i64 t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-  return t;
-}
-
 constexpr double MAX_HUB_FACTOR = 4.0;  // greatest factor by which hubs in the frontier hasten a pull
 
 // The rule hopwave.planning.rules.growing.

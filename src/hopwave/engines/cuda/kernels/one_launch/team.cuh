@@ -74,29 +74,15 @@ __device__ __forceinline__ u32 address_of(const void *shared) {
   asm volatile("" : "+r"(address));
   return address;
 }
-template <int AT>
-__device__ __forceinline__ void put(u32 address, int x) {
-  asm volatile("st.shared.b32 [%0+%1], %2;" ::"r"(address), "n"(AT), "r"(x) : "memory");
+template <int AT, class T>
+__device__ __forceinline__ void put(u32 address, T x) {
+  if constexpr (sizeof(T) == 4) asm volatile("st.shared.b32 [%0+%1], %2;" ::"r"(address), "n"(AT), "r"(x) : "memory");
+  else asm volatile("st.shared.b64 [%0+%1], %2;" ::"r"(address), "n"(AT), "l"(x) : "memory");
 }
-template <int AT>
-__device__ __forceinline__ void put(u32 address, i64 x) {
-  asm volatile("st.shared.b64 [%0+%1], %2;" ::"r"(address), "n"(AT), "l"(x) : "memory");
-}
-template <int AT>
-__device__ __forceinline__ void put(u32 address, u64 x) {
-  put<AT>(address, (i64)x);
-}
-template <int AT>
-__device__ __forceinline__ void get(u32 address, int &x) {
-  asm volatile("ld.shared.b32 %0, [%1+%2];" : "=r"(x) : "r"(address), "n"(AT) : "memory");
-}
-template <int AT>
-__device__ __forceinline__ void get(u32 address, i64 &x) {
-  asm volatile("ld.shared.b64 %0, [%1+%2];" : "=l"(x) : "r"(address), "n"(AT) : "memory");
-}
-template <int AT>
-__device__ __forceinline__ void get(u32 address, u64 &x) {
-  asm volatile("ld.shared.b64 %0, [%1+%2];" : "=l"(x) : "r"(address), "n"(AT) : "memory");
+template <int AT, class T>
+__device__ __forceinline__ void get(u32 address, T &x) {
+  if constexpr (sizeof(T) == 4) asm volatile("ld.shared.b32 %0, [%1+%2];" : "=r"(x) : "r"(address), "n"(AT) : "memory");
+  else asm volatile("ld.shared.b64 %0, [%1+%2];" : "=l"(x) : "r"(address), "n"(AT) : "memory");
 }
 
 // Where a warp's new vertices and their pieces go.
@@ -160,17 +146,13 @@ __device__ __forceinline__ void store(Places my, int u, Offset begin, int shift,
 }
 
 // Loads that stay where they are written: otherwise the compiler delays them past a barrier, until their use.
-__device__ __forceinline__ int load_now(const int *at) {
-  int x;
-  asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(x) : "l"(at));
+template <class T>
+__device__ __forceinline__ T load_now(const T *at) {
+  T x;
+  if constexpr (sizeof(T) == 4) asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(x) : "l"(at));
+  else asm volatile("ld.global.nc.b64 %0, [%1];" : "=l"(x) : "l"(at));
   return x;
 }
-__device__ __forceinline__ i64 load_now(const i64 *at) {
-  i64 x;
-  asm volatile("ld.global.nc.b64 %0, [%1];" : "=l"(x) : "l"(at));
-  return x;
-}
-__device__ __forceinline__ u64 load_now(const u64 *at) { return (u64)load_now((const i64 *)at); }
 __device__ __forceinline__ int neighbour_now(const int *rows, i64 e) { return load_now(rows + e); }
 __device__ __forceinline__ int neighbour_now(const Packed *rows, i64 e) { return neighbour(rows, e); }
 __device__ __forceinline__ u32 load_now(const u32 *at) {  // other blocks may be writing it: read from the L2 cache

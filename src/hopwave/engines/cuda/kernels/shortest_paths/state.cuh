@@ -143,12 +143,6 @@ struct BlockQueues {
   u64 arcs;
 };
 
-__device__ __forceinline__ i64 nanoseconds() {
-  i64 t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-  return t;
-}
-
 // ---- Properties of the lengths of arcs, and their conversion to whole numbers of 32 bits.
 
 struct Summary {

@@ -56,8 +56,7 @@ __global__ void pull_compacted(const Offset *__restrict__ in_offsets, const int 
         if (!(__ldg(&visited[u / 32]) >> (u % 32) & 1)) continue;
         distance[v] = depth + 1;
         if (parent) parent[v] = u;
-        mine.found += 1;
-        mine.edges += degree(offsets, v);
+        mine.add(offsets, v);
         return true;
       }
       return false;

@@ -72,8 +72,7 @@ __device__ inline void write_row(int v, int source, int beside, const Offset *of
   if (source >= 0) {
     *(volatile int *)&distance[v] = depth + 1;
     if (parent) parent[v] = source;
-    mine.found += 1;
-    mine.edges += degree(offsets, v);
+    mine.add(offsets, v);
   } else if (asynchronous && beside >= 0) {
     *(volatile int *)&distance[v] = depth + 2;
     if (parent) parent[v] = beside;

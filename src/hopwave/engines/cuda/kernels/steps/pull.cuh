@@ -72,8 +72,7 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
         distance[v] = depth + 1;
         if (parent) parent[v] = row.source;
         if (counting) sigma[v] = row.paths;
-        mine.found += 1;
-        mine.edges += degree(offsets, (int)v);
+        mine.add(offsets, (int)v);
       }
       const u32 bits = __ballot_sync(ALL_LANES, found);
       if (lane() == 0) {
@@ -100,8 +99,7 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
         if (counting) sigma[v] = sum;
         atomicOr(&next[v / 32], 1u << (v % 32));
         if (kind == Operand::frontier) atomicOr(&visited[v / 32], 1u << (v % 32));
-        mine.found += 1;
-        mine.edges += degree(offsets, (int)v);
+        mine.add(offsets, (int)v);
       }
     }
   }
@@ -146,8 +144,7 @@ __global__ void mask(const Offset *offsets, int n, int depth, int *product, doub
       distance[v] = depth + 1;
       if (parent) parent[v] = u;
       if (counting) sigma[v] = sums[v];
-      mine.found += 1;
-      mine.edges += degree(offsets, (int)v);
+      mine.add(offsets, (int)v);
     }
     if (counting) sums[v] = 0;
   }
@@ -205,8 +202,7 @@ __global__ void mask_rows(const Offset *offsets, int n, int depth, int *product,
       distance[v] = depth + 1;
       if (parent) parent[v] = u;
       if (counting) sigma[v] = sums[v];
-      mine.found += 1;
-      mine.edges += degree(offsets, (int)v);
+      mine.add(offsets, (int)v);
     }
     if (u >= 0) {
       product[v] = -1;

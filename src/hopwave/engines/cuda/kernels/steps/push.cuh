@@ -51,8 +51,7 @@ __global__ void push(const Offset *offsets, const int *neighbours, const int *qu
         if (counting && (seen == -1 || seen == depth + 1)) atomicAdd(&sigma[v], sigma[from]);
       } else if (claim<counting>(from, v, depth, distance, parent, sigma)) {
         next[enqueue_at(&counters[TAIL])] = v;
-        mine.found += 1;
-        mine.edges += degree(offsets, v);
+        mine.add(offsets, v);
       }
     });
   }
@@ -69,8 +68,7 @@ __global__ void push_shares(const Offset *offsets, const int *neighbours, const 
     mine.checked += 1;
     if (!claim<counting>(u, v, depth, distance, parent, sigma)) return;
     next[enqueue_at(&counters[TAIL])] = v;
-    mine.found += 1;
-    mine.edges += degree(offsets, v);
+    mine.add(offsets, v);
   });
   report(mine, counters);
 }
@@ -157,8 +155,7 @@ __global__ void contract(const Offset *offsets, const int *targets, const int *s
     if (parent) parent[v] = sources[i];
     const u64 slot = enqueue_at(&counters[TAIL]);
     if (slot < capacity) next[slot] = v;
-    mine.found += 1;
-    mine.edges += degree(offsets, v);
+    mine.add(offsets, v);
   }
   report(mine, counters);
 }

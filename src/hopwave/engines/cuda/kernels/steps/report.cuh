@@ -14,6 +14,11 @@ __device__ inline bool ended(const u64 *before) { return before && !before[FOUND
 // A thread's part of the first five counters.
 struct Tally {
   u64 found = 0, edges = 0, checked = 0, ahead = 0, ahead_edges = 0;
+
+  template <class Offset>
+  __device__ __forceinline__ void add(const Offset *offsets, int v) {
+    found += 1, edges += degree(offsets, v);
+  }
 };
 
 // Adds up the tallies of a block and then, with one atomic operation each, of the grid. The whole block calls this.

@@ -243,8 +243,7 @@ __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const
       atomicOr(&visited[v / 32], 1u << (v % 32));  // so that a row product finds its mask and operand ready
       if (sources && parent) parent[v] = value;
       next[enqueue_at(&counters[TAIL])] = v;
-      mine.found += 1;
-      mine.edges += degree(offsets, v);
+      mine.add(offsets, v);
     }
   }
   report(mine, counters);

@@ -62,8 +62,7 @@ __global__ void single_scan(const Offset *offsets, const int *distance, int n, i
   for (u64 v = thread_number(); v < n; v += thread_count()) {
     if (distance[v] != level) continue;
     queue[enqueue_at(&counters[TAIL])] = (int)v;
-    mine.found += 1;
-    mine.edges += degree(offsets, (int)v);
+    mine.add(offsets, (int)v);
   }
   report(mine, counters);
 }
