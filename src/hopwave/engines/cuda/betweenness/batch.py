@@ -150,7 +150,10 @@ class Batches:
         """Return the masks of every level, or None if the search must leave the batch."""
         limit = NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
         masks, ended = [state.masks()], None
-        self._stand(state, masks[0], ids)
+        fields, count = state.fields(self.forward, masks[0], masks[0]), len(ids)
+        if count:  # each source reaches itself
+            grid = (self.kernels.grid(count, SMALL_BLOCK),)
+            self.kernels.exactly(HEADER, "set_sources", "int", grid, SMALL_BLOCK, (fields, ids, count))
         while len(masks) <= limit:
             if len(masks) > self.levels:
                 return masks if not state.found_any(ended, len(masks) - 1) else None
@@ -160,13 +163,6 @@ class Batches:
             if before is not None and not state.found_any(before, len(masks) - 2):
                 return masks[:-2]
         return masks
-
-    def _stand(self, state, mask, ids):
-        """Set the first level: each source reaches itself."""
-        fields, count = state.fields(self.forward, mask, mask), len(ids)
-        if count:
-            grid = (self.kernels.grid(count, SMALL_BLOCK),)
-            self.kernels.exactly(HEADER, "set_sources", "int", grid, SMALL_BLOCK, (fields, ids, count))
 
 
 class State:

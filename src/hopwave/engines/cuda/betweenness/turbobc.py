@@ -66,7 +66,11 @@ class Accumulation:
         self.total = np.zeros(self.m if job.edges else self.n * (2 if job.squares else 1))
         self.certificate = np.zeros((self.blocks, 2))
         self._check_memory()
-        self.matrix = self._matrix()
+        # As products read it: every arc's row and column, or the rows by column.
+        offsets, rows = self.on_device.columns
+        self.matrix = offsets, rows, np.int32(self.n)
+        if self.product == "arcs":
+            self.matrix = rows, self.on_device.arc_columns, np.uint64(self.m)
         self.arena = cupy.empty(3 * self.n, np.float64)
         self.sums = cupy.zeros(len(self.total), np.float64)
         self.targets = NULL if job.targets is None else cupy.asarray(job.targets.astype(np.uint8))
@@ -86,13 +90,6 @@ class Accumulation:
                 f"plan {self.plan.name!r} needs {amount(needed)} on the GPU for this graph and may use "
                 f"{amount(limit)}; raise memory_limit=, or use device='cpu'"
             )
-
-    def _matrix(self):
-        """The matrix in the form that products read: every arc's row and column, or the rows by column."""
-        offsets, rows = self.on_device.columns
-        if self.product == "arcs":
-            return rows, self.on_device.arc_columns, np.uint64(self.m)
-        return offsets, rows, np.int32(self.n)
 
     # ---------------------------------------------------------------- sources
 

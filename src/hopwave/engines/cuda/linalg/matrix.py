@@ -19,7 +19,9 @@ MOST_ENTRIES = 2**31 - 1
 def dots(A, B, product, mask):
     """C at the places of the mask: each is a row of A times a column of B."""
     here = stream_scratch()
-    left, right = _same_offsets(A.rows, B.columns)
+    left, right = A.rows, B.columns
+    if left.indptr.dtype != right.indptr.dtype:
+        left, right = (part._replace(indptr=part.indptr.astype(np.int64)) for part in (left, right))
     count = len(mask.indices)
     _check(count)
     found, sums = cupy.zeros(count, np.bool_), cupy.empty(count, product.dtype)
@@ -129,12 +131,6 @@ def _values(here, product, left, right):
     """The values that kernels read; ones for a right matrix without values."""
     ones = here.ones(len(right.indices), np.dtype(np.bool_)) if right.values is None else right.values
     return operands(here, product, left, ones)
-
-
-def _same_offsets(left, right):
-    if left.indptr.dtype == right.indptr.dtype:
-        return left, right
-    return left._replace(indptr=left.indptr.astype(np.int64)), right._replace(indptr=right.indptr.astype(np.int64))
 
 
 def _check(count):

@@ -112,7 +112,8 @@ class Dealt:
         self.can_launch = bool(attributes["CooperativeLaunch"])
         blocks = BLOCKS * attributes["MultiProcessorCount"]
         self.n, self.m = len(part.indptr) - 1, m
-        self.cut = cut_from(self.m, blocks)
+        # Entries above which a row is cut into pieces: an equal share of all entries per warp.
+        self.cut = max(POWER.least_cut, self.m // (blocks * (THREADS // WARP)))
         self.order, piece_row, first_piece = order, None, None
         self.pieces = self.hot = 0
         values = None if part.values is None else part.values.astype(np.float64, copy=False)
@@ -209,7 +210,7 @@ class Dealt:
     def inverse(self, A, totals):
         """1 / the sum of each vertex's out-weights, 0 for dead ends, in the order of rows; kept."""
         if "inverse" not in self.kept:
-            packed, made = packed_rows(A), cupy.empty(self.n, np.float64)
+            packed, made = getattr(A, "packed", None), cupy.empty(self.n, np.float64)
             offsets = A.rows.indptr if packed is None else packed.offsets
             total = totals() if A.has_values else NULL
             order = NULL if self.order is None or packed is not None else self.order
@@ -224,11 +225,6 @@ def hops(rows):
     buffers = paths.Buffers(arcs)
     paths.launch(arcs, buffers, ShortestPathsJob((0,)), arcs.width, trace=False)
     return buffers.whole.view(np.int32)  # no path: all bits are set, which is -1
-
-
-def cut_from(m, blocks):
-    """Entries above which a row is cut into pieces: an equal share of all entries per warp."""
-    return max(POWER.least_cut, m // (blocks * (THREADS // WARP)))
 
 
 def unsorted_rows(n, m):
@@ -268,16 +264,12 @@ def dealt_columns(A, job):
     """The tiles of A's columns, kept with A; the first job's kernel is compiled while they are made."""
 
     def made():
-        packed = packed_rows(A)
+        packed = getattr(A, "packed", None)
         if packed is None:
             return Dealt(A.columns, A.nnz, job)
         return Dealt(Rows(packed.in_offsets, packed.in_neighbours, None), A.nnz, job, packed.numbering.ids)
 
     return A._prepared.made((Dealt, A._turned), made)
-
-
-def packed_rows(A):
-    return getattr(A, "packed", None)
 
 
 # ---------------------------------------------------------------- packed rows

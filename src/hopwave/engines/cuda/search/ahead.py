@@ -119,11 +119,10 @@ def _prepared(search, launch):
                 f"{launch.name} of {launch.header} is recorded with {name}={value!r}, which later levels would repeat; "
                 "pass LEVEL, BEFORE or COUNTERS, an array, or a size of the graph"
             )
-    fixed = {name: _scalar(value) for name, value in launch.now(search).items()}
+    fixed = {
+        name: np.uint64(value.data.ptr) if isinstance(value, cupy.ndarray) else value
+        for name, value in launch.now(search).items()
+    }
     kernel = Kernel(search.launch.get(launch.header, launch.name, launch.shape), cooperative=False)
     prepared = PreparedLaunch(kernel, search.launch.grid(launch.work), BLOCK, cooperative=False, **fixed)
     return lambda values: prepared(**{name: values[marker] for name, marker in markers.items()})
-
-
-def _scalar(argument):
-    return np.uint64(argument.data.ptr) if isinstance(argument, cupy.ndarray) else argument

@@ -93,7 +93,11 @@ class LevelScaling:
         """
         if self.safe_levels() >= 1:
             return True
-        greatest, least = _extent(launch, n, level, counts[0], cleared_counters())
+        counters = cleared_counters()
+        launch(STATE, "level_extent", n, *level, counts[0], counters)
+        extent = counters.get()[[GREATEST, LEAST]]
+        extent[1] = ~extent[1]  # stored inverted, so that both counters start from 0
+        greatest, least = extent.view(np.float64).tolist()
         self.bound = math.ceil(math.log2(greatest))
         if self.safe_levels() >= 1:
             return True
@@ -107,13 +111,6 @@ class LevelScaling:
         self.bound = target
         self.shifts[-1] += shift
         return True
-
-
-def _extent(launch, n, level, sigma, counters):
-    launch(STATE, "level_extent", n, *level, sigma, counters)
-    extent = counters.get()[[GREATEST, LEAST]]
-    extent[1] = ~extent[1]  # stored inverted, so that both counters start from 0
-    return extent.view(np.float64).tolist()
 
 
 def unscaled(sigma, distance, shifts):

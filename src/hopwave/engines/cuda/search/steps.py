@@ -123,7 +123,8 @@ def push_fused(search, step):
     loaded = search.loaded
     search.launch(
         "steps/push.cuh", "push", length,
-        shape=push_shape(step.mapping, output, search.counting), blocks=even_shares(search, length),
+        shape=f"{WORDS}::Mapping::{step.mapping}, {WORDS}::Output::{output}, {search.counting}",
+        blocks=even_shares(search, length),
         offsets=loaded.offsets, neighbours=loaded.neighbours, queue=queue, length=np.uint64(length), depth=search.level,
         **search.answer, next=place, counters=search.counters,
     )  # fmt: skip
@@ -309,8 +310,9 @@ def pull_queue(search, step):
     search.clear_counters()
     limit = search.question.depth_limit
     ahead = step.asynchronous and (limit is None or search.depth + 1 < limit)
+    balance = "static_" if step.balance == "static" else step.balance  # a keyword of C++
     search.launch(
-        "steps/double_scan.cuh", "pull_queue", length, shape=queue_shape(step.balance, ahead),
+        "steps/double_scan.cuh", "pull_queue", length, shape=f"{WORDS}::Balance::{balance}, {truth(ahead)}",
         in_offsets=loaded.in_offsets, in_neighbours=loaded.in_neighbours, offsets=loaded.offsets, queue=waiting,
         length=np.uint64(length), depth=search.level, distance=search.distance, parent=search.parents,
         next=search.next_queue if ahead and search.next_queue is not None else NULL, counters=search.counters,
@@ -338,19 +340,11 @@ def unvisited_queue(search):
 # ---------------------------------------------------------------- which steps there are
 
 
-def push_shape(mapping, output, counting):
-    return f"{WORDS}::Mapping::{mapping}, {WORDS}::Output::{output}, {counting}"
-
-
 def pull_shape(step, counting):
     return (
         f"{WORDS}::Mapping::{step.mapping}, {WORDS}::Rows::{step.rows}, {WORDS}::Operand::{step.operand}, "
         f"{truth(step.early_exit)}, {counting}"
     )
-
-
-def queue_shape(balance, ahead):
-    return f"{WORDS}::Balance::{'static_' if balance == 'static' else balance}, {truth(ahead)}"
 
 
 def kind_of(step):

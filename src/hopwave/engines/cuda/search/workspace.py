@@ -83,10 +83,6 @@ class Endings:
         self.last = self.taken[slot] = Ending(self, slot, self.stamp, stream)
         return self.report.memory.ptr + slot * TOLD.itemsize, self.stamp, self.last
 
-    def give_back(self, ending):
-        """Take the slot back: the search was not launched and will write nothing."""
-        self.taken[ending._slot] = None
-
 
 def deepest(standing):
     """The greatest distance: one less than the depth if the last level found nothing."""
@@ -235,7 +231,7 @@ class Workspace:
                 source_count=len(sources), depth_limit=limit, out=out, stamp=stamp,
             )  # fmt: skip
         except BaseException:
-            self.endings.give_back(ending)
+            self.endings.taken[ending._slot] = None  # the search was not launched and will write nothing
             raise
         finally:
             if trace is not None:
