@@ -116,7 +116,7 @@ else:
 
     def __getattr__(name: str) -> object:
         """A public name, or a module of hopwave, which is imported now."""
-        from hopwave.system.first_use import find
+        from hopwave.checks.keywords import find
 
         found = globals()[name] = find(__name__, __file__, name)
         return found

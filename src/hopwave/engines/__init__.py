@@ -23,6 +23,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
+from hopwave.checks.keywords import without_collecting
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import Rows
@@ -31,7 +32,6 @@ from hopwave.planning import jobs
 from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
-from hopwave.system.first_use import without_collecting
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 

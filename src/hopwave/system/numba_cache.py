@@ -31,9 +31,9 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
+from hopwave.checks.keywords import without_collecting
 from hopwave.system import shipped_code
 from hopwave.system.files import why_not_trusted
-from hopwave.system.first_use import without_collecting
 
 if sys.platform != "win32":
     import fcntl
