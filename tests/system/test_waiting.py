@@ -13,11 +13,11 @@ from hopwave.system.threads import Flag, Pool, each
 
 
 def test_a_pool_uses_no_more_threads_than_it_may() -> None:
-    seen: set[str] = set()
+    seen: set[int] = set()
     pool = Pool(2)
 
     def work(number: int) -> int:
-        seen.add(threading.current_thread().name)
+        seen.add(threading.get_ident())
         time.sleep(0.001)
         return number * number
 

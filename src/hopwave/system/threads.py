@@ -111,6 +111,7 @@ class Crew:
             log.info("%d of %d threads run: %s", self._threads, count, error)
 
     def _serve(self) -> None:
+        threading.current_thread().name = "hopwave"
         while True:
             function, arguments, number, is_long = self._calls.get()
             try:
