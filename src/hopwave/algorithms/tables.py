@@ -134,9 +134,6 @@ def _spans(count: int, size: int, first: int = 0) -> Iterator[tuple[int, int]]:
         yield begin, min(begin + size, count)
 
 
-# ------------------------------------------------------------------ files
-
-
 class Blocks:
     """The blocks of a table that are in the file so far, as a checkpoint stores them: `total` is where they end."""
 

@@ -150,9 +150,6 @@ def scores_of(score: CentralityScore, reached: Integers, total: Integers | Float
     return distances.closeness(reached, total, n, score == "wasserman_faust")
 
 
-# ------------------------------------------------------------------ bounds
-
-
 def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Integers) -> Floats:
     """An upper bound of the score of each vertex, from its degree and those of its neighbours."""
     n, degree = graph.n, graph.degrees.astype(np.int64)

@@ -17,9 +17,6 @@ from hopwave.algorithms.brandes import TOLERANCE, Certificate, SourceRun, scale
 from hopwave.algorithms.draws import half_width, numpy_generator
 from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 
-# ---------------------------------------------------------------- a sample of sources that grows until every betweenne
-
-
 FIRST_SAMPLE = 128  # sources of the first round
 
 

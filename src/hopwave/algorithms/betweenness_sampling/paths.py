@@ -101,9 +101,6 @@ def interval(hits: Integers, pairs: int, risk: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-# ------------------------------------------------------------------ what the pilot decides
-
-
 @dataclass(frozen=True)
 class Schedule:
     """How many pairs the first look has, and each vertex's share of a look's risk, for one side.

@@ -14,8 +14,6 @@ from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import offset_type
 from hopwave.planning.jobs import Floats, Integers
 
-# ---------------------------------------------------------------- lengths that can be added in any order
-
 
 def as_whole(graph: Graph) -> npt.NDArray[np.int64] | None:
     """Lengths in units of a power of 2, if all sums of them are exact in float64, and no length is 0; else None."""
