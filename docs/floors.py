@@ -45,8 +45,8 @@ FLOORS = (  # from top to bottom: the only place that assigns rooms to floors
     Floor("Graph", "the arrays that everything runs on", ("graph",)),
     Floor("Display", "tables in HTML, drawings", ("display",)),
     Floor("System", "files, folders, threads, devices, optional libraries", ("system",)),
-    Floor("Values", "arrays of NumPy and CuPy; checks of values", ("arrays", "checks")),
-    Floor("Errors", "what hopwave raises; values computed once", ("errors", "prepared")),
+    Floor("Values", "arrays of NumPy and CuPy; values computed once; checks", ("arrays", "checks")),
+    Floor("Errors", "what hopwave raises", ("errors",)),
 )
 
 

@@ -1,10 +1,10 @@
-"""Arrays of NumPy or CuPy: where they are, checked places, deferred arrays, path counts beyond float64."""
+"""Arrays of NumPy or CuPy: where they are, checked places, deferred arrays, and what is prepared once for a graph."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
@@ -16,6 +16,7 @@ from hopwave.errors import EngineError, HopwaveError, LinalgError, amount, expla
 Array = Any  # of NumPy or CuPy
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
+Record = TypeVar("Record")
 
 
 def ignoring(*kinds: str) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
@@ -206,3 +207,52 @@ def on_host(array: Any) -> npt.NDArray[Any]:
     """The array as a NumPy array; a CuPy array is copied to the host."""
     found: npt.NDArray[Any] = array.get() if hasattr(array, "get") else array
     return found
+
+
+class Prepared:
+    """Records that are computed once for a graph, a matrix or a product and kept with it: one of each class, or by key.
+
+    Engines keep their own records here (uploaded arrays, hub lists, workspaces).
+    """
+
+    __slots__ = ("_records",)
+
+    def __init__(self) -> None:
+        self._records: dict[Any, Any] = {}  # by class, or by key
+
+    def find(self, kind: type[Record]) -> Record | None:
+        """The record of that class, or None."""
+        return self._records.get(kind)
+
+    def keep(self, record: Record) -> Record:
+        """Keep a record, unless another thread was quicker; returns the one that is kept."""
+        kept: Record = self._records.setdefault(type(record), record)
+        return kept
+
+    def record(self, kind: type[Record]) -> Record:
+        """The record of that class; made by calling the class without arguments when first needed."""
+        found = self._records.get(kind)
+        return self.keep(kind()) if found is None else found
+
+    def made(self, key: Hashable, make: Callable[[], Record]) -> Record:
+        """The record under a key, such as a class and whether a matrix is transposed; made when first needed."""
+        found: Record | None = self._records.get(key)
+        return self._records.setdefault(key, make()) if found is None else found
+
+    def drop(self, kind: type) -> None:
+        """Forget the record of that class, if there is one."""
+        self._records.pop(kind, None)
+
+    def clear(self) -> None:
+        """Forget all records."""
+        self._records.clear()
+
+
+@dataclass
+class Structure:
+    """What was found out about a graph; it does not depend on the engine."""
+
+    # The number of every vertex's component, in the order of lowest vertices: weak (key False) or strong (key True).
+    components: dict[bool, npt.NDArray[np.int32]] = field(default_factory=dict)
+    depth: int | None = None  # levels of a search from the vertex of highest degree
+    loops: npt.NDArray[np.int32] | None = None  # the vertex of every loop of an undirected graph

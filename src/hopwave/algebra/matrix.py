@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
-from hopwave.arrays import Array, as_array, checked_places, fetched, home_of, module_of, on_gpu, uploaded
+from hopwave.arrays import Array, Prepared, as_array, checked_places, fetched, home_of, module_of, on_gpu, uploaded
 from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag
@@ -17,7 +17,6 @@ from hopwave.errors import GraphError, LinalgError, explaining
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows, is_ascending, offset_type
 from hopwave.graph.row_operations import check_sparse, transposed, unblocked
-from hopwave.prepared import Prepared
 
 
 class _Store:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import Structure
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import is_compiled_faster
-from hopwave.prepared import Structure
 
 
 def roots(label: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import Structure
 from hopwave.engines import Engine
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Integers, Progress
 from hopwave.planning.many_sources import Poll, Sweep, Swept
-from hopwave.prepared import Structure
 from hopwave.system.progress import Meter, quietly
 
 BLOCK_BYTES = 1 << 26  # bytes of distances in memory at a time, unless the caller wants all distances

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import module_of, on_gpu
+from hopwave.arrays import Prepared, module_of, on_gpu
 from hopwave.checks.keywords import offers
 from hopwave.display import html
 from hopwave.errors import GraphError, explaining
@@ -19,7 +19,6 @@ from hopwave.graph.columns import constructor_of
 from hopwave.graph.csr import Rows, builders, transposed
 from hopwave.graph.naming import Named
 from hopwave.graph.statistics import Statistics, measure
-from hopwave.prepared import Prepared
 
 Order = Literal["ascending", "degree"]
 Home = Literal["cpu", "cuda"]

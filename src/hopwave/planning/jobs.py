@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from hopwave.algebra.operators import BinaryOp, Monoid
 from hopwave.algebra.semiring import Semiring, any_pair, any_secondi, plus_first
-from hopwave.arrays import Array
+from hopwave.arrays import Array, Prepared
 from hopwave.planning.trace import Bucket
-from hopwave.prepared import Prepared
 
 
 @dataclass(frozen=True)

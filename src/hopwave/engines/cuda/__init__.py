@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
-from hopwave.arrays import Deferred, on_host
+from hopwave.arrays import Deferred, Structure, on_host
 from hopwave.engines import NoOperations, by_levels
 from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
 from hopwave.errors import EngineError
@@ -20,7 +20,6 @@ from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Step
 from hopwave.planning.trace import Level
-from hopwave.prepared import Structure
 from hopwave.system.optional import install
 
 LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and warp operations name the threads that take part

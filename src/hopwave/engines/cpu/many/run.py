@@ -15,6 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from hopwave.arrays import Structure
 from hopwave.engines.cpu import crew, policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import lead, new_board, thread_count
@@ -26,7 +27,6 @@ from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.engines.ledger import declare, total
 from hopwave.planning.many_sources import Swept
-from hopwave.prepared import Structure
 
 # ------------------------------------------------------------------ side by side
 

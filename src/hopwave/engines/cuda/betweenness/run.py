@@ -5,6 +5,7 @@ from functools import cache
 import cupy
 import numpy as np
 
+from hopwave.arrays import Structure
 from hopwave.engines.cuda import build
 from hopwave.engines.cuda.betweenness import batch, block, regimes, weighted, wide
 from hopwave.engines.cuda.buffers import free_memory, to_host
@@ -12,7 +13,6 @@ from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
 from hopwave.engines.cuda.search.one_launch import distances_from, probed_depth
 from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
-from hopwave.prepared import Structure
 
 
 def why_not(plan, job):

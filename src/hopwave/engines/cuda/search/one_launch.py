@@ -6,7 +6,7 @@ import cupy
 import numpy as np
 
 from hopwave import engines
-from hopwave.arrays import Deferred
+from hopwave.arrays import Deferred, Structure
 from hopwave.engines.cuda import build, nvrtc
 from hopwave.engines.cuda.buffers import to_host
 from hopwave.engines.cuda.errors import explained
@@ -28,7 +28,6 @@ from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Pull, Push
 from hopwave.planning.rules import Growing
 from hopwave.planning.trace import Level
-from hopwave.prepared import Structure
 
 SCALING = record(by_level.HEADER, "ScalingState", "u64 greatest[2]", "i32 overflowed bound", "i64 shift")
 
