@@ -8,10 +8,9 @@ import time
 import warnings
 from operator import index
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
@@ -24,16 +23,7 @@ FORMAT = "hopwave betweenness checkpoint 2"
 File = str | os.PathLike[str] | None
 
 
-class Stored(Protocol):
-    """What a checkpoint stores of a run: the size and number of its blocks, and the sums over the first blocks."""
-
-    size: int
-    blocks: int
-    certificate: npt.NDArray[Any]
-
-    @property
-    def total(self) -> npt.NDArray[Any]:
-        """The sums."""
+Stored = Any  # a run: the `size` and number of its `blocks`, `total` over the first of them, and their `certificate`
 
 
 class Checkpoint:

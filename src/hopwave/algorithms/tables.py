@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 
 import numpy as np
@@ -134,15 +135,6 @@ def _spans(count: int, size: int, first: int = 0) -> Iterator[tuple[int, int]]:
         yield begin, min(begin + size, count)
 
 
-class Blocks:
-    """The blocks of a table that are in the file so far, as a checkpoint stores them: `total` is where they end."""
-
-    def __init__(self, table: Table) -> None:
-        self.size = table.rows_at_once
-        self.blocks = -(-len(table.sources) // self.size)
-        self.total, self.certificate = np.zeros(1, np.int64), np.zeros((0, 2))
-
-
 def to_file(table: Table, out: Path, progress: Progress, checkpoint: File) -> None:
     """Write the table: as a NumPy array (.npy), or as columns source, target, distance of the pairs (the others)."""
     under_way = out.with_name(out.name + ".part")
@@ -150,14 +142,15 @@ def to_file(table: Table, out: Path, progress: Progress, checkpoint: File) -> No
         raise FormatError(f"there is no folder {out.parent}; make it first", out)
     if out.suffix == ".parquet":
         optional("pyarrow.parquet", "writing a Parquet file")
-    run, saved, done = Blocks(table), None, 0
+    k, size, saved, done = len(table.sources), table.rows_at_once, None, 0
+    # For a checkpoint: `total` is where the blocks that are in the file so far end.
+    run = SimpleNamespace(size=size, blocks=-(-k // size), total=np.zeros(1, np.int64), certificate=np.zeros((0, 2)))
     if checkpoint is not None:
         what = ("distance_table", table.limit, table.weighted, str(table.dtype), table.engine.name, out.suffix)
         saved = Checkpoint(checkpoint, key_of(table.graph, table.weighted, table.sources, table.targets, what))
         done = saved.load(run)
         if not under_way.exists() or under_way.stat().st_size < run.total[0]:
             done = 0  # the file is whole already, or gone
-    k = len(table.sources)
     if done and saved is not None and progress is not False:
         say(saved.continues(f"{min(done * run.size, k):,} of {k:,} sources"))
     try:

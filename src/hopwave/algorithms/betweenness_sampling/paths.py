@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -306,7 +307,7 @@ def draw(run: PathRun, seed: int, plan: Schedule, progress: Progress, checkpoint
     if checkpoint is not None:
         what = (PATHS.name, first, run.job.cutoff, goal, run.engine.name)
         saved = Checkpoint(checkpoint, key_of(run.graph, run.job.weighted, what))
-        drawn.done = saved.load(Saved(drawn))
+        drawn.done = saved.load(saved_of(drawn))
         if drawn.done and progress is not False:
             say(saved.continues(f"{drawn.done:,} pairs"))
     with Meter("", None, None if callable(progress) else progress) as meter:
@@ -336,24 +337,18 @@ def _draw_until(run: PathSampling, size: int, meter: Meter, progress: Progress, 
         while run.done < size:
             run.advance(size, poll)
             if checkpoint:
-                checkpoint.save(Saved(run), run.done)
+                checkpoint.save(saved_of(run), run.done)
     except (KeyboardInterrupt, ExecutorError) as error:
         if checkpoint:
-            checkpoint.save_and_tell(error, Saved(run), run.done)
+            checkpoint.save_and_tell(error, saved_of(run), run.done)
         raise
     if callable(progress):
         progress(run.done, size)
 
 
-class Saved:
-    """What a checkpoint stores of a path sampling: a block is one pair, and counts take the place of sums."""
-
-    size = 1
-    blocks = int(np.iinfo(np.int64).max)
-
-    def __init__(self, run: PathSampling) -> None:
-        self.total: npt.NDArray[Any] = run.counts
-        self.certificate: npt.NDArray[Any] = run.sums
+def saved_of(run: PathSampling) -> SimpleNamespace:
+    """What a checkpoint stores: a block is one pair, and counts take the place of sums."""
+    return SimpleNamespace(size=1, blocks=2**63 - 1, total=run.counts, certificate=run.sums)
 
 
 def check(run: PathSampling) -> PathCertificate:
