@@ -35,19 +35,13 @@ _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 class Push(_Checked):
     """Vertices of the frontier write to their out-neighbours: a product by columns.
 
-    Attributes
-    ----------
-    mapping
-        How lists of neighbours are dealt to threads: one "thread" per list; "twc", a thread, a warp or a block, by the
-        length of the list; "merge", equal shares of all lists; "edge", one thread per arc of the whole graph.
-    output
-        How the next frontier is made: a "queue" filled during the push, a "scan" of the status array afterwards, a
-        "dense" vector, a "sort" of all neighbours; "reuse" makes none, but reads the queue of the last pull again.
-    claim
-        How a vertex is marked as visited: by an "atomic" operation, or by plain stores ("benign") if all writers write
-        the same value.
-    structure_only
-        Whether the sort moves keys only; False sorts keys with values.
+    mapping         which threads follow a list of neighbours: one "thread"; "twc", a thread, a warp or a block, by its
+                    length; "merge", equal shares of all lists; "edge", one thread per arc of the whole graph
+    output          how the next frontier is made: a "queue" filled during the push, a "scan" of the status array
+                    afterwards, a "dense" vector, a "sort" of all neighbours; "reuse" reads the queue of the last pull
+    claim           how a vertex is marked as visited: by an "atomic" operation, or by plain stores of equal values,
+                    "benign"
+    structure_only  whether the sort moves keys only; False sorts keys with values
     """
 
     mapping: Literal["thread", "twc", "merge", "edge"]
@@ -66,21 +60,13 @@ class Push(_Checked):
 class Pull(_Checked):
     """Unvisited vertices look for the frontier among their in-neighbours: a product by masked rows.
 
-    Attributes
-    ----------
-    mapping
-        One "thread" or one "warp" per row; "merge", equal shares of all rows' arcs, for products that read every arc.
-    rows
-        Which rows are computed: "all" (masked afterwards), the "unvisited" ones, or a "compacted" list of these.
-    operand
-        What a row looks for: the "frontier", or any "visited" vertex, with the same result (push-pull, section 5.4).
-    early_exit
-        Whether a row stops at the first neighbour found.
-    asynchronous
-        Whether a row may also find vertices of the next level (XBFS, section 5.2).
-    balance
-        How threads get their rows: "static", in advance; fetched while running, one by each "thread" or 32 by each
-        "warp"; "donate" is "warp" with all threads of a warp on its last row (XBFS, section 5.1.2).
+    mapping       one "thread" or one "warp" per row; "merge", equal shares of all rows' arcs, if every arc is read
+    rows          which rows are computed: "all" (masked afterwards), the "unvisited" ones, or a "compacted" list
+    operand       a row looks for the "frontier", or any "visited" vertex, with the same result (push-pull, section 5.4)
+    early_exit    whether a row stops at the first neighbour found
+    asynchronous  whether a row may also find vertices of the next level (XBFS, section 5.2)
+    balance       how threads get their rows: "static", in advance; fetched while running, one by each "thread" or 32 by
+                  each "warp"; "donate", as "warp" with all threads of a warp on its last row (XBFS, section 5.1.2)
     """
 
     mapping: Literal["thread", "warp", "merge"]
@@ -104,24 +90,14 @@ Step = Push | Pull
 class Plan(_Checked):
     """A named algorithm: its steps, the rule that picks among them, where the loop runs, how neighbours are ordered.
 
-    Attributes
-    ----------
-    name, paper, section, summary
-        The plan's name in the catalogue, where it was published, and what it does in one line.
-    steps, rule
-        The ways to compute a level, and the rule that picks one of them for each level. A rule may be a function of
-        your own: it is given the sizes of a level (`hopwave.planning.rules.Sizes`) and returns the number of a step.
-    loop
-        Where the loop over levels runs: on the "host", or on the "device", with the rule inside.
-    order
-        The order of the neighbours in each row: "any", or by descending "degree".
-    task
-        "search", "betweenness", or "paths": shortest paths along arcs with lengths.
-    regime
-        For betweenness, how sources are distributed: "source", one after the other, as the papers do; "block", one
-        source per worker; "batch", many sources share every read of the graph; "wide", all workers on one source.
-    lengths
-        What the length of a path is: its number of "hops", or the sum of its arcs' "weights".
+    steps    the ways to compute a level
+    rule     picks a step for each level; it may be a function of your own, of `hopwave.planning.rules.Sizes`
+    loop     where the loop over levels runs: on the "host", or on the "device", with the rule inside
+    order    the order of the neighbours in each row: "any", or by descending "degree"
+    task     "search", "betweenness", or "paths": shortest paths along arcs with lengths
+    regime   for betweenness, how sources are distributed: "source", one after the other, as the papers do; "block", one
+             source per worker; "batch", many sources share every read of the graph; "wide", all workers on one source
+    lengths  what the length of a path is: its number of "hops", or the sum of its arcs' "weights"
 
     Examples
     --------
