@@ -128,6 +128,7 @@ CASES = [
     ("not-utf8.txt", b"ann bob\ncyd \xff\xfe\n", 2, "not UTF-8 text; expected the name"),
     ("fewer-names.txt", b"# Nodes: 3 Edges: 5\nann bob\n", 1, "1 edges; expected the 5"),
     # Tables
+    ("cells.csv", b"|\n", 1, "no row; expected rows"),
     ("blank.csv", b" \n\n", 1, "no row; expected rows"),
     ("one-column.csv", b"source\n1\n2\n", 1, "one column, 'source'; expected at least two"),
     ("text-later.csv", b"source,target\n0,1\n1,x\n", 3, "found 'x'; expected a vertex id"),

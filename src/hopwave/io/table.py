@@ -40,6 +40,7 @@ QUOTED = re.compile(r'(?:^|(?<=[,;\t| ]))"[^"]*+(?:"|$)')
 POINTED = re.compile(r"\s*+-?\d++(?:\.0*+|(?:\.\d*+)?[eE][+-]?\d++)\s*+", re.ASCII)
 SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # Excel's first line, which names the delimiter
 DECIMAL_COMMA = re.compile(r"[+-]?\d++,\d++", re.ASCII)
+NO_ROW = "contains no row; expected rows with the two ends of an edge: put a name that begins with # in quotes"
 MISSING = ("", "na", "n/a", "null", "none")  # what other programs write for a missing weight
 
 
@@ -77,6 +78,8 @@ def sheet_of(source: Source, delimiter: str | None = None, header: bool | None =
     delimiter = delimiter or _delimiter(source, opening, first)
     found = list(islice(rows(source, delimiter, len(opening)), SAMPLE))
     cells = [row.cells for row in found]
+    if not found:
+        raise source.fail(NO_ROW, 1)
     for number, comment in enumerate(opening, start=1):
         words = next(csv.reader([comment.lstrip("# ")], delimiter=delimiter), [])
         if len(words) != len(cells[0]) or any(map(NUMERIC.fullmatch, words)) or has_titles(cells[0]):
@@ -109,9 +112,7 @@ def _opening(source: Source) -> tuple[list[str], str]:
         if "\r" in line.rstrip("\r\n"):
             raise source.fail(LONE_RETURN, number)
         opening.append(text)
-    raise source.fail(
-        "contains no row; expected rows with the two ends of an edge: put a name that begins with # in quotes", 1
-    )
+    raise source.fail(NO_ROW, 1)
 
 
 def _delimiter(source: Source, opening: list[str], first: str) -> str:
