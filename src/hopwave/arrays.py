@@ -131,7 +131,8 @@ def is_on_gpu(values: Any) -> bool:
     """Whether a column of any library lies in a GPU's memory: CuPy, cuDF, PyTorch, JAX, Numba, or any with DLPack."""
     if hasattr(values, "__cuda_array_interface__"):
         return True
-    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
+    known = isinstance(values, np.ndarray) or hasattr(values, "to_pylist")  # Arrow raises errors for columns of text
+    if known or not hasattr(values, "__dlpack_device__"):
         return False
     return int(values.__dlpack_device__()[0]) in (2, 13)  # DLPack's numbers for CUDA memory, plain and managed
 

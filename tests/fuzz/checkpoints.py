@@ -68,7 +68,7 @@ def changed(parts: Parts, draw: random.Random, certified: bool) -> Parts:
     values: list[Callable[[], Parts]] = [
         lambda: {**parts, "total": parts["total"] * draw.choice((0.0, 0.5, 2.0, -1.0, np.nan, np.inf))},
         lambda: {**parts, "certificate": parts["certificate"] + draw.choice((1.0, -1.0, np.nan))},
-        lambda: {**parts, "done": parts["done"] + draw.choice((-1, 1, 2))},
+        lambda: {**parts, "done": parts["done"] - draw.choice((1, 2))},
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
