@@ -29,7 +29,6 @@ from recorded import record
 
 @contextmanager
 def allocations() -> Iterator[Events]:
-    """Every allocation of CuPy's pool is an event."""
     import cupy
 
     events = Events(lambda: cupy.cuda.memory.OutOfMemoryError(1 << 40, 1 << 30, 0))
@@ -99,7 +98,6 @@ def forget_kernels() -> None:
 
 @contextmanager
 def launches() -> Iterator[Events]:
-    """Every launch of one of hopwave's kernels is an event."""
     from cupy_backends.cuda.api import driver
 
     from hopwave.engines.cuda import launch, nvrtc
@@ -185,7 +183,6 @@ def troubles(
 
 
 def main() -> int:
-    """Try every event of every call, until the time is over."""
     parser = argparse.ArgumentParser(description="Let everything on the GPU fail once.")
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--only", nargs="+", help="names of calls")

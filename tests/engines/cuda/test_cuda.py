@@ -52,7 +52,6 @@ def made_of_cupy(cupy: Any, graph: Graph) -> tuple[Graph, Any, Any]:
 
 
 def uploaded(graph: Graph) -> Any:
-    """What the CUDA engine keeps with a graph."""
     from hopwave.engines.cuda.graph import CudaGraph
 
     return graph._prepared.find(CudaGraph)

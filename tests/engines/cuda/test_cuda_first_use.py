@@ -82,7 +82,6 @@ HUB, SHUFFLED = np.arange(3, 6000), RNG.permutation(5000)
 
 
 def rows(lengths: list[int]) -> Graph:
-    """A directed graph with rows of these lengths."""
     tails = np.repeat(np.arange(len(lengths)), lengths)
     return Graph.from_edges(tails, np.concatenate([np.arange(length) for length in lengths]), 5000, directed=True)
 
@@ -112,7 +111,6 @@ ASKED: dict[str, Any] = {
 @pytest.mark.parametrize("offset", [np.int32, np.int64])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_rows_of_every_length(name: str, offset: Any) -> None:
-    """Answers are the CPU's, with 32-bit and with 64-bit offsets."""
     graph = GRAPHS[name]()
     there = Graph(graph.indptr.astype(offset), graph.indices.copy(), directed=graph.directed)
     for asked, ask in ASKED.items():

@@ -63,7 +63,6 @@ def crowded(directed: bool) -> Graph:
 
 
 def fresh(graph: Graph) -> Graph:
-    """The graph with nothing prepared."""
     return Graph(graph.indptr, graph.indices, directed=graph.directed)
 
 

@@ -31,7 +31,6 @@ every_question = pytest.mark.parametrize("name", mixed.QUESTIONS)
 
 
 def in_new_thread(call: Callable[[], Any]) -> Any:
-    """What a call returns or raises in a new thread, which ends before this returns."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(call).result(timeout=60)
 
@@ -72,7 +71,6 @@ def test_eight_threads_with_all_questions(shared: bool) -> None:
 
 
 def test_threads_ask_the_cpu_and_the_gpu_at_once() -> None:
-    """Half of the threads use the CPU; all have the same graph."""
     graph, names = mixed.fresh(G), ["search", "closeness", "searches at once"]
     right = {name: mixed.answer(name, mixed.fresh(G), "cuda") for name in names}
 

@@ -55,7 +55,6 @@ def mirrors() -> list[records.Mirrored]:
 
 
 def assertions(mirror: records.Mirrored) -> Iterator[str]:
-    """C++ assertions for a struct's size and the offset of every field."""
     for offset in OFFSETS if "<int>" in mirror.struct else ("int",):  # one record serves both types of offsets
         struct = nvrtc.qualified(mirror.header, mirror.struct).replace("<int>", f"<{offset}>")
         yield f'static_assert(sizeof({struct}) == {mirror.dtype.itemsize}, "size of {mirror.struct}");'
@@ -146,7 +145,6 @@ def test_every_dtype_of_the_engine_is_a_record() -> None:
 
 @cache
 def structs() -> dict[tuple[str, str], str]:
-    """(folder, name) of every struct in the kernels → the text of its fields."""
     found = {}
     for header in HEADERS:
         text = re.sub(r"//[^\n]*", "", (nvrtc.KERNELS / header).read_text())
@@ -156,7 +154,6 @@ def structs() -> dict[tuple[str, str], str]:
 
 
 def named_in(text: str, folder: str) -> set[tuple[str, str]]:
-    """The structs that a text names, with or without namespace."""
     words = re.findall(r"((?:\w+::)?)(\w+)", text)
     places = [(place, name) for scope, name in words for place in ([scope[:-2]] if scope else [folder, "common"])]
     return {place for place in places if place in structs()}

@@ -26,7 +26,6 @@ SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
 
 
 def absent() -> str | None:
-    """Why nothing can be compiled here, or None."""
     if importlib.util.find_spec("cupy") is None:
         return "CuPy is not installed; run: pip install '.[cuda13]'"
     try:

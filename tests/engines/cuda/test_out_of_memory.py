@@ -86,8 +86,6 @@ def test_a_graph_that_fits_is_drawn(scale: int) -> None:
 
 def test_rows_too_large_are_refused_before_they_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     class Counts:
-        """The GPU's counters: arcs of each bucket."""
-
         @staticmethod
         def get() -> Any:
             return np.full(build.BUCKETS, (1 << 31) // build.BUCKETS, np.uint64)

@@ -24,7 +24,6 @@ def free_memory():
 
 
 def require(needed, what, remedy):
-    """Raise EngineError unless `needed` bytes are free; called before any allocation."""
     free = free_memory()
     if needed > free:
         raise too_large(f"{what} on the GPU", needed, free, f"{remedy}, or use device='cpu'")
@@ -155,7 +154,6 @@ class CopiesBeside:
         self.stream = None if self.host is None else cupy.cuda.Stream(non_blocking=True)
 
     def up_to(self, row):
-        """The rows before this one are filled when the work in the current stream is done: copy them then."""
         if self.stream is not None:
             some = slice(self.done, row)
             self.stream.wait_event(cupy.cuda.get_current_stream().record())

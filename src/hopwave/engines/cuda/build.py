@@ -71,7 +71,6 @@ def to_host(array):
 
 
 def extent(*columns):
-    """The least and the greatest id of all columns; (0, -1) if they are empty."""
     found = cupy.asarray(np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min], np.int64))
     for column in columns:
         if len(column):
@@ -153,7 +152,6 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
 
 
 def begin_rows_of(kind, weight, arcs):
-    """Start to compile all kernels of `rows_of` at the same time."""
     names = [expression(HEADER, name, kind) for name in ("count_buckets", "count_part", "write_part")]
     names += [expression(HEADER, name, "int") for name in ("scan", "count_kept", "write_kept", "sum_degrees")]
     names.append(expression(HEADER, "write_offsets", IDS[np.dtype(offset_dtype(arcs))]))
@@ -188,7 +186,6 @@ def induced(rows, vertices):
 
 
 def ranks_by_degree(offsets):
-    """The vertices by descending length of their rows, ties by number; and each vertex's rank."""
     n = len(offsets) - 1
     keys = cupy.empty(n, np.uint64)
     launch("degree_keys", IDS[offsets.dtype], grid_for(n, BLOCK), offsets, np.uint64(n), keys)
@@ -231,7 +228,6 @@ def stretches(offsets, arcs, size=None):
 
 
 def parts(arcs_in, arcs):
-    """Ranges of buckets [first, last) with about equal numbers of arcs."""
     most = max(LEAST_ARCS, -(-arcs // PARTS))
     cuts, filled = [0], 0
     for bucket, count in enumerate(arcs_in.tolist()):
@@ -254,7 +250,6 @@ def offset_dtype(arcs):
 
 
 def offsets_of(degrees, n, offset):
-    """Where each row begins: n + 1 offsets of type `offset`."""
     offsets = cupy.empty(n + 1, offset)
     tiles = max(1, -(-n // TILE))
     sums = zeros(tiles + 1, np.uint64)

@@ -76,7 +76,6 @@ def most_frequent(launch, parent):
 
 
 def labels_by_lowest(launch, part):
-    """labels of parts that are named by any number below n; overwrites `part`."""
     n, lowest = len(part), cupy.full(len(part), len(part), np.int32)
     launch(STRONG, "find_lowest", n, np.int32(n), part, lowest)
     launch(STRONG, "name_by_lowest", n, np.int32(n), lowest, part)
@@ -142,7 +141,6 @@ class Strong:
         kernel((blocks,), (BLOCK,), (*arguments, self.rounds))
 
     def trim(self):
-        """Close the open vertices that are on no cycle of their group."""
         out, into = self.arrays["out"], self.arrays["into"]
         for count in (out, into):
             count.data.memset_async(0, count.nbytes)
@@ -174,7 +172,6 @@ class Strong:
 
 
 def strong_components(on_device):
-    """The number of every vertex's strong component, int32 on the host; ordered by their lowest vertices."""
     if not on_device.n:
         return np.zeros(0, np.int32)
     run = Strong(on_device)

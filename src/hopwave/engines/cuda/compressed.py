@@ -158,7 +158,6 @@ class PackedRows:
         return np.concatenate(places).astype(np.uint64)
 
     def unpacked(self, first=0, last=None):
-        """The neighbours at the ends of arcs [first, last)."""
         count = (self.m if last is None else last) - first
         values = cupy.empty(count, np.int32)
         _launch("unpack", count, self.heads, np.int64(first), np.int64(count), values)
@@ -219,7 +218,6 @@ class CompressedRows:
 
     @property
     def all_packed(self):
-        """The packed rows; an undirected graph has them once."""
         return [self.packed] if self.packed is self.in_packed else [self.packed, self.in_packed]
 
     @property
@@ -232,7 +230,6 @@ class CompressedRows:
 
 
 def compress(graph, memory_limit=None):
-    """Keep packed rows with a graph, for what runs on them on the GPU."""
     with explained("compressing the graph", graph, LESS_MEMORY):
         graph._prepared.keep(CudaGraph(graph, CompressedRows(graph, memory_limit)))
 

@@ -63,7 +63,6 @@ def _first_search(shape: Shape) -> Parts:
 
 
 def _searching(shape: Shape) -> Parts:
-    """Rows, the buffers of a search, distances and predecessors."""
     by_degree = {} if shape.packed else {"rows by degree": 4 * shape.m}
     return _rows(shape) | by_degree | {"search buffers": int((27 if shape.packed else 17) * shape.n + 0.3 * shape.m)}
 
@@ -99,7 +98,6 @@ def in_fewer_bits(shape: Shape, ask: Ask, free: int, offsets: npt.NDArray[Any]) 
 
 
 def _many(shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> list[Parts]:
-    """Tables of distances and sums of distances, by hops or along weights."""
     table, chosen = ask.what in TABLES, ask.targets is not None or ask.what == "accessibility"
     if ask.what == "distance_table" and not ask.weighted:
         ask = replace(ask, sources=min(ask.sources, ask.at_once))
@@ -193,7 +191,6 @@ def _blocks(shape: Shape, ask: Ask, width: int, machine: regimes.Machine, budget
 
 
 def _shortest_paths(shape: Shape, ask: Ask, together: int) -> list[Parts]:
-    """sssp by plan near-far; together: searches at the same time."""
     held = _rows(shape, 1) | ({"values": 8 * shape.m} if ask.weighted else {})
     queues = int(together * ((100 if ask.weighted else 68) * shape.n + 0.6 * shape.m + (3 << 20)))
     found = held | {"queues": queues, "distances and predecessors": 24 * shape.n}

@@ -73,7 +73,6 @@ class CudaGraph:
 
     @property
     def numbering(self):
-        """The numbers of the vertices, if the rows are packed; else None."""
         return None if self.compressed is None else self.compressed.numbering
 
     def refuse_compressed(self):
@@ -102,7 +101,6 @@ class CudaGraph:
 
     @made_once
     def row_offsets(self):
-        """Offsets of the out-neighbours, without the neighbours themselves."""
         self.refuse_compressed()
         if not self.directed or self.given is not None or self.turned is not None or "rows" in self.__dict__:
             return self.rows[0]
@@ -176,14 +174,11 @@ class CudaGraph:
 
 
 def uploaded(graph: Graph) -> CudaGraph:
-    """The arrays of a graph on the GPU, kept with it; each is uploaded or made when first needed."""
     return graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A graph in the form that one plan needs."""
-
     graph: Graph
     plan: Plan
     on_device: CudaGraph

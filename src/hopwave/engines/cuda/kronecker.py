@@ -76,7 +76,6 @@ def beside_packed(scale, edge_factor):
 
 
 def must_pack(scale, edge_factor):
-    """Whether a graph of this scale fits into the free memory only if its rows are packed."""
     return bytes_needed(scale, edge_factor) > buffers.free_memory()
 
 
@@ -160,7 +159,6 @@ class Rows:
         return self.offsets.nbytes + (self.neighbours.nbytes if self.packed is None else self.packed.bytes)
 
     def check(self):
-        """Raise unless the rows hold exactly the edges of the list, with their repeats."""
         sums = cupy.zeros(2, np.uint64)
         _launch("sum_edges", self.edges, self._recipe, np.int64(self.edges), sums)
         given = self.offsets, self.neighbours, self.ids, np.int64(self.n), sums[1:]

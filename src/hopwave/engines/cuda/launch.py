@@ -70,8 +70,6 @@ def offset_type(offsets):
 
 
 class Device:
-    """The current GPU: its multiprocessors, and how many blocks of BLOCK threads it holds at once."""
-
     def __init__(self):
         attributes = cupy.cuda.Device().attributes
         self.multiprocessors = attributes["MultiProcessorCount"]
@@ -114,7 +112,6 @@ class Kernels:
         nvrtc.begin(header, [expression(header, name, self.offset) for name in group])
 
     def grid(self, work, threads=BLOCK):
-        """Blocks for one thread per item of work, at most as many as the GPU holds."""
         return min(-(-int(work) // threads), self.blocks * BLOCK // threads)
 
     def __call__(self, header, name, work, *arguments, shape="", blocks=None):
@@ -132,7 +129,6 @@ class Kernels:
     # ---------------------------------------------------------------- grids of exact size
 
     def configurable(self, header, name, shape="", cooperative=False):
-        """One instance with the attributes that `exactly` and `resident_threads` need."""
         key = header, name, shape, cooperative
         kernel = self._found.get(key)
         if kernel is None:

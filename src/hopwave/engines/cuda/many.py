@@ -185,7 +185,6 @@ class Run:
     # ---------------------------------------------------------------- the answer
 
     def swept(self, rows=None):
-        """The result: one entry per source in the job's order, or one per vertex."""
         sums = np.zeros((4, len(self.job.sources)), np.int64)
         if self.sums.size:
             sums[:, self.places] = self.sums.get()

@@ -33,7 +33,6 @@ LENGTHS = record(
 
 
 def sweep(loaded, job, poll):
-    """Run all searches of the job; call poll(sources done) from time to time. See hopwave.algorithms.many_sources."""
     run = Run(loaded, job)
     pieces = Pieces(len(job.sources), run.at_once)
     for begin, end in pieces:
@@ -136,7 +135,6 @@ class Run(WeightedRun):
         self.searches, self.at_once = self._fit(free_memory())
 
     def _new_rows(self):
-        """The table of all distances, if it is wanted: on the GPU if the graph is there, else on the host."""
         k, n = len(self.job.sources), self.loaded.n
         if self.job.keep != "rows":
             return np.empty((0, 0))
@@ -146,7 +144,6 @@ class Run(WeightedRun):
         return np.empty((k, n))
 
     def _fit(self, budget):
-        """How many searches fit at the same time, and how many sources into one launch."""
         n, k = self.loaded.n, max(1, len(self.job.sources))
         state, row = total(length_arrays(n, 1, not self.table)), 8 * n if self.table else 0
         self.require(state + row, budget)
@@ -211,7 +208,6 @@ class Run(WeightedRun):
         self.pairs.append((vertex[order].astype(np.int32).get(), length[order].get()))
 
     def swept(self):
-        """The result: one entry per source in the job's order, or one per vertex."""
         total, inverse, farthest = self.sums
         more = {"columns": self.columns.get()} if self.columns.size else {}
         if self.pairs:

@@ -188,13 +188,11 @@ def _here():
 
 
 def begin(header, names, more=(), text=""):
-    """Start to compile instances that will soon be needed; the first call that needs one waits for it."""
     arch = _here()[1]
     return [building.begin(header, arch, (name,), more, text) for name in names]
 
 
 def is_kept(header, name):
-    """Whether the machine code of an instance for the current GPU is on disk."""
     arch = _here()[1]
     shipped = kernel_files.path_of(shipped_key(header, arch, (name,)), kernel_files.SHIPPED)
     return shipped.is_file() or kernel_files.holds(file_key(header, arch, (name,)))
@@ -262,7 +260,6 @@ loaded = Loaded()
 
 
 def kernel(header, name, text="", more=()):
-    """One instance on the current GPU: the bare function, which is fastest to call."""
     return loaded.get(header, name, *_here(), tuple(more), text)
 
 
@@ -284,7 +281,6 @@ def cooperative(header, name, block, text=""):
 
 
 def resident_blocks(kernel, block):
-    """How many blocks of a Kernel the current GPU holds at once; block: threads per block."""
     import cupy
 
     fit = _driver().occupancyMaxActiveBlocksPerMultiprocessor(kernel.handle, block, 0)

@@ -68,7 +68,6 @@ SHARED_OF_CUDA = 1024  # bytes of shared memory that CUDA takes of every block
 
 
 def each_shared(n: int) -> int:
-    """Bytes of shared memory of a block: a bitmap of the vertices, and the begins of two lists."""
     return 4 * -(-n // 32) + 8 * SWEEP.room
 
 
@@ -150,8 +149,6 @@ def path_width(mean_length: float, degree: float) -> float:
 
 @dataclass(frozen=True)
 class ComponentsPolicy:
-    """Weak components by hooking (kernels/components)."""
-
     sampled_arcs: int = 2  # arcs per vertex that are hooked before the giant component is sought
     sampled_vertices: int = 1024  # vertices whose roots vote on the giant component
     long_row: int = 4096  # arcs from which all threads share a row
@@ -313,7 +310,6 @@ def level_arrays(n, m, split):
 
 
 def most_long_rows(n, m):
-    """An upper bound on the rows that whole blocks take."""
     return min(n, m // SWEEP.long_row + 1)
 
 

@@ -18,7 +18,6 @@ LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtyp
 
 
 def hubs_first(offsets, neighbours, weight):
-    """Move every row's heaviest neighbour to the front; weights are bytes."""
     rows, shape = len(offsets) - 1, f"{SLOTS[neighbours.dtype]}, unsigned char"
     kernels()(HEADER, "hubs_first", WARP * rows, offsets, neighbours, np.int64(rows), weight, shape=shape)
 
@@ -185,7 +184,6 @@ class Lengths:
         return found
 
     def check(self, distances, tail_distances, parents, linked):
-        """Count the arcs that break each of three rules: see the CPU's rank.check_lengths."""
         wrong, part = cupy.zeros(3, np.uint64), self.part
         rows = len(part.in_offsets) - 1
         answers = (distances, tail_distances, parents, linked, wrong)

@@ -88,8 +88,6 @@ class PreparedPaths:
 
 
 class Arcs:
-    """Rows with lengths as kernel arguments, and a suitable width of buckets."""
-
     def __init__(self, part):
         self.offsets, self.neighbours = part.indptr, part.indices
         self.offset = offset_type(part.indptr)
@@ -184,7 +182,6 @@ def search(A, job, width, trace, out=None):
 
 
 def is_symmetric(A):
-    """Whether a row has the arcs into its vertex."""
     return A.columns.indices is A.rows.indices
 
 
@@ -245,7 +242,6 @@ def width_bits(width, bits):
 
 
 def buckets(table, bits):
-    """The GPU's trace as Buckets. The trace's vertices, arcs and times are sums up to the end of each bucket."""
     least = table[:, 0].view(np.float64) if bits == REAL else table[:, 0].astype(np.float64)
     steps = np.diff(table[:, 2:], axis=0, prepend=np.zeros((1, 3), np.int64)).tolist()
     return [

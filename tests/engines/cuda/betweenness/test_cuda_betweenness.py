@@ -28,7 +28,6 @@ both = pytest.mark.parametrize("call", [hw.betweenness_centrality, hw.edge_betwe
 
 @pytest.fixture
 def pool() -> Iterator[Any]:
-    """CuPy's memory pool; limits set by a test are lifted after it."""
     cupy = pytest.importorskip("cupy")
     found = cupy.get_default_memory_pool()
     yield found
@@ -110,7 +109,6 @@ def test_teams_change_no_bit(call: Any, team: int, monkeypatch: pytest.MonkeyPat
 
 
 def layered(*sizes: int, directed: bool = False) -> Graph:
-    """Layers of these sizes, each joined completely to the next."""
     ends = np.cumsum([0, *sizes])
     pairs = [
         np.stack(np.meshgrid(np.arange(ends[i], ends[i + 1]), np.arange(ends[i + 1], ends[i + 2])), -1).reshape(-1, 2)

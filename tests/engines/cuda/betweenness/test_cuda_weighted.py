@@ -20,7 +20,6 @@ both = pytest.mark.parametrize("call", [hw.betweenness_centrality, hw.edge_betwe
 
 
 def agree(graph: Graph, **options: Any) -> None:
-    """GPU and CPU give the same scores of vertices and edges."""
     for call in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
         due, found = (call(graph, weights=True, device=device, **options) for device in ("cpu", "cuda"))
         np.testing.assert_allclose(on_host(found.scores), due.scores, rtol=1e-9, atol=1e-290)

@@ -165,8 +165,6 @@ def test_deep_graphs_get_fewer_blocks_and_very_many_arcs_larger_pieces() -> None
 
 
 class FakeEngine:
-    """A CUDA engine on a machine without one."""
-
     name = "cuda"
 
     def why_not(self, plan: Any, job: BetweennessJob) -> str | None:

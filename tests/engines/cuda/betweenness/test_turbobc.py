@@ -57,7 +57,6 @@ on_a_gpu = pytest.mark.gpu
 
 
 def finished(engine: Any, graph: hw.Graph, plan: str, sources: Any, **options: Any) -> Any:
-    """Run to the end; returns the engine's own record."""
     job = BetweennessJob(np.asarray(sources, np.int64), **options)
     run = engine.accumulation(graph, job, CATALOGUE[plan])
     brandes.accumulate(run, job, "test", False, None)

@@ -102,7 +102,6 @@ def test_rows_side_by_side_that_are_long_and_search_in_vain(place: str) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_answers_from_packed_rows(seed: int) -> None:
-    """Many sources, components, betweenness and ranks, on the GPU and across the bus."""
     draw = random.Random(seed)
     for _ in range(8):
         packed_rows.compare(draw)

@@ -45,13 +45,11 @@ SHOWN: dict[str, Callable[[Any], Any]] = {
 
 
 def labelled(graph: Graph) -> Graph:
-    """The graph with weights, and with labels that are no ids."""
     sums = np.repeat(np.arange(graph.n), graph.degrees) + graph.indices
     return graph.with_weights(1.0 + sums % 5).relabel(np.arange(graph.n)[::-1])
 
 
 def numbers(found: Any) -> Iterator[Any]:
-    """All numbers of an answer."""
     if isinstance(found, dict):
         found = [*found.keys(), *found.values()]
     if isinstance(found, Graph):
@@ -70,7 +68,6 @@ def numbers(found: Any) -> Iterator[Any]:
 
 
 def answer(name: str, graph: Graph, device: str | None) -> Any:
-    """The numbers, or the class of hopwave's error and what it says."""
     function = CALLS[name]
     known, given = options(function), required(function)
     given |= {key: graph for key in ("G", "graph", "g") if key in given}

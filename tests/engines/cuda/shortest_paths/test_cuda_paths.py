@@ -120,7 +120,6 @@ either_kind = pytest.mark.parametrize("factor", [1.0, 0.1], ids=["whole", "fract
 
 
 def scaled(name: str, factor: float) -> tuple[Graph, int, Array]:
-    """A large graph, its hub, and the distances from there."""
     graph = large()[name]
     graph = graph.with_weights(np.asarray(graph.weights) * factor)
     source = int(np.argmax(graph.degrees))

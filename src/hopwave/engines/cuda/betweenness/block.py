@@ -92,7 +92,6 @@ class Blocks:
         return f"{self.offset}, {number}, {truth(shared > 0)}, {truth(plain)}, {truth(team > 1)}"
 
     def add(self, sources, total):
-        """Add these sources' scores to total; return both sides of their certificates."""
         origins = None if self.job.origins is None else self.job.origins[sources]
         if self.numbers is None:
             return self._add(cupy.asarray(np.asarray(sources, np.int32)), origins, total)
@@ -103,7 +102,6 @@ class Blocks:
         return certificate
 
     def _places(self):
-        """Where the scores of the renumbered graph belong in the original one."""
         numbers, loaded = self.numbers, self.loaded
         if not self.job.edges:
             return numbers.order
@@ -139,14 +137,12 @@ class Blocks:
         return sides if origins is None else sides * origins[:, None]
 
     def _new_results(self, count):
-        """Allocate what the kernel writes for `count` sources, beside their scores."""
         return {"due": cupy.zeros((count, 2)), "status": cupy.zeros(count, np.int32)}
 
     def _overflowed(self, results):
         return np.flatnonzero(results["status"].get()).astype(np.int32)
 
     def _over(self, work, threads, name, arguments):
-        """Launch a kernel with one thread per item, at most as many as the GPU holds."""
         if work > 0:
             self.kernels.exactly(HEADER, name, "int", (self.kernels.grid(work, threads),), threads, arguments)
 

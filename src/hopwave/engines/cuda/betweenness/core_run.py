@@ -42,7 +42,6 @@ class CoreRun(core_run.CoreRun):
 
     @property
     def possible(self):
-        """Whether the units of all sums are numbers."""
         self._units = units_of(self._demand, self.label)
         return np.isfinite(self._units).all()
 

@@ -74,8 +74,6 @@ class Machine:
 
 @dataclass(frozen=True)
 class Shape:
-    """How the block regime is launched."""
-
     threads: int  # per block
     group: int  # lanes that share a vertex
     blocks: int  # sources at once: one block or one team for each
@@ -199,7 +197,6 @@ def block_fit(state: int, width: int, shape: Shape, size: int, budget: int) -> t
 
 
 def lanes_for(k: int) -> int:
-    """Sources per batch: a power of two, at most LANES."""
     return min(LANES, 1 << max(0, k - 1).bit_length())
 
 
@@ -215,12 +212,10 @@ def batch_arrays(n: int, batches: int, lanes: int, slots: int) -> dict[str, Arra
 
 
 def mask_array(n: int, batches: int) -> Array:
-    """One mask: one bit per vertex and source."""
     return Array((batches, n), np.uint64, fill=0)
 
 
 def part_array(n: int, sources: int, multiprocessors: int) -> Array:
-    """Sums of blocks, per source."""
     return Array((sources, min(-(-n // 64), 8 * multiprocessors)))
 
 
@@ -314,7 +309,6 @@ def core_batch_size(vertices: int, most: int, memory: int, free: int) -> int:
 
 
 def core_arrays(vertices: int, rows: int, members: int, multiprocessors: int) -> dict[str, Array]:
-    """The rows of a batch, and what each block of the kernel of demand adds up."""
     shape, grid = (rows, vertices), min(members, DEMAND_BLOCKS * multiprocessors)
     return (
         declare(np.int32, d=shape, queue=shape, begins=(rows, vertices + 1))

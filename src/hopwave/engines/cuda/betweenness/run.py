@@ -140,7 +140,6 @@ class Accumulation:
 
     @property
     def total(self):
-        """The sums on the host, copied at the first read after a block."""
         sums, (of, copy) = self._state[0], self._fetched
         if copy is None or of is not sums:
             with explained("fetching the sums", self.loaded.graph, LESS_MEMORY):

@@ -134,7 +134,6 @@ class Accumulation:
             self.certificate[self.done - 1] = seen["found"], seen["due"]
 
     def look(self):
-        """Return the run's state, after everything launched so far has ended."""
         stream = cupy.cuda.get_current_stream()
         self.run_state.data.copy_to_host_async(self._seen.ctypes.data, RUN_STATE.itemsize, stream)
         stream.synchronize()

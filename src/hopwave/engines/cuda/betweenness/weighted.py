@@ -92,8 +92,6 @@ WEIGHTED = record(
 
 
 class WeightedBlocks(Blocks):
-    """Like Blocks, along the graph's weights."""
-
     header, kernel = HEADER, KERNEL
 
     def _shape(self, n, m, k, depth, machine):

@@ -62,7 +62,6 @@ class Buffers:
         )  # fmt: skip
 
     def run(self, **changing):
-        """Run one source and wait for it. Returns what the kernel reported."""
         stream, search = cupy.cuda.get_current_stream(), self.search
         if search.stream is not None and search.stream.ptr != stream.ptr:
             search.stream.synchronize()  # its buffers are for one search at a time

@@ -128,7 +128,6 @@ def _kernels(here, product, left, right):
 
 
 def _values(here, product, left, right):
-    """The values that kernels read; ones for a right matrix without values."""
     ones = here.ones(len(right.indices), np.dtype(np.bool_)) if right.values is None else right.values
     return operands(here, product, left, ones)
 

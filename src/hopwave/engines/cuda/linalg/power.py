@@ -184,7 +184,6 @@ class Dealt:
         return expression(HEADER, "power", offset, truth(self.values is not None), truth(job.normed), word)
 
     def kernel(self, job):
-        """The kernel, and how many of its blocks the GPU holds at once: 0 if it cannot launch cooperatively."""
         if not self.can_launch:
             return None, 0
         return nvrtc.cooperative(HEADER, self.instance(job, offset_type(self.offsets)), THREADS)

@@ -19,7 +19,6 @@ _of_thread = threading.local()
 
 
 def stream_scratch():
-    """The scratch space of the current thread, device and stream."""
     key = cupy.cuda.runtime.getDevice(), cupy.cuda.get_current_stream().ptr
     streams = _of_thread.__dict__.setdefault("streams", {})
     found = streams.get(key)
@@ -57,7 +56,6 @@ class StreamScratch(NamedBuffers):
         return min(WARP, -(-count // self.warps))
 
     def spread(self, count, group):
-        """Blocks for `count` rows, `group` rows per warp at a time."""
         return min(-(-count // (group * (BLOCK // WARP))), self.blocks)
 
     def marks(self, n):
@@ -70,7 +68,6 @@ class StreamScratch(NamedBuffers):
         return marks, self.stamp
 
     def ones(self, size, dtype):
-        """`size` ones for kernels to read; all calls share one array."""
         ones = self.arrays.get(dtype)
         if ones is None or len(ones) < size:
             ones = self.arrays[dtype] = cupy.ones(max(size, 1024), dtype)
@@ -137,7 +134,6 @@ class Cuts:
         return scratch.take("partial", 8 * self.pieces, np.uint8) if self.rows else NULL
 
     def grid(self, scratch):
-        """Blocks for the pieces: one warp per piece, at most as many as the GPU holds."""
         return (min(-(-self.pieces // (BLOCK // WARP)), scratch.blocks),)
 
 

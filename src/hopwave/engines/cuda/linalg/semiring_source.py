@@ -113,7 +113,6 @@ def _function(name, op, x, y, result):
 
 
 def _wide(dtype):
-    """The type in which users' functions compute: whole numbers have 64 bits."""
     return "long long" if np.dtype(dtype).kind == "i" else c_type(dtype)
 
 
@@ -149,7 +148,6 @@ class Kernels:
         self.found = {}
 
     def get(self, verb, listed=None):
-        """The kernel for a verb, and the kernel for the pieces of long rows."""
         key = verb, listed
         found = self.found.get(key)
         if found is None:

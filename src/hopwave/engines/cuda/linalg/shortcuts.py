@@ -115,7 +115,6 @@ PEELING = record(PEEL, "Peeling", "u32 arrived least[2] head tail pending")
 
 
 def peel_arrays(n, entries):
-    """The arrays of one run: neighbours left, the list of removed rows, and the answer."""
     return declare(np.int32, left=n) | declare(np.uint64, list=entries) | declare(np.int64, core=n)
 
 

@@ -225,7 +225,6 @@ def meaning(value, seen):
 
 
 def symbolic(function, seen=None):
-    """The function with built-in and mathematical functions replaced by versions that take symbols."""
     function = getattr(function, "py_func", function)  # Numba wraps functions
     seen = {} if seen is None else seen
     if not isinstance(function, types.FunctionType):

@@ -113,7 +113,6 @@ class Prepared:
         self.launches = {}
 
     def launch(self, kernel, buffers, alpha, beta):
-        """The launch of a kernel `waves` on this matrix, with the buffers of a stream."""
         key = kernel.handle, buffers.number, alpha, beta
         found = self.launches.get(key)
         if found is None:
@@ -140,7 +139,6 @@ def kernel_of(name, product, prepared, values):
 
 
 def arena(here, n, m):
-    """The buffers of this scratch space, replaced if they are too small."""
     found = here.arena
     if found is None or found.n < n or found.m < m:
         n, m = max(n, found.n if found else 0), max(m, found.m if found else 0)

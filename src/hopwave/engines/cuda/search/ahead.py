@@ -27,7 +27,6 @@ SIZES = ("n", "arcs", "words")  # parameters that are sizes of the graph, the sa
 
 
 def possible(plan):
-    """Whether no level of the plan needs the counters of the levels before it."""
     return plan.rule == Always() and kind_of(plan.steps[0]) in LAUNCHES
 
 

@@ -17,8 +17,6 @@ BENIGN = Push("twc", "queue", "benign")  # made once: checking the words of a st
 
 
 class SearchBuffers(NamedBuffers):
-    """The buffers of one search, its launches, and the host memory of its counters."""
-
     def __init__(self, kernels):
         super().__init__()
         self.launch = PackedLaunches(kernels)
@@ -174,7 +172,6 @@ class Search:
             self.marks = True
 
     def need_visited(self):
-        """Make the bitmap of all visited vertices, and with it the frontier's."""
         if self.visited_exact:
             return
         self.launch(
@@ -204,7 +201,6 @@ class Search:
     # ---------------------------------------------------------------- path counts
 
     def rescale(self):
-        """Scale the new level's counts down if the next level's might overflow."""
         self.scaling.add_level()
         if self.overflowed or not self.nf:
             return

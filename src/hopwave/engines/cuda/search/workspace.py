@@ -139,7 +139,6 @@ class LevelBuffers:
     counters = property(lambda self: self.arrays["counters"])
 
     def traced(self, trace):
-        """The record for a launch that writes its levels to `trace`; the last row gets the start time."""
         work = self.work.copy()
         work["trace"], work["trace_rows"] = address(trace), len(trace) - 1
         return work
