@@ -185,9 +185,7 @@ def test_a_column_product_is_one_launch_or_several(
     distances = oracle.distances(graph, [0])
     assert result.distances.tolist() == distances and result.trace is not None
     assert [level.found for level in result.trace] == [distances.count(level.depth) for level in result.trace]
-    for vertex, parent in enumerate(result.predecessors.tolist()):
-        if distances[vertex] > 0:
-            assert distances[parent] == distances[vertex] - 1 and vertex in graph.neighbors(parent)
+    assert hw.validate(graph, 0, result.distances, result.predecessors).ok
     if counted:
         assert result.path_counts.tolist() == oracle.path_counts(graph, [0])
 
@@ -200,21 +198,27 @@ def test_levels_are_timed_for_a_trace_only() -> None:
         assert bool(levels) is trace and all(level.seconds > 0 for level in levels)
 
 
+def launched(search: Any) -> list[str]:
+    """The names of the kernels that a search launches from now on."""
+    launch, names = search.launch, []
+
+    def noted(header: str, name: str, *arguments: Any, **options: Any) -> None:
+        names.append(name)
+        launch(header, name, *arguments, **options)
+
+    search.launch = noted
+    return names
+
+
 @on_gpu
 def test_xbfs_scans_nothing_where_every_vertex_is_visited() -> None:
     """The last level of a search that reaches everything looks for unvisited vertices and finds none."""
     graph, engine, plan = generate.complete(300), engines.engine("cuda"), hw.plan("xbfs")
     search: Any = engine.start(engine.load(graph, plan), (0,), SearchJob())
     search.begin()
-    launch, scans = search.launch, []
-
-    def counted(header: str, name: str, *arguments: Any, **options: Any) -> None:
-        scans.append(name == "scan_segments")
-        launch(header, name, *arguments, **options)
-
-    search.launch = counted
+    names = launched(search)
     levels = engine.run(search, plan, True)
-    assert [level.direction for level in levels] == ["push", "pull"] and not any(scans)
+    assert [level.direction for level in levels] == ["push", "pull"] and "scan_segments" not in names
     assert values(engine.fetch(search)["distances"]) == oracle.distances(graph, [0])
 
 
@@ -224,13 +228,7 @@ def test_no_generation_makes_no_pass_of_its_own() -> None:
     graph, engine, plan = TRAPS["kronecker"](), engines.engine("cuda"), hw.plan("xbfs")
     search: Any = engine.start(engine.load(graph, plan), (0,), SearchJob())
     search.begin()
-    launch, names = search.launch, []
-
-    def counted(header: str, name: str, *arguments: Any, **options: Any) -> None:
-        names.append(name)
-        launch(header, name, *arguments, **options)
-
-    search.launch = counted
+    names = launched(search)
     engine.advance(search, plan.steps[2], 2)
     assert names[-1] == "pull_queue"
     names.clear()
