@@ -1,4 +1,4 @@
-"""From columns of edges, CSR arrays, matrices and other libraries' graphs to the rows of a graph."""
+"""What the ways to make a graph share: checks of ids, weights and labels, and where rows are built."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import Array, is_on_gpu
-from hopwave.checks.numbers import is_real, is_whole, shown, whole_numbers
+from hopwave.checks.numbers import is_real, is_whole, shown
 from hopwave.checks.options import one_of
 from hopwave.errors import EngineError, GraphError, SparseIdsWarning, warn
 from hopwave.graph import columns, csr
 from hopwave.graph.arrays import Home
-from hopwave.graph.row_operations import check_sparse, sources, unblocked
 
 # Without n=, ids are vertex numbers if the greatest is below DENSE_IDS, or below IDS_PER_END times the ends of edges.
 DENSE_IDS = 1 << 22
@@ -32,141 +31,6 @@ class GraphParts:
     labels: npt.NDArray[Any] | None
     device: Home  # where the rows are
     home: Home  # where the caller expects answers: "cuda" for columns of a GPU, or where device="cuda" asked for it
-
-
-def from_edges(
-    src: Any,
-    dst: Any,
-    n: int | None,
-    directed: bool,
-    weights: Any,
-    combine: str | None,
-    repeats: str,
-    labels: Any,
-    names: bool,
-    device: str,
-) -> GraphParts:
-    """What `Graph.from_edges` makes a graph of."""
-    one_of("repeats", repeats, ("merge", "keep"))
-    if names and (n is not None or labels is not None):
-        given = "labels=" if n is None else f"n={n!r}"
-        raise GraphError(f"names=True makes labels of the ends, and {given} is for ids from 0; give one of the two")
-    check_combine(combine, weights is not None, repeats)
-    check_same_rows(src=src, dst=dst, weights=weights)
-    given_on_gpu = is_on_gpu(src) and is_on_gpu(dst)
-    home = choose_home(device, given_on_gpu)
-    if not given_on_gpu:
-        src, dst = columns.as_column(src, "src"), columns.as_column(dst, "dst")
-        if len(src) != len(dst):
-            raise GraphError(f"src has {len(src)} entries and dst {len(dst)}; an edge needs one of each")
-        if len(src) and (src.dtype.kind in "OSUmM" or dst.dtype.kind in "OSUmM"):
-            if labels is not None:
-                raise GraphError("labels= names integer ids, but these edges are labels already; drop labels=")
-            src, dst, labels = columns.factorize(src, dst, names)
-            if n is not None and n != len(labels):
-                raise GraphError(f"n={n!r} does not fit the {len(labels)} different labels in the edges; leave n out")
-        src, dst = whole_numbers(src, "src"), whole_numbers(dst, "dst")
-    place = choose_builder(device, home, len(src))
-    builder = csr.builders[place]()
-    source, target = builder.column(src, "src"), builder.column(dst, "dst")
-    if len(source) != len(target):
-        raise GraphError(f"src has {len(source)} entries and dst {len(target)}; an edge needs one of each")
-    kept = given_weights(builder, place, weights, len(source))
-    known = columns.label_column(labels)
-    count = len(known) if n is None and known is not None else n
-    least, greatest = builder.extent(source, target)
-    if count is None and (names or (least >= 0 and is_sparse(greatest, len(source)))):
-        source, target, known = compacted(builder, source, target, greatest, names)
-        count = len(known)
-        least, greatest = 0, count - 1
-    if n is None and known is not None and greatest >= len(known):
-        fitting(known, greatest + 1)  # says how many are missing
-    count = vertex_count(count, least, greatest)
-    labels_kept = fitting(known, count)
-    try:
-        rows = builder.rows_of(
-            source, target, count, symmetric=not directed, merge=repeats == "merge", weights=kept, combine=combine
-        )
-    except csr.Conflict as conflict:
-        raise explained(conflict, labels_kept) from None
-    return GraphParts(rows, labels_kept, place, home)
-
-
-def from_csr(
-    indptr: Any, indices: Any, directed: bool, weights: Any, combine: str | None, labels: Any, check: bool
-) -> GraphParts:
-    """What `Graph.from_csr` makes a graph of; arrays that fit are taken as they are."""
-    check_combine(combine, weights is not None, "merge")
-    home: Home = "cuda" if is_on_gpu(indptr) and is_on_gpu(indices) else "cpu"
-    offsets = whole_numbers(columns.as_column(indptr, "indptr"), "indptr")
-    neighbours = whole_numbers(columns.as_column(indices, "indices"), "indices")
-    if len(offsets) == 0:
-        raise GraphError("indptr is empty; it holds n + 1 offsets, so at least [0]")
-    n = len(offsets) - 1
-    if n > csr.LARGEST_VERTEX_COUNT:
-        raise GraphError(
-            f"{n} vertices are more than the {csr.LARGEST_VERTEX_COUNT} that int32 ids can name; "
-            "drop those without arcs"
-        )
-    if check:
-        csr.check_rows(offsets, neighbours, n)
-    values = None if weights is None else arc_weights(weights, len(neighbours))
-    offsets = np.ascontiguousarray(offsets, csr.offset_type(len(neighbours)))
-    neighbours = np.ascontiguousarray(neighbours, np.int32)
-    names = fitting(columns.label_column(labels), n)
-    rows = csr.Rows(offsets, neighbours, values)
-    fits = not check or csr.is_ascending(offsets, neighbours)
-    if not fits:
-        source = sources(rows)
-        try:
-            rows = csr.builders["cpu"]().rows_of(
-                source, neighbours, n, symmetric=False, merge=True, weights=values, combine=combine
-            )
-        except csr.Conflict as conflict:
-            raise explained(conflict, names) from None
-    if check and not directed:
-        check_symmetric(rows)
-    if home == "cuda":
-        usable = fits and indices.dtype == np.int32 and indptr.dtype in (offsets.dtype, np.dtype(np.int64))
-        usable = usable and (weights is None or (is_on_gpu(weights) and weights.dtype == values.dtype))  # type: ignore[union-attr]
-        if usable:
-            return GraphParts(csr.Rows(indptr, indices, weights), names, "cuda", home)
-    return GraphParts(rows, names, "cpu", home)
-
-
-def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str | None) -> tuple[csr.Rows, bool]:
-    """The rows of a square sparse matrix, and whether the graph is directed."""
-    import scipy.sparse as sp
-
-    if not sp.issparse(A):
-        remedy = "scipy.sparse.csr_array(A)" if getattr(A, "ndim", 0) == 2 else columns.constructor_of(A)
-        raise GraphError(f"from_scipy takes a SciPy sparse matrix, not {type(A).__name__}; give {remedy}")
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise GraphError(f"an adjacency matrix is square, this one is {A.shape}; give one row and column per vertex")
-    if A.dtype.kind == "c":
-        raise GraphError("the matrix holds complex numbers; weights are real: take .real, or abs()")
-    if weights is None:
-        weights = A.dtype.kind != "b"
-    check_sparse(A)
-    A = A if A.format == "coo" else unblocked(A)  # SciPy would add up the repeats of COO in its own type, int8 too
-    if A.dtype.kind == "f" and np.isnan(A.data).any():
-        raise GraphError("the matrix holds NaN; drop or replace those entries")
-    # Arrays may be longer than the entries. Copies, since the matrix may change later and a graph does not.
-    values = A.data[: A.nnz].copy() if weights else None
-    repeated = combine if combine or not weights else "max" if A.dtype.kind == "b" else "sum"  # as SciPy reads a matrix
-    if A.format == "coo":
-        made = from_edges(A.row, A.col, A.shape[0], True, values, repeated, "merge", None, False, "cpu")
-    else:
-        made = from_csr(A.indptr.copy(), A.indices[: A.nnz].copy(), True, values, repeated, None, True)
-    if directed is None:
-        directed = not csr.is_symmetric(made.rows)
-    if directed or csr.is_symmetric(made.rows):
-        return made.rows, directed
-    n = len(made.rows.indptr) - 1
-    edges = from_edges(
-        sources(made.rows), made.rows.indices, n, False, made.rows.values, combine, "merge", None, False, "cpu"
-    )
-    return edges.rows, False
 
 
 MISSING = object()  # an attribute that an edge does not have

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import is_on_gpu
 from hopwave.checks.keywords import check_keywords, offers
-from hopwave.checks.options import flag, flag_or_none
+from hopwave.checks.numbers import whole_numbers
+from hopwave.checks.options import flag, flag_or_none, one_of
 from hopwave.errors import GraphError, IgnoredColumnWarning, warn
-from hopwave.graph import construct
+from hopwave.graph import columns, construct, csr
+from hopwave.graph.arrays import Home
 from hopwave.graph.columns import check_order, constructor_of, direction_in, is_numeric, says_direction
 from hopwave.graph.csr import Combine, Rows
 from hopwave.graph.edges import GraphEdges
+from hopwave.graph.row_operations import check_sparse, sources, unblocked
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
@@ -26,11 +30,11 @@ _TABLE_OPTIONS = ("source", "target", "weight", *_EDGE_OPTIONS)
 
 @offers
 class GraphConstructors(GraphEdges):
-    """Makes graphs; construct.py does the work."""
+    """Makes graphs; construct.py has the checks."""
 
     @classmethod
     def _from_parts(cls, parts: construct.GraphParts, directed: bool) -> Self:
-        """The graph of parts that `construct` put together."""
+        """The graph of rows that a builder made."""
         on_gpu = parts.device == "cuda"
         rows = parts.rows if on_gpu else Rows(*(None if part is None else part.view() for part in parts.rows))
         return cls._of(None if on_gpu else rows, rows if on_gpu else None, directed, parts.labels, parts.home)
@@ -90,8 +94,51 @@ class GraphConstructors(GraphEdges):
             if weights is not None:
                 check_order(src, "src")
             src, dst = construct.ends_of_pairs(src)
-        parts = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, names, device)
-        return cls._from_parts(parts, directed)
+        one_of("repeats", repeats, ("merge", "keep"))
+        if names and (n is not None or labels is not None):
+            given = "labels=" if n is None else f"n={n!r}"
+            raise GraphError(f"names=True makes labels of the ends, and {given} is for ids from 0; give one of the two")
+        construct.check_combine(combine, weights is not None, repeats)
+        construct.check_same_rows(src=src, dst=dst, weights=weights)
+        given_on_gpu = is_on_gpu(src) and is_on_gpu(dst)
+        home = construct.choose_home(device, given_on_gpu)
+        if not given_on_gpu:
+            src, dst = columns.as_column(src, "src"), columns.as_column(dst, "dst")
+            if len(src) != len(dst):
+                raise GraphError(f"src has {len(src)} entries and dst {len(dst)}; an edge needs one of each")
+            if len(src) and (src.dtype.kind in "OSUmM" or dst.dtype.kind in "OSUmM"):
+                if labels is not None:
+                    raise GraphError("labels= names integer ids, but these edges are labels already; drop labels=")
+                src, dst, labels = columns.factorize(src, dst, names)
+                if n is not None and n != len(labels):
+                    raise GraphError(
+                        f"n={n!r} does not fit the {len(labels)} different labels in the edges; leave n out"
+                    )
+            src, dst = whole_numbers(src, "src"), whole_numbers(dst, "dst")
+        place = construct.choose_builder(device, home, len(src))
+        builder = csr.builders[place]()
+        source, target = builder.column(src, "src"), builder.column(dst, "dst")
+        if len(source) != len(target):
+            raise GraphError(f"src has {len(source)} entries and dst {len(target)}; an edge needs one of each")
+        kept = construct.given_weights(builder, place, weights, len(source))
+        known = columns.label_column(labels)
+        count = len(known) if n is None and known is not None else n
+        least, greatest = builder.extent(source, target)
+        if count is None and (names or (least >= 0 and construct.is_sparse(greatest, len(source)))):
+            source, target, known = construct.compacted(builder, source, target, greatest, names)
+            count = len(known)
+            least, greatest = 0, count - 1
+        if n is None and known is not None and greatest >= len(known):
+            construct.fitting(known, greatest + 1)  # says how many are missing
+        count = construct.vertex_count(count, least, greatest)
+        labels_kept = construct.fitting(known, count)
+        try:
+            rows = builder.rows_of(
+                source, target, count, symmetric=not directed, merge=repeats == "merge", weights=kept, combine=combine
+            )
+        except csr.Conflict as conflict:
+            raise construct.explained(conflict, labels_kept) from None
+        return cls._from_parts(construct.GraphParts(rows, labels_kept, place, home), directed)
 
     @classmethod
     def from_csr(
@@ -116,7 +163,44 @@ class GraphConstructors(GraphEdges):
         2
         """
         directed, check = flag("directed", directed), flag("check", check)
-        return cls._from_parts(construct.from_csr(indptr, indices, directed, weights, combine, labels, check), directed)
+        construct.check_combine(combine, weights is not None, "merge")
+        home: Home = "cuda" if is_on_gpu(indptr) and is_on_gpu(indices) else "cpu"
+        offsets = whole_numbers(columns.as_column(indptr, "indptr"), "indptr")
+        neighbours = whole_numbers(columns.as_column(indices, "indices"), "indices")
+        if len(offsets) == 0:
+            raise GraphError("indptr is empty; it holds n + 1 offsets, so at least [0]")
+        n = len(offsets) - 1
+        if n > csr.LARGEST_VERTEX_COUNT:
+            raise GraphError(
+                f"{n} vertices are more than the {csr.LARGEST_VERTEX_COUNT} that int32 ids can name; "
+                "drop those without arcs"
+            )
+        if check:
+            csr.check_rows(offsets, neighbours, n)
+        values = None if weights is None else construct.arc_weights(weights, len(neighbours))
+        offsets = np.ascontiguousarray(offsets, csr.offset_type(len(neighbours)))
+        neighbours = np.ascontiguousarray(neighbours, np.int32)
+        names = construct.fitting(columns.label_column(labels), n)
+        rows = csr.Rows(offsets, neighbours, values)
+        fits = not check or csr.is_ascending(offsets, neighbours)
+        if not fits:
+            source = sources(rows)
+            try:
+                rows = csr.builders["cpu"]().rows_of(
+                    source, neighbours, n, symmetric=False, merge=True, weights=values, combine=combine
+                )
+            except csr.Conflict as conflict:
+                raise construct.explained(conflict, names) from None
+        if check and not directed:
+            construct.check_symmetric(rows)
+        if home == "cuda":
+            usable = fits and indices.dtype == np.int32 and indptr.dtype in (offsets.dtype, np.dtype(np.int64))
+            usable = usable and (weights is None or (is_on_gpu(weights) and weights.dtype == values.dtype))  # type: ignore[union-attr]
+            if usable:
+                return cls._from_parts(
+                    construct.GraphParts(csr.Rows(indptr, indices, weights), names, "cuda", home), directed
+                )
+        return cls._from_parts(construct.GraphParts(rows, names, "cpu", home), directed)
 
     @classmethod
     def from_scipy(
@@ -134,8 +218,39 @@ class GraphConstructors(GraphEdges):
         Graph(3 vertices, 2 edges, directed, weighted)
         """
         directed, weights = flag_or_none("directed", directed), flag_or_none("weights", weights)
-        rows, is_directed = construct.from_scipy(A, directed, weights, combine)
-        return cls(rows.indptr, rows.indices, weights=rows.values, directed=is_directed)
+        import scipy.sparse as sp
+
+        if not sp.issparse(A):
+            remedy = "scipy.sparse.csr_array(A)" if getattr(A, "ndim", 0) == 2 else columns.constructor_of(A)
+            raise GraphError(f"from_scipy takes a SciPy sparse matrix, not {type(A).__name__}; give {remedy}")
+        if A.ndim != 2 or A.shape[0] != A.shape[1]:
+            raise GraphError(
+                f"an adjacency matrix is square, this one is {A.shape}; give one row and column per vertex"
+            )
+        if A.dtype.kind == "c":
+            raise GraphError("the matrix holds complex numbers; weights are real: take .real, or abs()")
+        if weights is None:
+            weights = A.dtype.kind != "b"
+        check_sparse(A)
+        A = A if A.format == "coo" else unblocked(A)  # SciPy would add up the repeats of COO in its own type, int8 too
+        if A.dtype.kind == "f" and np.isnan(A.data).any():
+            raise GraphError("the matrix holds NaN; drop or replace those entries")
+        # Arrays may be longer than the entries. Copies, since the matrix may change later and a graph does not.
+        values = A.data[: A.nnz].copy() if weights else None
+        repeated = (
+            combine if combine or not weights else "max" if A.dtype.kind == "b" else "sum"
+        )  # as SciPy reads a matrix
+        options: dict[str, Any] = {"weights": values, "combine": repeated}
+        if A.format == "coo":
+            made = cls.from_edges(A.row, A.col, A.shape[0], True, **options, device="cpu")
+        else:
+            made = cls.from_csr(A.indptr.copy(), A.indices[: A.nnz].copy(), True, **options)
+        symmetric = directed is not True and csr.is_symmetric(made._rows)
+        if directed or (directed is None and not symmetric):
+            return made
+        if symmetric:
+            return cls(made.indptr, made.indices, weights=made.weights, directed=False)
+        return cls.from_edges(*made.to_edges(), made.n, weights=made.weights, combine=combine, device="cpu")
 
     @classmethod
     def from_networkx(cls, g: nx.Graph[Any], weight: str | None = "weight", *, combine: Combine | None = None) -> Self:

@@ -115,6 +115,11 @@ class Request:
             )
         return n if self.n is None else self.n
 
+    def check_n(self, source: Source, n: int) -> None:
+        """Raise a GraphError for another n than that of a file which lists all vertices."""
+        if self.n not in (None, n):
+            raise GraphError(f"n={self.n}, but {source.path} has {n} vertices; leave n out")
+
     def numbered(
         self,
         source: Source,

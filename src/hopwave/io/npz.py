@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,8 +59,7 @@ def read(source: Source, request: Request, *, mmap: bool = False) -> Graph:
             if isinstance(error, FormatError):
                 raise
             raise source.fail(f"the arrays are not a graph; expected consistent indptr and indices: {error}") from None
-    if request.n not in (None, graph.n):
-        raise GraphError(f"n={request.n}, but {source.path} has {graph.n} vertices; leave n out")
+    request.check_n(source, graph.n)
     return graph
 
 
@@ -69,11 +68,10 @@ def _opened(source: Source, mapped: bool) -> Iterator[_Arrays]:
     """The arrays of an archive, each read when it is first asked for."""
     with source.open() as stream:
         # A zip archive is read by seeking, so one inside a .gz is decompressed into memory first.
-        seekable: IO[bytes] = (
-            io.BytesIO(b"".join(iter(lambda: source.take(stream, 1 << 24), b""))) if source.packed else stream
-        )
         try:
-            archive = Archive(seekable)
+            archive = Archive(io.BytesIO(source.whole(stream)) if source.packed else stream)
+        except FormatError:
+            raise
         except Exception as error:  # a damaged archive may raise anything
             raise _incomplete(source, error) from None
         with archive:

@@ -40,9 +40,7 @@ def read(
     file.meter.stage(f"reading {file.path.name}")
     with file.open() as stream:
         # pyarrow reads a file by itself, with several threads; only the content of a .gz goes through Python.
-        content: IO[bytes] | str = (
-            io.BytesIO(b"".join(iter(lambda: file.take(stream, 1 << 24), b""))) if file.packed else str(file.path)
-        )
+        content: IO[bytes] | str = io.BytesIO(file.whole(stream)) if file.packed else str(file.path)
         try:
             parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed)
             schema = parquet.schema_arrow
@@ -63,7 +61,7 @@ def read(
             read = parquet.read(columns=chosen)
             notes = _notes(file, (schema.metadata or {}).get(_KEY, b"{}"))
             ends = [_column(file, read.column(name), name) for name in chosen[:2]]
-            weights = None if third is None else _weights(file, read.column(chosen[2]), chosen[2])
+            weights = None if third is None else _column(file, read.column(chosen[2]), chosen[2], weight=True)
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = str(error).splitlines()[0]
             raise file.fail(
@@ -88,17 +86,21 @@ def _notes(file: Source, text: bytes) -> dict[str, Any]:
     return dict(notes)
 
 
-def _column(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
-    if column.null_count:
-        raise source.fail(f"the column {name!r} has {column.null_count} missing values; expected a vertex in every row")
+def _column(source: Source, column: Any, name: str, weight: bool = False) -> np.ndarray[Any, Any]:
+    """The ends of edges, integers or strings, or their weights, numbers."""
+    import pyarrow.compute as compute
     import pyarrow.types as kinds
 
+    if column.null_count:
+        what = "a weight" if weight else "a vertex"
+        raise source.fail(f"the column {name!r} has {column.null_count} missing values; expected {what} in every row")
     kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
-    if not (kinds.is_integer(kind) or _is_text(kind)):
+    if weight and not _is_number(column.type):
+        message = f"the column {name!r} is {column.type}; expected numbers as weights"
+        raise source.fail(f"{message}: name another with weight=, or leave it out with weights=False")
+    if not weight and not (kinds.is_integer(kind) or _is_text(kind)):
         raise source.fail(f"the column {name!r} is {column.type}; expected integers or strings")
     if kinds.is_dictionary(column.type):
-        import pyarrow.compute as compute
-
         for chunk in column.chunks if _is_text(kind) else ():
             lengths = compute.binary_length(chunk.dictionary).cast("int64")
             source.unpack(compute.sum(lengths.take(chunk.indices)).as_py() or 0)
@@ -117,16 +119,6 @@ def _is_text(kind: Any) -> bool:
     import pyarrow.types as kinds
 
     return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
-
-
-def _weights(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
-    if column.null_count:
-        raise source.fail(f"the column {name!r} has {column.null_count} missing values; expected a weight in every row")
-    if not _is_number(column.type):
-        message = f"the column {name!r} is {column.type}; expected numbers as weights"
-        raise source.fail(f"{message}: name another with weight=, or leave it out with weights=False")
-    values: np.ndarray[Any, Any] = column.to_numpy()
-    return values
 
 
 def _graph(

@@ -86,6 +86,10 @@ class Source:
         self.meter.update(self._raw.tell())
         return data
 
+    def whole(self, stream: IO[bytes]) -> bytes:
+        """All bytes from the stream's position on."""
+        return b"".join(iter(lambda: self.take(stream, BLOCK), b""))
+
     def _read(self, stream: IO[bytes], read: Callable[[int], bytes], size: int, line: int | None) -> bytes:
         """What `read` returns, unless it is damaged, or little has become far too much."""
         try:

@@ -21,7 +21,7 @@ from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.io.format import Request, Target, require_last_vertex, whole_weights, write_columns
 from hopwave.io.lines import Grammar, read_edges, shown
-from hopwave.io.source import BLOCK, Source
+from hopwave.io.source import Source
 
 _UNDIRECTED = b"c undirected: every edge is written as two arcs"
 _UNWEIGHTED = b"c unweighted: every arc has the weight 1"
@@ -135,8 +135,7 @@ def read_arrays(kind: np.dtype[Any], source: Source, request: Request) -> Graph:
         directed, m, n = _HEADER.unpack(head)
         if n < 0 or m < 0:
             raise source.fail(f"declares {n} vertices and {m} arcs; expected no negative counts: not a .sg file")
-        if request.n is not None and request.n != n:
-            raise GraphError(f"n={request.n}, but {source.path} has {n} vertices; leave n out")
+        request.check_n(source, n)
         request.vertices(source, n)
         offsets = np.frombuffer(source.exactly(stream, 8 * (n + 1), f"offsets of {n} vertices"), "<i8")
         arcs = np.frombuffer(source.exactly(stream, kind.itemsize * m, f"neighbours on {m} arcs"), kind)
@@ -182,7 +181,7 @@ def read_graph500(source: Source, request: Request, *, packed: bool = False) -> 
     An edge is two int64, or three uint32 with `packed=True`.
     """
     with source.open() as stream:
-        data = b"".join(iter(lambda: source.take(stream, BLOCK), b""))
+        data = source.whole(stream)
     size = 12 if packed else 16
     if not data or len(data) % size:
         other = f"truncated, or of the other kind (pass packed={not packed})"
