@@ -23,11 +23,6 @@ def check_executor(executor: Any, device: str, threads: int | None) -> str:
     """The device for workers of the executor; raises a GraphError if executor= and threads= do not fit together.
 
     "auto" is the CPU: whether this process has a GPU says nothing about the workers.
-
-    >>> from concurrent.futures import ThreadPoolExecutor
-    >>> with ThreadPoolExecutor(2) as pool:
-    ...     check_executor(pool, "auto", None)
-    'cpu'
     """
     if not isinstance(executor, Executor):
         raise GraphError(

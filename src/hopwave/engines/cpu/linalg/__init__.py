@@ -149,9 +149,8 @@ class Algebra(linalg.Algebra):
             present = mark.view(np.bool_)
             values = total if carries else present if dtype == np.bool_ else present.astype(dtype)
             return Vector.dense(values, present, count), jobs.Touched(int(work))
-        parts_found = (queue[begin : begin + marked] for begin, marked in zip(bounds, counts, strict=False))
-        found = np.concatenate([*parts_found]).view(np.int32)
-        mark[found] = 0
+        found = np.empty(count, np.int32)
+        kernels.collect(mark, queue, bounds, counts, found.view(np.uint32))
         self._scratch.append((mark, queue))
         sums = total[found] if carries else np.ones(len(found), dtype)
         return Vector.sparse(n, found, sums, ascending=False), jobs.Touched(int(work))
@@ -203,10 +202,11 @@ class Algebra(linalg.Algebra):
         return jobs.FoundByBuckets(found, tuple(levels), alone)
 
     def fill(self, values: Array, present: Array, allowed: jobs.Allowed, value: Any) -> int | None:
+        value, places = values.dtype.type(value), present.view(np.uint8)
         if allowed.rows is not None:
-            return super().fill(values, present, allowed, value)
-        bits, value = unsigned(allowed.bits), values.dtype.type(value)
-        return kernels.fill(values, present.view(np.uint8), bits, int(allowed.complement), value)
+            kernels.fill_rows(values, places, unsigned(allowed.rows), value)
+            return None
+        return kernels.fill(values, places, unsigned(allowed.bits), int(allowed.complement), value)
 
     def binary(self, op: BinaryOp) -> Callable[[Array, Array], Array]:
         return super().binary(op) if op.array or op.built_in else vectorised(op)
