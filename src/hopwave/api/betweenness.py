@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -21,7 +21,7 @@ from hopwave.algorithms.betweenness_sampling.source_bounds import deferred_bound
 from hopwave.algorithms.brandes import Certificate, SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.draws import python_generator
-from hopwave.algorithms.reduction import ReducedJob, Reduction, reduced, why_whole
+from hopwave.algorithms.reduction import ReducedJob, reduced, why_whole
 from hopwave.api.arguments import order_of_nodes
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.choice import to_input_device
@@ -31,7 +31,7 @@ from hopwave.api.weights import as_lengths, not_negative
 from hopwave.arrays import Deferred, on_gpu, on_host, uploaded
 from hopwave.errors import GraphError
 from hopwave.graph.arrays import arc_tails
-from hopwave.planning.jobs import BetweennessJob, Progress
+from hopwave.planning.jobs import Progress
 from hopwave.planning.plan import Plan, PlanUsed
 from hopwave.results.scores import BetweennessResult, EdgeBetweennessResult
 
@@ -161,7 +161,8 @@ def betweenness_centrality(
         endpoints=endpoints, weighted=weighted,
         checkpoint=checkpoint, order=None if k is None else order_of_nodes(G, graph), reduce=reduce,
     )  # fmt: skip
-    return score_vertices(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
+    found: BetweennessResult = scored(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
+    return found
 
 
 def edge_betweenness_centrality(
@@ -223,7 +224,8 @@ def edge_betweenness_centrality(
         memory_limit=memory_limit, deterministic=deterministic, edges=True, weighted=weighted, checkpoint=checkpoint,
         order=None if k is None else order_of_nodes(G, graph), reduce=reduce,
     )  # fmt: skip
-    return score_edges(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
+    found: EdgeBetweennessResult = scored(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
+    return found
 
 
 def percolation_centrality(
@@ -256,7 +258,7 @@ def percolation_centrality(
     states = np.ones(graph.n) if states is None else not_negative(graph, states, "states")
     request = check_request(graph, Precision(source_weights=states), True, weighted=weighted, checkpoint=checkpoint)
     runs = Runs(graph, how.device, "auto", how.threads, how.executor)
-    found = score_vertices(request, runs, how.progress, checkpoint)
+    found: BetweennessResult = scored(request, runs, how.progress, checkpoint)
     others = states.sum() - states  # the score is normalised by (n - 1) (n - 2) so far
     share = np.divide(graph.n - 1, others, out=np.zeros(graph.n), where=others > 0)
     on_device = uploaded(share) if on_gpu(found.scores) else share
@@ -266,50 +268,38 @@ def percolation_centrality(
 # ------------------------------------------------------------------ scoring
 
 
-def score_vertices(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> BetweennessResult:
-    """The scores of vertices, with bounds after a sample."""
-    graph, precision = request.graph, request.precision
+def scored(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> Any:
+    """The result for vertices or edges, with bounds after a sample. Both arcs of an undirected edge get their sum."""
+    graph, job, precision = request.graph, request.job, request.precision
     if precision.epsilon is not None:
         return within_epsilon(request, runs, progress, checkpoint)
-    run, job, sampled = runs.over_sources(request.job), request.job, precision.k is not None
-    parts = in_parts(request, runs, run)
-    if sampled:
+    run, sampled = runs.over_sources(job), precision.k is not None
+    parts, title = in_parts(request, runs, run), "edge betweenness" if job.edges else "betweenness"
+    if sampled and not job.edges:
         job = with_squares(run, job)
-    sums, certificate = (parts or run).add_up(job, "betweenness", progress, checkpoint, fetch=sampled)
-    scores = to_input_device(graph, run.engine, request.scores(sums[: graph.n]))
+    if parts is None:
+        sums, certificate = run.add_up(job, title, progress, checkpoint, fetch=sampled and not job.edges)
+    else:
+        there = runs if run.engine.name == "cpu" else replace(runs, device=run.engine.name)
+        sums, certificate = _add_up(parts, there, title, progress, checkpoint)
+    if job.edges and not graph.directed:
+        sums = brandes.of_both_directions(graph, sums)
+    scores: Any = to_input_device(graph, run.engine, request.scores(sums if job.edges else sums[: graph.n]))
     about = certificate, len(job.sources), run.plan_used, run.engine.name
-    if not sampled:
-        return BetweennessResult(scores, *about, None, graph, reduction=None if parts is None else parts.about)
-    bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, request.demand, on_gpu(scores))
-    return BetweennessResult(scores, *about, bounds, graph, delta=precision.delta)
+    more: dict[str, Any] = {"bounds": None, "graph": graph, "reduction": None if parts is None else parts.about}
+    if sampled:
+        scale = precision.delta, request.normalized, request.demand
+        more |= {"bounds": deferred_bounds(graph, job, sums, *scale, on_gpu(scores)), "delta": precision.delta}
+    if not job.edges:
+        return BetweennessResult(scores, *about, **more)
+    ends: Any = Deferred(
+        lambda: tuple(to_input_device(graph, run.engine, end) for end in (arc_tails(graph), graph.indices))
+    )
+    return EdgeBetweennessResult(scores, ends, *about, **more)
 
 
-@dataclass
-class RunInParts:
-    """A SourceRun of a job that is reduced (hopwave.algorithms.reduction)."""
-
-    parts: ReducedJob
-    runs: Runs
-
-    @property
-    def about(self) -> Reduction:
-        """What was removed, and what remains."""
-        return self.parts.about
-
-    def add_up(
-        self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
-    ) -> tuple[Any, Certificate]:
-        """As SourceRun.add_up: the sums of the whole job, from those of its parts."""
-        by_core = self.parts.by_core(self.runs.over_batches, title, progress, checkpoint)
-        if by_core is not None:
-            return by_core
-        run = replace(self.runs, graph=self.parts.graph).over_sources(self.parts.job)
-        sums, certificate = run.add_up(self.parts.job, title, progress, checkpoint, fetch)
-        return self.parts.put_back(on_host(sums)), certificate
-
-
-def in_parts(request: Request, runs: Runs, run: SourceRun) -> RunInParts | None:
-    """The run in parts, if that is possible and less work."""
+def in_parts(request: Request, runs: Runs, run: SourceRun) -> ReducedJob | None:
+    """The job in parts (hopwave.algorithms.reduction), if that is possible and less work."""
     graph, job, engine = request.graph, request.job, run.engine.name
     if not request.reduce or request.precision.k is not None or runs.plan != "auto":
         return None
@@ -319,29 +309,17 @@ def in_parts(request: Request, runs: Runs, run: SourceRun) -> RunInParts | None:
         return None
     blocks = biconnected_components(graph, "cpu", threads=runs.threads)
     alone = runs.executor is None and type(runs) is Runs  # on GPUs, workers and ranks share out sources alone
-    parts = reduced(graph, job, blocks, runs.threads, engine if engine == "cpu" or alone else None)
-    return None if parts is None else RunInParts(parts, runs if engine == "cpu" else replace(runs, device=engine))
+    return reduced(graph, job, blocks, runs.threads, engine if engine == "cpu" or alone else None)
 
 
-def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> EdgeBetweennessResult:
-    """The scores of edges, with bounds after a sample. Both arcs of an undirected edge get the sum of their scores."""
-    graph, job, precision = request.graph, request.job, request.precision
-    run = runs.over_sources(job)
-    parts = in_parts(request, runs, run)
-    sums, certificate = (parts or run).add_up(job, "edge betweenness", progress, checkpoint, fetch=False)
-    if not graph.directed:
-        sums = brandes.of_both_directions(graph, sums)
-    scores: Any = to_input_device(graph, run.engine, request.scores(sums))
-    ends: Any = Deferred(
-        lambda: tuple(to_input_device(graph, run.engine, end) for end in (arc_tails(graph), graph.indices))
-    )
-    about = certificate, len(job.sources), run.plan_used, run.engine.name
-    if precision.k is None:
-        return EdgeBetweennessResult(
-            scores, ends, *about, None, graph, reduction=None if parts is None else parts.about
-        )
-    bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, request.demand, on_gpu(scores))
-    return EdgeBetweennessResult(scores, ends, *about, bounds, graph, precision.delta)
+def _add_up(parts: ReducedJob, runs: Runs, title: str, progress: Progress, checkpoint: File) -> tuple[Any, Certificate]:
+    """The sums of the whole job, from those of its parts."""
+    by_core = parts.by_core(runs.over_batches, title, progress, checkpoint)
+    if by_core is not None:
+        return by_core
+    run = replace(runs, graph=parts.graph).over_sources(parts.job)
+    sums, certificate = run.add_up(parts.job, title, progress, checkpoint, fetch=False)
+    return parts.put_back(on_host(sums)), certificate
 
 
 # ------------------------------------------------------------------ within ± epsilon

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,8 @@ from hopwave.algorithms.betweenness_sampling.paths import PathRun
 from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.draws import draw_sources
 from hopwave.api.arguments import as_graph, check_hops, source_ids
-from hopwave.api.betweenness import score_edges, score_vertices
-from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
+from hopwave.api.betweenness import scored
+from hopwave.api.betweenness_request import Precision, Runs, check_request
 from hopwave.api.weights import as_lengths
 from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import one_of
@@ -40,7 +40,6 @@ from hopwave.planning.plan import Plan
 from hopwave.results.scores import EdgeBetweennessResult
 from hopwave.system.progress import Meter
 
-T = TypeVar("T")
 ONLY_WHOLE = ("epsilon", "targets", "source_weights", "target_weights")  # need a graph that every rank has whole
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
 ROUNDS = 4  # most rounds of a run: each ends with an exchange, and an error on one rank waits for the others until then
@@ -161,7 +160,7 @@ def betweenness_centrality(
         return _of_parts(G, precision, progress, **about)
     whole = graph.replicated() if in_parts else graph
     about |= {"memory_limit": memory_limit, "weighted": weighted}
-    found = _scored(score_vertices, joined, whole, precision, about, device, threads, progress)
+    found = _scored(joined, whole, precision, about, device, threads, progress)
     if not in_parts:
         return found
     mine = slice(G.first, G.first + G.own)
@@ -227,7 +226,8 @@ def edge_betweenness_centrality(
 
     graph, weighted = joined.together(check)
     about |= {"memory_limit": memory_limit, "edges": True, "weighted": weighted}
-    return _scored(score_edges, joined, graph, precision, about, device, threads, progress)
+    found: EdgeBetweennessResult = _scored(joined, graph, precision, about, device, threads, progress)
+    return found
 
 
 def _precision(k: Any, sources: Any, targets: Any, *rest: Any, **named: Any) -> Precision:
@@ -298,13 +298,13 @@ def _of_parts(
 
 
 def _scored(
-    score: Callable[[Request, Runs, bool | None], T], joined: World, graph: Graph, precision: Precision,
-    about: dict[str, Any], device: str, threads: int | None, progress: bool | None,
-) -> T:  # fmt: skip
+    joined: World, graph: Graph, precision: Precision, about: dict[str, Any], device: str, threads: int | None,
+    progress: bool | None,
+) -> Any:  # fmt: skip
     request = joined.together(lambda: check_request(graph, precision, **about))
     workers = joined.together(lambda: rank_threads(joined, device, threads))
     runs = SplitRuns(graph, device, "auto", workers, world=joined)
-    return score(request, runs, progress if joined.rank == 0 else False)
+    return scored(request, runs, progress if joined.rank == 0 else False)
 
 
 @dataclass(kw_only=True)
