@@ -23,7 +23,6 @@ DIRECTED = hw.generate.path(3, directed=True)
 RAGGED: Any = [[1], [1, 2]]
 MASKED = np.ma.array([1, 2], mask=[True, False])
 V = la.Vector.from_dense([1.0, 2.0, 3.0])
-NONE_OF_BOTH = "is neither True nor False"
 
 
 def twice(x: Any) -> Any:
@@ -109,7 +108,6 @@ ROWS: list[Row] = [
     # ---- operations
     (lambda: la.mxv(M, MASKED), LinalgError, "is masked at place 0"),
     (lambda: la.mxv(M, [1.0, 2.0], dtype="int16"), LinalgError, "int16 is not a type"),
-    (lambda: la.mxv(M, [1.0, 2.0], direction="up"), LinalgError, "'push' or 'pull'"),
     (lambda: la.mxv(M, [1.0, 2.0], operand_reuse=True), LinalgError, "complemented mask"),
     (lambda: la.mxv(M, [1.0, 2.0], "plus_times"), LinalgError, "use linalg.semiring.plus_times"),
     (lambda: la.mxv(M, [1.0, 2.0], maks=None), TypeError, "did you mean mask=?"),
@@ -123,7 +121,6 @@ ROWS: list[Row] = [
     (lambda: la.mxm(M, M, operand_reuse=True), TypeError, "operand_reuse"),
     (lambda: la.waves(V, TALL), LinalgError, "3 × 2"),
     (lambda: la.waves(U, A, min), LinalgError, "is not a semiring"),
-    (lambda: la.waves(U, A, direction="down"), LinalgError, "direction='down'"),
     *each(lambda limit: la.waves(U, A, depth_limit=limit), [-1, 1.5, True, "2"], LinalgError, "depth_limit"),
     (lambda: la.ewise_add(V, V, la.binary.secondi), LinalgError, "no operator on two values"),
     (lambda: la.apply(V, la.binary.plus), LinalgError, "give one of left= and right="),
@@ -166,9 +163,6 @@ ROWS: list[Row] = [
     (lambda: la.algorithms.sssp(M, RAGGED), GraphError, "different lengths"),
     (lambda: la.algorithms.betweenness(M, 1.5), GraphError, "is not a list of vertices"),
     *each(lambda batch: la.algorithms.betweenness(M, batch=batch), [0, "x"], GraphError, "batch="),
-    (lambda: la.algorithms.hits(M, normalized="no"), GraphError, NONE_OF_BOTH),
-    (lambda: la.algorithms.katz_centrality(M, normalized=7), GraphError, NONE_OF_BOTH),
-    (lambda: la.algorithms.pagerank(M, adaptive=[]), GraphError, NONE_OF_BOTH),
     (lambda: la.algorithms.pagerank(M, personalization=10**400), GraphError, "is not made of numbers"),
     *each(lambda x: la.algorithms.label_propagation(A, max_rounds=x), [1.5, -1], GraphError, "max_rounds="),
     *each(
@@ -200,7 +194,6 @@ ROWS: list[Row] = [
     (lambda: hw.katz_centrality(hw.generate.complete(4), 2.0, max_iter=10_000), ConvergenceError, "Katz diverged"),
     (lambda: hw.katz_centrality(hw.generate.star(200)), ConvergenceError, "a vertex: alpha=0.0045 converges"),
     (lambda: hw.katz_centrality(hw.generate.star(200), alpha=0.05, max_iter=2), ConvergenceError, "still change by"),
-    *each(lambda x: hw.pagerank(DIRECTED, alpha=x), [1.5, "x"], GraphError, "alpha="),
     *each(
         lambda x: hw.pagerank(DIRECTED, tol=0, max_iter=3, adaptive=x),
         [False, True],
@@ -221,7 +214,6 @@ ROWS: list[Row] = [
     (lambda: hw.sssp(sp.csr_array(np.ones((2, 3))), 0), GraphError, "square"),
     *each(lambda x: hw.sssp(DIRECTED, 0, delta=x), [0, -1.0, math.inf, math.nan], GraphError, "not a bucket width"),
     (lambda: hw.sssp(DIRECTED, 0, method="bellman-ford", delta=1.0), GraphError, "leave it out"),
-    (lambda: hw.sssp(DIRECTED, 0, method="magic"), GraphError, "'magic' is not known"),
     (lambda: hw.sssp(DIRECTED, 0, method="dijkstra", device="cuda"), GraphError, "runs on the CPU"),
     (lambda: hw.sssp(DIRECTED, 0, device="abacus"), LinalgError, "device='abacus'"),
     (lambda: hw.sssp(DIRECTED, 2).path_to(0), GraphError, "was not reached"),
