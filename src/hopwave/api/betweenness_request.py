@@ -53,56 +53,41 @@ class Precision(NamedTuple):
     def check(self, endpoints: bool = False, checkpoint: File = None) -> None:
         """Raise a GraphError if an argument has a value that it cannot have, or excludes another."""
         check_risk(self.delta)
-        if not isinstance(self.method, str) or self.method != "auto" or self.top is not None:
-            self._check_method()
-        if self.epsilon is not None and (self.source_weights is not None or self.target_weights is not None):
-            raise GraphError(
-                "epsilon= is the precision of scores to which every pair adds the same, and source_weights= and "
-                "target_weights= say otherwise; leave out epsilon, or use k="
-            )
-        if self.epsilon is not None:
-            self._check_epsilon(endpoints, checkpoint)
-        if self.k is None:
+        k, method, top, sampled = self.k, self.method, self.top, self.epsilon is not None
+        if k is None and top is None and not sampled and isinstance(method, str) and method == "auto":
             return
-        if self.sources is not None:
-            raise GraphError("k= draws sources and sources= names them; give one of the two")
-        if self.targets is not None:
-            raise GraphError("k= samples all pairs and targets= chooses some; give sources= with targets=")
-
-    def _check_method(self) -> None:
-        method, top = self.method, self.top
         one_of("method", method, METHODS)
-        if self.epsilon is None and (method == "paths" or (method == "sources" and self.k is None)):
-            raise GraphError(
-                f"method={method!r} samples until scores are within ± epsilon; give epsilon=, for example 0.01"
-            )
-        if self.k is not None and method in ("paths", "exact"):
-            raise GraphError(f"k= draws sources and method={method!r} does not; leave out one of them")
-        if top is None:
-            return
-        if not is_whole(top) or top < 1:
+        if top is not None and (not is_whole(top) or top < 1):
             raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None")
-        if self.epsilon is None:
-            raise GraphError(
-                "top= ends a sample early, and equal scores are never apart; give epsilon=, too, as a limit"
-            )
-        if method in ("sources", "exact"):
-            raise GraphError(f"top= ends a sample of paths early; use method='paths' or 'auto' instead of {method!r}")
-
-    def _check_epsilon(self, endpoints: bool, checkpoint: File) -> None:
-        if self.k is not None or self.is_subset or endpoints:
-            raise GraphError(
-                "epsilon= draws its own sample; leave out k, sources, targets and endpoints, or leave out epsilon"
-            )
-        if checkpoint is not None and self.method == "sources":
-            raise GraphError(
-                "a sample of sources that grows (epsilon=, method='sources') cannot be checkpointed; "
-                "use method='paths' or 'auto', or k= with checkpoint="
-            )
-        if checkpoint is not None and self.method != "exact" and self.seed is None:
-            raise GraphError("checkpoint= with epsilon= continues the same sample: give seed=, a whole number, too")
-        check_probability("epsilon", self.epsilon, "the precision of a score", 0.01)
-        python_generator(self.seed)  # raises an error unless it is a seed
+        saved, demand = checkpoint is not None, self.source_weights is not None or self.target_weights is not None
+        rules = (
+            (not sampled and (method == "paths" or (method == "sources" and k is None)),
+             f"method={method!r} samples until scores are within ± epsilon; give epsilon=, for example 0.01"),
+            (k is not None and method in ("paths", "exact"),
+             f"k= draws sources and method={method!r} does not; leave out one of them"),
+            (top is not None and not sampled,
+             "top= ends a sample early, and equal scores are never apart; give epsilon=, too, as a limit"),
+            (top is not None and method in ("sources", "exact"),
+             f"top= ends a sample of paths early; use method='paths' or 'auto' instead of {method!r}"),
+            (sampled and demand, "epsilon= is the precision of scores to which every pair adds the same, and "
+             "source_weights= and target_weights= say otherwise; leave out epsilon, or use k="),
+            (sampled and (k is not None or self.is_subset or endpoints),
+             "epsilon= draws its own sample; leave out k, sources, targets and endpoints, or leave out epsilon"),
+            (sampled and saved and method == "sources", "a sample of sources that grows (epsilon=, method='sources') "
+             "cannot be checkpointed; use method='paths' or 'auto', or k= with checkpoint="),
+            (sampled and saved and method != "exact" and self.seed is None,
+             "checkpoint= with epsilon= continues the same sample: give seed=, a whole number, too"),
+            (k is not None and self.sources is not None,
+             "k= draws sources and sources= names them; give one of the two"),
+            (k is not None and self.targets is not None,
+             "k= samples all pairs and targets= chooses some; give sources= with targets="),
+        )  # fmt: skip
+        for broken, why in rules:
+            if broken:
+                raise GraphError(why)
+        if sampled:
+            check_probability("epsilon", self.epsilon, "the precision of a score", 0.01)
+            python_generator(self.seed)  # raises an error unless it is a seed
 
 
 class Request(NamedTuple):

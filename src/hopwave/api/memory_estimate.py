@@ -176,10 +176,6 @@ def estimate_memory(
     GraphError
         If that function has no estimate, or does not have one of the arguments.
 
-    See Also
-    --------
-    devices : how much memory there is.
-
     Examples
     --------
     >>> G = hw.generate.grid(1000, 1000)

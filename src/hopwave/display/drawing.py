@@ -169,11 +169,7 @@ def histogram(axes: Any, counts: Any, bounds: Any | None, first: int, name: str,
 
 
 def short(text: str, most: int = 80) -> str:
-    """Text that fits: its beginning, if it is too long.
-
-    >>> short("abcdef", 4)
-    'abc…'
-    """
+    """Text that fits: its beginning, if it is too long."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -190,11 +186,7 @@ def plot_map(xy: Any, numbers: Any, title: str, ax: Axes | None) -> Axes:
 
 
 def highest_places(scores: npt.NDArray[Any], k: int) -> list[int]:
-    """The places of the k highest scores, highest first; equal scores in the order of their places.
-
-    >>> highest_places(np.array([1.0, 3.0, 3.0]), 2)
-    [1, 2]
-    """
+    """The places of the k highest scores, highest first; equal scores in the order of their places."""
     if not is_whole(k) or k < 0:
         raise GraphError(f"{k!r} is not a number of the highest scores; give a whole number from 0")
     places: list[int] = np.argsort(-scores, kind="stable")[:k].tolist()

@@ -405,11 +405,7 @@ class EdgeBetweennessResult(Certified):
 
 
 def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:
-    """How many sources were used, or how many pairs were drawn, in words.
-
-    >>> drawn(hw.betweenness_centrality(hw.generate.path(50), k=10, seed=1))
-    '10 of 50 sources'
-    """
+    """How many sources were used, or how many pairs were drawn, in words: "10 of 50 sources"."""
     n, sources = result.graph.n, result.sources
     if isinstance(result, BetweennessResult) and result.pairs is not None:
         every = n * (n - 1)
@@ -418,11 +414,7 @@ def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:
 
 
 def describe(result: BetweennessResult | EdgeBetweennessResult) -> str:
-    """What was drawn, and how far scores may be off, in one line.
-
-    >>> describe(hw.betweenness_centrality(hw.generate.path(50), epsilon=0.1, seed=1))
-    'all 50 sources; scores exact'
-    """
+    """What was drawn, and how far scores may be off, in one line: "all 50 sources; scores exact"."""
     widest = widest_bound(result)
     if widest is None or result.delta is None:
         return drawn(result) if result.reduction is None else f"{drawn(result)}, {result.reduction}"

@@ -137,11 +137,7 @@ class Keyed(Tabled):
 
 
 def surely(interval: str | None, risk: float | None, together: str = "") -> str:
-    """How sure an interval is, in words.
-
-    >>> surely("guaranteed", 0.1, "all together"), surely("normal", 0.05)
-    ('all together 90%, guaranteed', 'about 95%, normal')
-    """
+    """How sure an interval is, in words: "all together 90%, guaranteed", or "about 95%, normal"."""
     share = f"{100 * (1 - (risk or 0.0)):.4g}%"
     return f"about {share}, normal" if interval == "normal" else f"{together} {share}, guaranteed".strip()
 
@@ -154,11 +150,7 @@ def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def named(graph: Graph, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The labels of vertices, None where an id is −1. A graph without labels keeps the ids.
-
-    >>> named(Graph.from_edges(["ann"], ["bob"]), np.array([1, -1])).tolist()
-    ['bob', None]
-    """
+    """The labels of vertices, None where an id is −1. A graph without labels keeps the ids."""
     if graph.labels is None:
         return ids
     found: npt.NDArray[Any] = graph.labels.astype(object)[ids]
@@ -167,10 +159,6 @@ def named(graph: Graph, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def first_names(graph: Graph, ids: tuple[int, ...]) -> str:
-    """The names of some vertices in one line; only the first few if there are many.
-
-    >>> first_names(Graph.from_edges(["ann"], ["bob"]), (1, 0))
-    'bob, ann'
-    """
+    """The names of some vertices in one line; only the first few if there are many."""
     names = ", ".join(str(graph.label(v)) for v in ids[:SOURCES_SHOWN])
     return names if len(ids) <= SOURCES_SHOWN else f"{names}, … ({len(ids):,} in all)"
