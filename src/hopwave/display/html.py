@@ -7,7 +7,7 @@ from html import escape
 
 
 def bars(counts: Sequence[int], colours: Sequence[str]) -> str:
-    """Counts as the bars of a small picture (SVG). More than 160 counts are grouped; a bar is a group's greatest count."""
+    """Counts as bars of a small picture (SVG). More than 160 counts are grouped; a bar is a group's greatest count."""
     if not counts:
         return ""
     size = -(-len(counts) // 160)
