@@ -6,7 +6,6 @@ import inspect
 import os
 import sys
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -162,30 +161,6 @@ def test_rows_are_compressed_or_stay_on_the_host_if_they_do_not_fit(
     assert "may use" in str(choice.why_not_on_gpu(graph))
     assert said(plain.bytes - 1, device="auto").rows == "compressed"
     assert said(plain.bytes - 1, device="auto", path_counts=True).device == "cpu"
-
-
-def test_compressed_rows_are_known_to_the_estimate_and_left_alone_by_auto(
-    gpu_of: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A graph whose rows a GPU has compressed: what does not read them so computes on the CPU."""
-    graph = hw.generate.kronecker(10, 64)
-    gpu_of(10**10, MIN_ARCS_FOR_GPU=1)
-
-    class CudaGraph:
-        compressed = SimpleNamespace(host_bytes=0)
-
-    monkeypatch.setitem(sys.modules, "hopwave.engines.cuda.graph", SimpleNamespace(CudaGraph=CudaGraph))
-    plain = hw.estimate_memory(graph, "bfs")
-    graph._prepared.keep(CudaGraph())
-    packed = hw.estimate_memory(graph, "bfs")
-    assert (plain.rows, packed.rows) == ("plain", "compressed") and packed.host_bytes == 0
-    CudaGraph.compressed.host_bytes = 1000
-    bus = hw.estimate_memory(graph, "bfs")
-    assert bus.rows == "across the bus" and (bus.host_bytes, bus.bytes) == (1000, packed.bytes - 1000)
-    work = choice.search_work(graph)
-    for packed_too, expected in ((True, "cuda"), (False, "cpu")):
-        assert choice.choose_device(work, "auto", graph, None, packed_too) == expected
-        assert choice.choose_device(work, "cuda", graph, None, packed_too) == "cuda"  # if named, it answers or refuses
 
 
 def test_the_estimate_is_of_the_device_that_the_call_takes(gpu_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
