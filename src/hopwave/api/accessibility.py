@@ -41,6 +41,7 @@ def accessibility(
 ) -> Accessibility:
     """Sum of the values within reach of every vertex: jobs within thirty minutes, schools by distance.
 
+    The result has `sums`, `counts` and `means`, each of sources × columns × limits.
     Weights are followed; `weights=False` leaves them out.
 
     Parameters
@@ -59,11 +60,6 @@ def accessibility(
         "out": values that a vertex reaches; "in": values that reach it.
     sources : list of vertices, optional
         Vertices for which to add up; by default all.
-
-    Returns
-    -------
-    Accessibility
-        `sums`, `counts` and `means`, each of sources × columns × limits.
 
     Notes
     -----
@@ -106,6 +102,7 @@ def nearest_of(
 ) -> NearestOf:
     """The k nearest of some vertices, for every vertex, and their distances.
 
+    The result has `distances` and `facilities`, of vertices × k: nearest first; equally near ones by lowest id.
     Weights are followed; `weights=False` leaves them out.
 
     Parameters
@@ -118,11 +115,6 @@ def nearest_of(
         Maximum distance.
     direction : {"out", "in"}, optional
         "out": paths from each vertex to the facilities; "in": from the facilities to each vertex.
-
-    Returns
-    -------
-    NearestOf
-        `distances` and `facilities`, of vertices × k: nearest first; equally near ones by lowest id.
 
     Notes
     -----
@@ -162,6 +154,7 @@ def isochrone(
 ) -> Isochrone:
     """What a source reaches within each limit: the vertices, and the arcs with the fraction that is reached.
 
+    The result has `distances`, and for each limit `vertices(limit)` and `arcs(limit)`.
     Weights are followed; `weights=False` leaves them out.
 
     Parameters
@@ -170,11 +163,6 @@ def isochrone(
         Vertex where paths start; of several, distances are those from the nearest.
     limits : float or list of floats
         Maximum distances.
-
-    Returns
-    -------
-    Isochrone
-        `distances`, and for each limit `vertices(limit)` and `arcs(limit)`.
 
     Examples
     --------

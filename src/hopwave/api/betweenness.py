@@ -190,6 +190,7 @@ def edge_betweenness_centrality(
 ) -> EdgeBetweennessResult:
     """Edge betweenness centrality: the share of shortest paths over every edge, as NetworkX 3.6.1 defines it.
 
+    The result has `scores`, one per stored arc, the `edges` themselves, and a `certificate` of its accuracy.
     Weights are ignored unless `weights=` says otherwise.
 
     Parameters
@@ -198,11 +199,6 @@ def edge_betweenness_centrality(
         As for `betweenness_centrality`.
     source_weights, target_weights, reduce
         As for `betweenness_centrality`.
-
-    Returns
-    -------
-    EdgeBetweennessResult
-        `scores`, one per stored arc; `edges`, the endpoints of the arcs; and a `certificate` of their accuracy.
 
     Notes
     -----

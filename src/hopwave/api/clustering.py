@@ -77,17 +77,13 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
 def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
     """The k-core: the largest subgraph in which every vertex has at least k neighbours, as for `core_numbers`.
 
-    Weights are ignored, and kept in the result.
+    Weights are ignored. The result keeps labels, loops, and the weights of a Graph. Without labels, ids become labels
+    (see `Graph.subgraph`).
 
     Parameters
     ----------
     k : int, optional
         Minimum number of neighbours; by default the largest core number, for the innermost core.
-
-    Returns
-    -------
-    Graph
-        It keeps labels, loops, and the weights of a Graph. Without labels, ids become labels (see `Graph.subgraph`).
 
     Examples
     --------
@@ -104,13 +100,8 @@ def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
 def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -> npt.NDArray[Any]:
     """Maximal independent set of an undirected graph: no two vertices are neighbours, and no vertex can be added.
 
-    Luby's algorithm. Self-loops do not count. Weights are ignored.
-
-    Returns
-    -------
-    array
-        Labels, or ids (int32) if the graph has no labels, in vertex order. The same seed gives the same set on every
-        machine.
+    Luby's algorithm. Self-loops do not count. Weights are ignored. The result is an array of labels, or of ids (int32)
+    if the graph has no labels, in vertex order. A seed gives the same set on every machine.
 
     Examples
     --------

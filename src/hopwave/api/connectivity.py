@@ -24,10 +24,7 @@ from hopwave.results.components import Blocks, Components
 def connected_components(G: Any, device: str = "auto") -> Components:
     """Connected components of an undirected graph. Weights are ignored.
 
-    Returns
-    -------
-    Components
-        `labels`, the number of the component of every vertex; `count` and `sizes`.
+    The result has `labels`, the number of the component of every vertex; `count` and `sizes`.
 
     Examples
     --------
@@ -142,10 +139,7 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
 def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
     """Side of every vertex of a bipartite graph, whose arcs may have any direction. Weights are ignored.
 
-    Returns
-    -------
-    array of int8
-        0 or 1 per vertex. The lowest vertex of every component is on side 0.
+    A side is 0 or 1 (int8); the lowest vertex of every component is on side 0.
 
     Raises
     ------
@@ -200,12 +194,8 @@ def _without_directions(graph: Graph) -> Graph:
 def biconnected_components(G: Any, device: str = "auto", *, threads: int | None = None) -> Blocks:
     """Biconnected components: maximal subgraphs that stay connected when any one vertex is removed.
 
-    The graph must be undirected. Weights are ignored.
-
-    Returns
-    -------
-    Blocks
-        `members()` and `sets()`, `count` and `sizes`, the `articulation_points` and the `bridges`.
+    The graph must be undirected. The result has `members()` and `sets()`, `count` and `sizes`, `articulation_points`
+    and `bridges`. Weights are ignored.
 
     Examples
     --------
@@ -305,10 +295,7 @@ def is_directed_acyclic_graph(G: Any) -> bool:
 def condensation(G: Any) -> tuple[Graph, Components]:
     """Condensation of a directed graph: the acyclic graph of its strongly connected components. Weights are ignored.
 
-    Returns
-    -------
-    (Graph, Components)
-        Vertex i of the graph is component i: `components.members()[i]` are its vertices.
+    Vertex i of the graph is component i of the components, which come with it: `components.members()[i]`.
 
     Examples
     --------

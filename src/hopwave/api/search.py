@@ -204,17 +204,14 @@ def k_hop(
 ) -> npt.NDArray[Any]:
     """All vertices within k hops of a vertex, or of the nearest of several. Weights are ignored.
 
+    They are an array of labels, or of ids (int64) if the graph has no labels, in vertex order, the vertex included.
+
     Parameters
     ----------
     vertex : vertex or list of vertices
         Where the search starts.
     k : int
         Maximum number of hops.
-
-    Returns
-    -------
-    array
-        Labels, or ids (int64) if the graph has no labels, in vertex order; the vertex itself is included.
 
     Examples
     --------

@@ -165,7 +165,7 @@ def _searcher(
 def nearest(
     G: Any, source: Any, k: int | None = None, *, limit: float | None = None, weights: Any = None
 ) -> dict[Any, float]:
-    """The nearest vertices and their distances: the k nearest, all within a length, or both.
+    """The nearest vertices, by label or id, and their distances: the k nearest, all within a length, or both.
 
     Dijkstra's algorithm on one core of the CPU searches no farther than it must; a GPU does not offer this. `k_hop`
     finds all vertices within some hops. Weights are followed; `weights=False` leaves them out.
@@ -177,11 +177,6 @@ def nearest(
         those with the lowest ids come first.
     limit : float, optional
         Maximum distance.
-
-    Returns
-    -------
-    dict
-        Distance by label or id, nearest first, then lowest id first.
 
     Raises
     ------
@@ -251,7 +246,7 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
 
 
 def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None) -> list[Any]:
-    """One shortest path from source to target, in hops or along weights.
+    """One shortest path from source to target, in hops or along weights: labels or ids, both endpoints included.
 
     `all_shortest_paths` returns all of them, `shortest_paths` one for each of many pairs.
     Weights are followed; `weights=False` leaves them out.
@@ -261,11 +256,6 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is the CPU, where a search starts from both endpoints; on a GPU, a search along weights
         starts from the source only.
-
-    Returns
-    -------
-    list
-        Labels or ids of the vertices on the path, both endpoints included.
 
     Raises
     ------
@@ -301,7 +291,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 def shortest_paths(
     G: Any, pairs: Iterable[tuple[Any, Any]], weights: Any = None, *, threads: int | None = None
 ) -> list[list[Any] | None]:
-    """One shortest path for each of many pairs, several at a time.
+    """One shortest path for each of many pairs, several at a time: labels or ids, or None if there is no path.
 
     Weights are followed; `weights=False` leaves them out.
 
@@ -309,11 +299,6 @@ def shortest_paths(
     ----------
     pairs : list of (source, target)
         Ids, or labels if the graph has labels.
-
-    Returns
-    -------
-    list of list or None
-        For each pair the labels or ids of the vertices on the path, both endpoints included; None if there is no path.
 
     Examples
     --------

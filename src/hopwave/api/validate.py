@@ -101,6 +101,8 @@ def validate(
 ) -> Validation:
     """Validate a search from one or several sources by its distances, its predecessors, or both.
 
+    The result is true if the search is correct; its `failures` say what is wrong.
+
     Parameters
     ----------
     graph : Graph, SciPy sparse matrix or NetworkX graph
@@ -113,11 +115,6 @@ def validate(
         Predecessor of every vertex. That of a source is itself; −1 means "not reached".
     depth_limit : int, optional
         Limit of the search. Vertices beyond it count as not reached.
-
-    Returns
-    -------
-    Validation
-        True if the search is correct; `failures` says what is wrong.
 
     Raises
     ------
