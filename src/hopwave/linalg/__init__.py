@@ -24,7 +24,7 @@ from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.shortest_paths import bfs
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.fixpoint import Waves, waves
-from hopwave.linalg.placing import assign, extract
+from hopwave.linalg.masking import assign, extract
 from hopwave.linalg.products import Explanation, mxm, mxv, reduce, vxm
 
 __all__ = [

@@ -28,8 +28,7 @@ from hopwave.checks.numbers import is_whole
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.linalg.masking import choose, compiling, convert, places_of
-from hopwave.linalg.placing import assign, fill
+from hopwave.linalg.masking import assign, choose, compiling, convert, fill, places_of
 from hopwave.linalg.products import Explanation, arithmetic, check_options, check_threads, explained
 from hopwave.planning.jobs import Direction, Product
 from hopwave.planning.rules import Growing, growing

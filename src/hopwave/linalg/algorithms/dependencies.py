@@ -26,7 +26,7 @@ from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import place, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult
-from hopwave.linalg.placing import assign
+from hopwave.linalg.masking import assign
 from hopwave.linalg.products import mxm, reduce
 
 plus_first = semiring.plus_first

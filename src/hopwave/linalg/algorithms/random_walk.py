@@ -29,7 +29,7 @@ from hopwave.errors import GraphError
 from hopwave.linalg.algorithms import power
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
-from hopwave.linalg.placing import assign, extract
+from hopwave.linalg.masking import assign, extract
 from hopwave.linalg.products import reduce, vxm
 from hopwave.planning.jobs import PowerJob
 

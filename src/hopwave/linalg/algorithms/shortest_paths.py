@@ -31,7 +31,7 @@ from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_lengths, extremes, place, square
 from hopwave.linalg.elementwise import select
 from hopwave.linalg.fixpoint import waves
-from hopwave.linalg.placing import assign
+from hopwave.linalg.masking import assign
 from hopwave.linalg.products import reduce, vxm
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt

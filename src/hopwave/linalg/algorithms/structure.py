@@ -33,7 +33,7 @@ from hopwave.errors import GraphError
 from hopwave.generate import counter
 from hopwave.linalg.algorithms.operands import generator, is_symmetric, square, without_repeats
 from hopwave.linalg.elementwise import ewise_add, ewise_mult
-from hopwave.linalg.placing import assign, extract
+from hopwave.linalg.masking import assign, extract
 from hopwave.linalg.products import mxv, reduce, vxm
 
 

@@ -20,7 +20,7 @@ from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import square
 from hopwave.linalg.elementwise import ewise_mult, select
-from hopwave.linalg.placing import assign, extract
+from hopwave.linalg.masking import assign, extract
 from hopwave.linalg.products import mxm, reduce
 
 plus_pair = semiring.plus_pair
