@@ -216,12 +216,8 @@ def katz_centrality(
     normalized : bool, optional
         Whether to scale the scores so that their squares add up to 1.
     max_iter, tol
-        As for `eigenvector_centrality`, which is the limit as alpha approaches 1 / the largest eigenvalue.
-
-    Raises
-    ------
-    ConvergenceError
-        The scores did not converge within `max_iter` rounds. (A kind of GraphError.)
+        As for `eigenvector_centrality`, which is the limit as alpha approaches 1 / the largest eigenvalue. A
+        ConvergenceError says that the scores did not converge.
 
     Examples
     --------
@@ -261,18 +257,13 @@ def hits(
         Whether hubs and authorities each add up to 1. Otherwise the squares of the authorities do, and a hub is the
         sum of its authorities, each times the weight of the arc.
     max_iter
-        As for `pagerank`.
+        As for `pagerank`; a ConvergenceError says that the authorities did not converge.
 
     Returns
     -------
     HubsAndAuthorities
         `hubs` and `authorities`, one score per vertex each; a tuple of the two, as in NetworkX. All are 0 in a graph
         without arcs or without a positive weight, for which NetworkX raises an error of ARPACK.
-
-    Raises
-    ------
-    ConvergenceError
-        The authorities did not converge within `max_iter` rounds. (A kind of GraphError.)
 
     Notes
     -----

@@ -68,12 +68,7 @@ def eigenvector_centrality(
     nstart : array of n numbers, optional
         The first x.
     max_iter, tol
-        As for `pagerank`.
-
-    Raises
-    ------
-    ConvergenceError
-        The scores did not converge within `max_iter` rounds.
+        As for `pagerank`, which also says what is raised.
 
     Examples
     --------
@@ -116,12 +111,7 @@ def katz_centrality(
     normalized : bool, optional
         Whether the squares of the scores add up to 1.
     max_iter, tol
-        As for `pagerank`.
-
-    Raises
-    ------
-    ConvergenceError
-        The scores did not converge within `max_iter` rounds.
+        As for `pagerank`, which also says what is raised.
 
     Examples
     --------
@@ -176,12 +166,7 @@ def hits(
     normalized : bool, optional
         Whether the scores add up to 1.
     max_iter
-        As for `pagerank`.
-
-    Raises
-    ------
-    ConvergenceError
-        The scores did not converge within `max_iter` rounds.
+        As for `pagerank`, which also says what is raised.
 
     Examples
     --------
