@@ -132,35 +132,23 @@ def test_a_graph_that_a_gpu_cannot_hold(gpu_of: Any) -> None:
     assert {choice.choose_device(one, device, graph, None) for device in ("auto", "cuda")} == {"cuda"}
 
 
-def test_rows_are_compressed_or_stay_on_the_host_if_they_do_not_fit(
-    gpu_of: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_compressed_if_they_do_not_fit(gpu_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """tests/engines/cuda/search/test_compressed.py compares with what a GPU does."""
     graph = hw.generate.kronecker(10, 64)
     monkeypatch.setattr("hopwave.engines.cuda.policy.PACKED_ARCS", (1, 1))  # of a small graph, few are sorted at a time
-
-    def said(free: int, what: str = "bfs", device: str = "cuda", **given: Any) -> Any:
-        gpu_of(free)
-        return hw.estimate_memory(graph, what, device=device, **given)
-
-    plain = said(10**9)
+    plain = hw.estimate_memory(graph, "bfs", device="cuda")
     assert plain.rows == "plain" and plain.host_bytes == 0 and "compressed" not in str(plain)
-    packed = said(plain.bytes - 1)
+    gpu_of(plain.bytes - 1, MIN_ARCS_TO_ASK=1, MIN_ARCS_FOR_GPU=1)
+    for what, rows in {"bfs": "compressed", "pagerank": "compressed", "edge_betweenness_centrality": "plain"}.items():
+        found = hw.estimate_memory(graph, what, device="cuda")
+        assert found.rows == rows and ("compressed rows" in found.parts) == (rows == "compressed")
+    packed = hw.estimate_memory(graph, "bfs")  # a call takes the same way
     assert packed.rows == "compressed" and packed.fits and "its rows are compressed" in str(packed)
-    half = packed.parts["compressed rows"] // 2
-    bus = said(packed.bytes - half)
-    assert bus.rows == "across the bus" and bus.fits and bus.host_bytes >= half - 1
-    assert "are read across the bus" in str(bus) and "across the bus" in bus._repr_html_()
-    counted = said(packed.bytes - half, path_counts=True)
-    assert counted.rows == "plain" and not counted.fits
-    for what in ("betweenness_centrality", "pagerank"):
-        found = said(plain.bytes - 1, what)
-        assert found.rows == "compressed" and "rows" not in found.parts and "compressed rows" in found.parts
-    assert said(plain.bytes - 1, "edge_betweenness_centrality").rows == "plain"
-    gpu_of(plain.bytes - 1, MIN_ARCS_TO_ASK=1, MIN_ARCS_FOR_GPU=1)  # a call takes the same way
-    assert choice.why_not_on_gpu(graph, packed=True) is None
-    assert "may use" in str(choice.why_not_on_gpu(graph))
-    assert said(plain.bytes - 1, device="auto").rows == "compressed"
-    assert said(plain.bytes - 1, device="auto", path_counts=True).device == "cpu"
+    assert choice.why_not_on_gpu(graph, packed=True) is None and "may use" in str(choice.why_not_on_gpu(graph))
+    assert hw.estimate_memory(graph, "bfs", path_counts=True).device == "cpu"
+    gpu_of(packed.bytes - packed.parts["compressed rows"] // 2)
+    bus = hw.estimate_memory(graph, "bfs", device="cuda")
+    assert bus.rows == "across the bus" and bus.fits and "are read across the bus" in str(bus)
 
 
 def test_the_estimate_is_of_the_device_that_the_call_takes(gpu_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:

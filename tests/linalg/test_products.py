@@ -179,18 +179,6 @@ def test_union_and_intersection(device: str, kind: str, either: bool) -> None:
 
 
 @machines
-@given(data=st.data())
-def test_random_unions(device: str, data: st.DataObject) -> None:
-    draw = drawn(data)
-    n, op = draw(0, 6), data.draw(st.sampled_from(OPERATORS))
-    u, v = (vector(n, data.draw(st.sampled_from(WORDS)), draw) for _ in range(2))
-    for either, function in ((True, la.ewise_add), (False, la.ewise_mult)):
-        found = function(u, v, op, device=device)
-        right = dense.elementwise(dense.table(u), dense.table(v), op, either)
-        dense.agree(found, typed(right, found.dtype))
-
-
-@machines
 @pytest.mark.parametrize("kind", ["vector", "matrix"])
 def test_apply_and_select(device: str, kind: str) -> None:
     draw = fixed(13)
