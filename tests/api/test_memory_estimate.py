@@ -138,10 +138,11 @@ def test_rows_are_compressed_if_they_do_not_fit(gpu_of: Any, monkeypatch: pytest
     monkeypatch.setattr("hopwave.engines.cuda.policy.PACKED_ARCS", (1, 1))  # of a small graph, few are sorted at a time
     plain = hw.estimate_memory(graph, "bfs", device="cuda")
     assert plain.rows == "plain" and plain.host_bytes == 0 and "compressed" not in str(plain)
-    gpu_of(plain.bytes - 1, MIN_ARCS_TO_ASK=1, MIN_ARCS_FOR_GPU=1)
+    gpu_of(plain.bytes - 1)
     for what, rows in {"bfs": "compressed", "pagerank": "compressed", "edge_betweenness_centrality": "plain"}.items():
         found = hw.estimate_memory(graph, what, device="cuda")
         assert found.rows == rows and ("compressed rows" in found.parts) == (rows == "compressed")
+    gpu_of(plain.bytes - 1, MIN_ARCS_TO_ASK=1, MIN_ARCS_FOR_GPU=1)
     packed = hw.estimate_memory(graph, "bfs")  # a call takes the same way
     assert packed.rows == "compressed" and packed.fits and "its rows are compressed" in str(packed)
     assert choice.why_not_on_gpu(graph, packed=True) is None and "may use" in str(choice.why_not_on_gpu(graph))

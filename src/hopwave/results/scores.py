@@ -263,7 +263,7 @@ class Certified(Scores):
     name = "betweenness"
 
     def _about(self) -> list[str]:
-        return [describe(self), str(self.certificate)]  # type: ignore[arg-type, attr-defined]
+        return [describe(self), str(self.certificate)]  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({'; '.join([f'{len(self):,} {self._things}', *self._about()])})"
