@@ -118,10 +118,9 @@ def nearest_of(
 
     Notes
     -----
-    The CPU computes it; a GPU does not. All cores find the nearest one (k=1), if no arc of length 0 decides a tie; at
-    least four cores find the k nearest if adjacency lists are short, as on roads, otherwise one core. Lengths are added
-    from the facility. If they cannot be added exactly, as 0.1, two facilities may be equally near only by rounding: for
-    k=1, and if a sum absorbs a length (1e16 + 1), the result is the one that was nearer on the way.
+    The CPU computes it; a GPU does not. Lengths are added from the facility. If they cannot be added exactly, as 0.1,
+    two facilities may be equally near only by rounding: for k=1, and if a sum absorbs a length (1e16 + 1), the result
+    is the one that was nearer on the way.
 
     Examples
     --------

@@ -95,8 +95,7 @@ def betweenness_centrality(
     memory_limit : int, optional
         Maximum number of bytes that the run may use.
     deterministic : bool, optional
-        Whether to reject everything that may change the last bits from run to run: TurboBC's atomics, and on a GPU,
-        choices that depend on free memory.
+        Whether to reject what may change the last bits: TurboBC's atomics, and choices by a GPU's free memory.
     method : {"auto", "paths", "sources", "exact"}, optional
         How to reach ±epsilon. "paths" draws random pairs and one shortest path of each; along weights, on the CPU only.
         "sources" draws sources and counts all their paths. "exact" uses all sources. "auto" is the one with the lowest
@@ -106,8 +105,7 @@ def betweenness_centrality(
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
     source_weights, target_weights : array, dict or pandas Series, optional
         Demand: a pair (s, t) counts source_weights[s] · target_weights[t] instead of 1, for example trips from homes to
-        offices. One number of at least 0 per vertex, or by vertex and 0 for the others; not 0 for all of `sources` or
-        `targets`. Scores are scaled as without demand. It cannot be combined with `epsilon`.
+        offices. One number of at least 0 per vertex, or by vertex and 0 for the others. Not with `epsilon`.
     reduce : bool, optional
         Whether to simplify an undirected graph first if that saves work: blocks are solved separately, trees need no
         search, chains of degree-2 vertices become single edges, and on the CPU vertices with the same neighbours become

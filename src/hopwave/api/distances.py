@@ -326,10 +326,9 @@ def hyperball(
 ) -> HyperBall:
     """Mean distance, effective diameter, closeness and harmonic centrality of all vertices, estimated by HyperBall.
 
-    Each vertex has a counter of 2^precision bytes, which estimates how many vertices reach it within t hops. A run
-    takes as many steps as the graph is deep, each at most one pass over the arcs: it is for shallow graphs that are too
-    large for a search from every vertex. The CPU computes it; a GPU does not. Distances *into* a vertex count; for
-    distances out of it, pass `G.reverse()`. The graph must have a vertex. Weights are ignored.
+    A counter per vertex estimates how many vertices reach it within t hops. A run takes as many steps as the graph is
+    deep: it is for shallow graphs that are too large for a search from every vertex. The CPU computes it; a GPU does
+    not. Distances *into* a vertex count; for distances out of it, pass `G.reverse()`. Weights are ignored.
 
     Parameters
     ----------

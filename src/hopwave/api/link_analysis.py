@@ -107,22 +107,20 @@ def pagerank(
     alpha : float, optional
         Probability that the walk follows an arc. Otherwise it jumps to a random vertex.
     personalization : mapping, pandas Series or array, optional
-        Probability of each vertex as the target of a jump, up to a common factor: a mapping or a Series by vertex (0
-        for vertices that it does not name), or one number per vertex. By default all are equally likely.
+        Probability of each vertex as the target of a jump, up to a factor: a mapping or Series by vertex (0 for
+        others), or one number per vertex. By default all are equally likely.
     max_iter : int, optional
         Maximum number of rounds.
     tol : float, optional
         Stop when a round changes the scores by less than n · tol in total. This is NetworkX's rule, and it is weak on
-        large graphs: with a million vertices, the default stops after a round or two. For scores that are right to 1e-6
-        in total, pass `tol=1e-6 / G.n`. The CPU accelerates the rounds on large undirected graphs, by the same rule.
-        For a total of at least 1e-6, a GPU reads the scores of large unweighted graphs in float32; sums are float64.
+        large graphs: for scores that are right to 1e-6 in total, pass `tol=1e-6 / G.n`. For a total of at least 1e-6, a
+        GPU reads the scores of large unweighted graphs in float32; sums are float64.
     nstart : mapping or array, optional
         Initial scores. By default all are equal.
     dangling : mapping or array, optional
         Where the walk goes from vertices without arcs; by default as `personalization`.
     adaptive : bool, optional
-        Whether to skip scores that have settled, which saves work if most settle early. The stopping rule and the
-        accuracy are the same, but the last bits differ.
+        Whether to skip scores that have settled, which saves work if most settle early. The last bits differ.
 
     Raises
     ------
@@ -164,8 +162,7 @@ def eigenvector_centrality(
     tol : float, optional
         Stop when a round changes the scores by less than n · tol in total.
     nstart : mapping or array, optional
-        Initial scores, none of them negative: a mapping by vertex (0 for vertices that it does not name), or one number
-        per vertex. By default all are equal.
+        Initial scores of at least 0: a mapping by vertex (0 for others), or one per vertex. By default all are equal.
     max_iter
         As for `pagerank`.
 
@@ -209,8 +206,7 @@ def katz_centrality(
         Factor per arc: a walk counts the product of alpha · weight over its arcs. alpha must be below 1 / the largest
         eigenvalue of the adjacency matrix; otherwise the sums diverge, and an error says so.
     beta : float, mapping or array, optional
-        Score of a vertex without any walks: one number for all, or one per vertex (in a mapping, 0 for vertices that it
-        does not name).
+        Score of a vertex without any walks: one number for all, or one per vertex (in a mapping, 0 for others).
     nstart : mapping or array, optional
         Initial scores. By default all are 0.
     normalized : bool, optional
@@ -267,10 +263,9 @@ def hits(
 
     Notes
     -----
-    The authorities are the first right singular vector of the adjacency matrix A. A round makes up to 20 products with
-    AᵀA and takes the best linear combination of the resulting vectors (Lanczos, with thick restarts), as ARPACK does
-    for NetworkX; it stores 20 vectors. If several singular vectors share the largest singular value, as in undirected
-    bipartite graphs, the result is the one nearest to `nstart`; NetworkX's choice is then random.
+    The authorities are the first right singular vector of the adjacency matrix, found by Lanczos' algorithm as ARPACK
+    does for NetworkX; it stores 20 vectors. If several singular vectors share the largest singular value, as in
+    undirected bipartite graphs, the result is the one nearest to `nstart`; NetworkX's choice is then random.
 
     Examples
     --------

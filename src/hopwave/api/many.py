@@ -151,11 +151,9 @@ def distance_table(
     direction : {"out", "in"}, optional
         "in" follows arcs backwards: distances from the targets to the sources.
     dtype : {"auto", "float64", "float32", "hops"}, optional
-        Type of the distances: "auto" is float64 along weights, and int32 for hops. float32 needs half the memory;
-        distances are computed in float64 and rounded once.
+        Type of the distances: "auto" is float64 along weights, and int32 for hops. float32 is rounded once, at the end.
     sparse : bool, optional
-        Whether to store only the pairs within the limit, as a SciPy CSR array. A distance of 0 is stored, too. Searches
-        then end at the limit, not at the targets.
+        Whether to store only the pairs within the limit, as a SciPy CSR array; a distance of 0 is stored, too.
     out : path, optional
         File to which the table is written, block by block: an array (.npy), or the pairs within the limit as columns
         source, target, distance (.parquet, .csv). The call then returns the path.

@@ -348,9 +348,7 @@ def k_shortest_paths(
     Notes
     -----
     Two full searches find the vertices that none of the k paths can visit, as in PeeK (Feng et al., SC '23). Yen's
-    algorithm runs on the remaining graph, in rounds: each round takes half of the pending paths and searches for a
-    deviation at every vertex of each. On a GPU these searches run simultaneously if they are many, otherwise on one
-    core. Among equally long paths at the end of the list, any may be returned.
+    algorithm runs on the remaining graph. Among equally long paths at the end of the list, any may be returned.
 
     Examples
     --------
