@@ -15,7 +15,7 @@ from hopwave.algorithms.reduction.distance_sums import What
 from hopwave.algorithms.tables import rows_at_once
 from hopwave.api import choice
 from hopwave.api.accessibility import columns_of, limits_of, with_counts
-from hopwave.api.arguments import as_graph, sample_size, source_ids, vertex_ids
+from hopwave.api.arguments import sample_size, source_ids, vertex_ids
 from hopwave.api.connectivity import biconnected_components
 from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
@@ -60,7 +60,7 @@ WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_c
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
 SUMS: dict[str, What] = {"closeness_centrality": "total", "harmonic_centrality": "inverse"}
 KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkstra")
-BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
+BY_WEIGHTS = ("sssp", "sssp_many", "distance_table", "accessibility", "pagerank")  # unless weights=False
 NEAR = 8192  # an arc u → v is near if |u - v| is below this (engines/cuda/policy.py: POWER.near)
 ARCS_SAMPLED = 1 << 16  # arcs whose share of near ones is counted
 PAGES = 3 << 20  # bytes of a worker's arrays that only fill their last pages of 2 MB
@@ -197,22 +197,24 @@ def estimate_memory(
         threads=threads, memory_limit=memory_limit, plan=None if plan == "auto" else plan, path_counts=path_counts,
         predecessors=predecessors, directed=directed, reduce=reduce,
     )  # fmt: skip
+    auto = isinstance(device, str) and device == "auto"
+    if not isinstance(device, str) or device not in ("auto", "cpu", "cuda"):
+        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     if name == "from_edges":
-        return _building(G, device, weights, directed)
-    graph, weighted = _weighted(G, name, weights)
+        return _building(G, "cpu" if auto else device, weights, directed)
+    own = own_lengths if name in BY_WEIGHTS else as_lengths
+    graph, weighted = own(G, False if weights is None and own is as_lengths else weights)
     if source is not None:
         source_ids(graph, source)  # checks that it is a vertex; the estimate does not depend on which
     drawn = sample_size(graph, k, sources, 0.1)
     ids = vertex_ids(graph, sources)
     count = 1 if name in ONE_SOURCE else drawn or len(ids)
     packed = name in ON_PACKED_ROWS and not weighted and not path_counts
-    if isinstance(device, str) and device == "auto":
+    if auto:
         work = choice.search_work(graph, count, weighted and name != "sssp")
         if name in BETWEENNESS:
             work = choice.betweenness_work(graph, count)
         device = choice.choose_device(work, "auto", graph, threads, packed)
-    if not isinstance(device, str) or device not in ("cpu", "cuda"):
-        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     ask = Ask(
         name, count, weighted, path_counts, name == "edge_betweenness_centrality", _plan(name, plan),
         max(1, min(threads or _threads(), count)), memory_limit,
@@ -254,17 +256,6 @@ def _check_options(name: str, **given: Any) -> None:
             raise GraphError(f"{name} has no {option}={value!r}; omit it (its estimate takes: {known})")
 
 
-def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
-    """The graph, and whether the call uses its weights."""
-    if name in ("sssp_many", "distance_table", "accessibility"):
-        return own_lengths(G, weights)
-    if name in BY_WEIGHTS:
-        graph = as_graph(G)
-        own = graph.weights is not None and weights is not False
-        return graph, own or (weights is not None and weights is not False)
-    return as_lengths(G, False if weights is None else weights)
-
-
 def _plan(name: str, plan: str) -> str | None:
     """The name of the plan; None if the engine chooses."""
     if plan == "auto":
@@ -300,9 +291,6 @@ def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEst
         n, edges = (int(number) for number in size)
     except (TypeError, ValueError):
         raise GraphError(f"{size!r} is not a size; for 'from_edges' pass (vertices, edges)") from None
-    device = "cpu" if isinstance(device, str) and device == "auto" else device
-    if not isinstance(device, str) or device not in ("cpu", "cuda"):
-        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     offset = np.dtype(offset_type(edges * (1 if directed else 2))).itemsize
     ask = Ask("from_edges", weighted=weights is not None and weights is not False)
     return _estimated(ask, Shape(n, edges, directed, offset), device)
