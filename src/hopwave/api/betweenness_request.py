@@ -19,11 +19,12 @@ from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.draws import draw_sources, python_generator
 from hopwave.api.arguments import check_distance, check_probability, check_risk, source_ids
-from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, path_engine
+from hopwave.api.choice import betweenness_engine, betweenness_work, choose_betweenness_plan, choose_engine
 from hopwave.api.weights import not_negative
 from hopwave.arrays import Array
 from hopwave.checks.numbers import check_bytes, is_whole
 from hopwave.checks.options import flag, one_of
+from hopwave.engines import Operation
 from hopwave.errors import GraphError
 from hopwave.executors import dealt_core
 from hopwave.graph import Graph
@@ -228,6 +229,8 @@ class Runs:
 
     def over_paths(self, job: BetweennessJob) -> PathRun:
         """The run that draws random paths, of the kind that the job counts."""
-        engine = path_engine(self.device, self.graph, job, self.threads, self.executor)
+        operation: Operation = "weighted_path_sampling" if job.weighted else "path_sampling"
+        work = betweenness_work(self.graph, len(job.sources))
+        engine = choose_engine(work, self.device, self.graph, self.threads, self.executor, operation)
         pairs = SampleJob(0, job.cutoff, job.memory_limit, job.weighted)
         return PathRun(self.graph, engine, pairs, self.threads)

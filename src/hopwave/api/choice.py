@@ -201,14 +201,6 @@ def betweenness_engine(
     return engine if plan == "auto" or engine.why_not(named_plan(plan), job) is None else engines.engine("cpu")
 
 
-def path_engine(
-    device: str, graph: Graph, job: BetweennessJob, threads: int | None, executor: Executor | None = None
-) -> engines.Engine:
-    """The engine that draws random shortest paths."""
-    operation: engines.Operation = "weighted_path_sampling" if job.weighted else "path_sampling"
-    return choose_engine(betweenness_work(graph, len(job.sources)), device, graph, threads, executor, operation)
-
-
 # ------------------------------------------------------------------ plans
 
 
