@@ -10,10 +10,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse.csgraph import dijkstra
 
 import hopwave as hw
 from graphs import TRAPS, graphs
@@ -112,15 +110,6 @@ def test_levels_of_betweenness_change_direction(device: str) -> None:
     assert ways[0] == "push" and "pull" in ways
 
 
-@given(graphs(max_n=12), st.integers(1, 5), st.data())
-@settings(max_examples=settings.default.max_examples // 2)
-def test_betweenness_from_some_sources_in_any_batches(graph: hw.Graph, batch: int, data: Any) -> None:
-    sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, unique=True))
-    found = host(algorithms.betweenness(graph, sources, batch)) / (1 if graph.directed else 2)
-    expected = hw.betweenness_centrality(graph, sources=sources, normalized=False).scores
-    assert np.allclose(found, expected, rtol=1e-12, atol=1e-12)
-
-
 def test_a_matrix_of_ones_and_its_graph_give_the_same() -> None:
     graph = hw.generate.kronecker(7, edge_factor=4, seed=5)
     for given_as in (la.Matrix.from_graph(graph), graph.to_scipy(np.float64), graph.to_networkx()):
@@ -148,19 +137,6 @@ def test_infinite_sums_are_no_path(method: Any) -> None:
     found = hw.sssp(hw.generate.path(5, directed=True), 0, [1e308] * 4, method)
     assert found.distances.tolist() == [0.0, 1e308, *[math.inf] * 3]
     assert found.predecessors.tolist() == [0, 0, -1, -1, -1]
-
-
-lengths = st.one_of(st.integers(0, 9), st.floats(0, 100, allow_subnormal=False))
-
-
-@given(graphs(max_n=14), st.floats(1e-3, 1e3), st.data())
-def test_random_lengths_buckets_and_sources(graph: hw.Graph, delta: float, data: Any) -> None:
-    weights = of_edges(graph, data.draw(st.lists(lengths, min_size=graph.m, max_size=graph.m)))
-    sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=3, unique=True))
-    W = la.Matrix.from_graph(graph, weights)
-    expected = dijkstra(sp.csr_array(W.to_scipy(), copy=True), indices=sources, min_only=True)
-    assert np.array_equal(host(algorithms.sssp(W, sources)), expected)
-    assert np.array_equal(host(algorithms.delta_stepping(W, sources, delta)), expected)
 
 
 def test_lengths_too_different_to_be_added_end_all_the_same() -> None:

@@ -108,8 +108,16 @@ def lengths(c: Case) -> dict[str, Any]:
     return {"source": c.vertex()}
 
 
-def km(c: Case, source: int, **_: Any) -> Any:
-    return c.km[source]
+def several(c: Case) -> dict[str, Any]:
+    return {"source": c.some(3)}
+
+
+def buckets(c: Case) -> dict[str, Any]:
+    return several(c) | {"delta": c.draw.choice((None, 1e-3, 0.3, 1e3))}
+
+
+def km(c: Case, source: list[int], **_: Any) -> Any:
+    return c.km[source].min(0)
 
 
 def infinite(v: Any) -> Any:
@@ -130,16 +138,18 @@ def triangles(c: Case, **_: Any) -> set[tuple[int, ...]]:
     return {tuple(sorted(clique)) for clique in nx.enumerate_all_cliques(c.simple) if len(clique) == 3}
 
 
-def betweenness(c: Case, **_: Any) -> Any:
-    raw = nx.betweenness_centrality(c.nx, normalized=False)
+def betweenness(c: Case, sources: list[int], **_: Any) -> Any:
+    raw = nx.betweenness_centrality_subset(c.nx, sources, list(c.nx))
     return c.listed({v: score * (1 if c.directed else 2) for v, score in raw.items()})
 
 
 ALGORITHMS = [
     Row("la.algorithms.bfs", lambda c, source: hops(c, source), MATRIX, lengths, values),
-    Row("la.algorithms.sssp", km, MATRIX, lengths, infinite),
-    Row("la.algorithms.delta_stepping", km, MATRIX, lengths, infinite, only=lambda c: c.n > 1 and bool(c.edges)),
-    Row("la.algorithms.betweenness", betweenness, MATRIX, read=values, only=lambda c: c.n <= 16),
+    Row("la.algorithms.sssp", km, MATRIX, several, infinite, exact=True),
+    Row("la.algorithms.delta_stepping", km, MATRIX, buckets, infinite, only=lambda c: c.n > 1 and bool(c.edges),
+        exact=True),
+    Row("la.algorithms.betweenness", betweenness, MATRIX,
+        lambda c: {"sources": c.some(), "batch": c.draw.randint(1, 5)}, values, only=lambda c: c.n <= 16),
     Row("la.algorithms.connected_components", lambda c, **_: partition(map(min, components(c))), None, simple,
         lambda v: partition(values(v).tolist()), only=undirected),
     Row("la.algorithms.core_numbers", lambda c, **_: c.listed(nx.core_number(c.simple)), None, simple, values,
