@@ -281,7 +281,9 @@ def percolation(c: Case, states: list[float], weights: bool = False) -> Any:
 
 
 def pagerank(c: Case) -> dict[str, Any]:
-    return {"alpha": c.draw.choice((0.3, 0.5, 0.85)), "tol": 1e-13, "max_iter": 500, "weights": c.flag()}
+    names = [name for name in ("personalization", "dangling", "nstart") if c.flag()]
+    shares = {name: {0: 1.0} | {v: c.draw.choice((0.0, 1.0, 2.5)) for v in range(1, c.n)} for name in names}
+    return {"alpha": c.draw.choice((0.3, 0.5, 0.85)), "tol": 1e-13, "max_iter": 500, "weights": c.flag(), **shares}
 
 
 def ranked(c: Case, weights: bool, **how: Any) -> Any:
