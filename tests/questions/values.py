@@ -12,6 +12,7 @@ import numpy as np
 
 import hopwave as hw
 import oracle
+from hopwave.arrays import on_host
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 from questions import CPU, WITH_REFERENCE, Row, scores
@@ -168,10 +169,29 @@ def near_to(c: Case) -> dict[str, Any]:
 
 
 def highest(name: str) -> Any:
-    def best(c: Case, top: int) -> list[float]:
-        return sorted(getattr(nx, name)(c.nx).values(), reverse=True)[:top]
+    def best(c: Case, top: int, weights: bool) -> list[float]:
+        scores = getattr(nx, name)(c.nx, distance="weight" if weights else None)
+        return sorted(scores.values(), reverse=True)[:top]
 
     return best
+
+
+def top(c: Case) -> dict[str, Any]:
+    return {"top": c.draw.randint(1, c.n), "weights": c.flag()}
+
+
+def sample(c: Case) -> dict[str, Any]:
+    """Some sources; a risk so small that every score must be within its bound."""
+    return {"k": c.draw.randint(1, c.n), "seed": c.draw.randrange(99), "weights": c.flag(), "delta": 1e-9}
+
+
+def within_bounds(ask: Any) -> Any:
+    def check(c: Case, found: Any, weights: bool, **_: Any) -> None:
+        exact, scores, bounds = ask(c.weighted, weights=weights).scores, *map(on_host, (found.scores, found.bounds))
+        assert not np.isnan(scores).any()
+        assert (np.abs(scores - exact) <= bounds * (1 + 1e-9) + 1e-12 * (1 + exact)).all()
+
+    return check
 
 
 def best_scores(r: Any) -> list[float]:
@@ -199,6 +219,11 @@ def extreme(least: bool, vertices: bool) -> Any:
 
 def mean(c: Case, weights: bool = False) -> float:
     return float((c.km if weights else c.hops).sum() / (c.n * (c.n - 1)))
+
+
+def mean_within_bounds(c: Case, found: Any, weights: bool, **_: Any) -> None:
+    low, high = found.bounds
+    assert low * (1 - 1e-9) <= mean(c, weights) <= high * (1 + 1e-9)
 
 
 def wiener(c: Case, weights: bool = False) -> float:
@@ -370,13 +395,15 @@ ROWS = [
         read=scores),
     Row("hw.closeness_centrality", closeness, "weighted", lambda c: {"wf_improved": c.flag(), "weights": True}, scores,
         title="along weights"),
-    Row("hw.closeness_centrality", highest("closeness_centrality"), given=lambda c: {"top": c.draw.randint(1, c.n)},
-        read=best_scores, title="top"),
+    Row("hw.closeness_centrality", highest("closeness_centrality"), "weighted", top, best_scores, title="top"),
+    Row("hw.closeness_centrality", None, "weighted", sample, None, within_bounds(hw.closeness_centrality),
+        only=lambda c: c.connected or not c.directed, title="sampled"),
     Row("hw.harmonic_centrality", harmonic, given=near_to, read=scores),
     Row("hw.harmonic_centrality", harmonic, "weighted", lambda c: near_to(c) | {"weights": True}, scores,
         title="along weights"),
-    Row("hw.harmonic_centrality", highest("harmonic_centrality"), given=lambda c: {"top": c.draw.randint(1, c.n)},
-        read=best_scores, title="top"),
+    Row("hw.harmonic_centrality", highest("harmonic_centrality"), "weighted", top, best_scores, title="top"),
+    Row("hw.harmonic_centrality", None, "weighted", sample, None, within_bounds(hw.harmonic_centrality),
+        title="sampled"),
     *of_distances("hw.eccentricity", eccentricities, read=scores, exact=True),
     Row("hw.eccentricity", eccentricities, given=lambda c: {"vertices": c.some()}, read=scores, only=connected,
         title="of some"),
@@ -386,6 +413,8 @@ ROWS = [
     *of_distances("hw.periphery", extreme(False, True)),
     *of_distances("hw.barycenter", middle),
     *of_distances("hw.average_shortest_path_length", mean),
+    Row("hw.average_shortest_path_length", None, "weighted", sample, None, mean_within_bounds, connected,
+        title="sampled"),
     Row("hw.wiener_index", wiener),
     Row("hw.wiener_index", wiener, "weighted", along, title="along weights"),
     Row("hw.global_efficiency", efficiency),
