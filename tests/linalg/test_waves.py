@@ -16,31 +16,7 @@ from hopwave import linalg as la
 from hopwave.engines import algebra
 from hopwave.linalg.fixpoint import RULE, settled
 from hopwave.planning.rules import Sizes
-from operands import MACHINES, drawn, machines, matrix, on, vector
-
-# Semirings with the types of matrix (None: no values) and vector. On the CPU each is compiled, which takes a second.
-RINGS = [
-    ("any_pair", None, "bool"),
-    ("any_secondi", None, "int32"),
-    ("any_first", None, "float64"),
-    ("any_second", "int32", "int32"),
-    ("plus_first", None, "int64"),
-    ("min_plus", "float64", "float64"),
-]
-MORE = [
-    ("any_firsti", None, "bool"),
-    ("any_secondj", None, "int64"),
-    ("any_first", "float64", "bool"),
-    ("plus_times", "int32", "float32"),
-    ("or_and", "bool", "bool"),
-    ("max_min", "int64", "int64"),
-    ("min_secondi", None, "bool"),
-]
-
-
-def cases() -> Any:
-    """(device, semiring, type of the matrix, type of the vector)."""
-    return [on(name, *one) for name in MACHINES for one in (RINGS if name == "cpu" else RINGS + MORE)]
+from operands import MACHINES, TRIED, drawn, machines, matrix, on, vector, with_semirings
 
 
 def check(found: la.Waves, x: la.Vector, A: la.Matrix, ring: la.Semiring, depth_limit: int | None = None) -> None:
@@ -70,7 +46,7 @@ def check(found: la.Waves, x: la.Vector, A: la.Matrix, ring: la.Semiring, depth_
     assert all(level <= depth for level in levels.values())
 
 
-@pytest.mark.parametrize("device, ring, a, x", cases())
+@with_semirings(TRIED)
 @settings(max_examples=settings.default.max_examples // 2)
 @given(data=st.data())
 def test_waves_are_what_they_are_defined_as(device: str, ring: str, a: str | None, x: str, data: Any) -> None:
