@@ -275,26 +275,24 @@ def _judge_arcs(
     graph: Graph, levels: Array, tree: Array | None, is_source: Array, limit: int | None, failures: dict[str, list[str]]
 ) -> None:
     """Rules 3, 4 and 5 (without a tree: rule 2), which need one pass over all arcs."""
-    skipping, leaving = _Arcs(), _Arcs()
+    skipping, leaving = [], []  # arcs that break rules 3 and 4
     found = is_source.copy()  # with a tree: the link to the predecessor is an arc; else: a neighbour is one level above
     for tail, head in _arcs(graph):
         from_level, to_level = levels[tail], levels[head]
         reached = from_level >= 0
-        skipping.note(tail, head, reached & (to_level > from_level + 1))
         goes_on = reached if limit is None else reached & (from_level < limit)
-        leaving.note(tail, head, goes_on & (to_level == -1))
+        for broken, wrong in ((skipping, reached & (to_level > from_level + 1)), (leaving, goes_on & (to_level == -1))):
+            broken.append(np.stack([tail[wrong], head[wrong]]))
         confirmed = reached & (to_level == from_level + 1) if tree is None else tree[head] == tail
         found[head[confirmed]] = True
-    if skipping.count:
-        u, v = skipping.first
-        failures["edges"].append(
-            f"arc {u} → {v} goes from level {levels[u]} to level {levels[v]}{_more(skipping.count)}"
-        )
-    if leaving.count:
-        u, v = leaving.first
-        failures["span"].append(
-            f"vertex {v} was not reached, but arc {u} → {v} begins at level {levels[u]}{_more(leaving.count)}"
-        )
+    for rule, broken, sentence in (
+        ("edges", skipping, "arc {u} → {v} goes from level {a} to level {b}"),
+        ("span", leaving, "vertex {v} was not reached, but arc {u} → {v} begins at level {a}"),
+    ):
+        arcs = np.concatenate(broken, axis=1) if broken else np.empty((2, 0), int)
+        if arcs.size:
+            u, v = arcs[:, 0]
+            failures[rule].append(sentence.format(u=u, v=v, a=levels[u], b=levels[v]) + _more(arcs.shape[1]))
     if tree is None:
         lost = ~found & (levels > 0)
         _note(
@@ -303,20 +301,6 @@ def _judge_arcs(
     else:
         unlinked = ~found & (tree >= 0) & (tree < graph.n) & (tree != np.arange(graph.n))
         _note(failures["links"], unlinked, "vertex {v} has predecessor {a}, but there is no arc {a} → {v}", tree)
-
-
-@dataclass
-class _Arcs:
-    """How many arcs broke a rule, and the first of them."""
-
-    count: int = 0
-    first: tuple[int, int] = (-1, -1)
-
-    def note(self, u: Array, v: Array, wrong: Array) -> None:
-        places = np.flatnonzero(wrong)
-        if places.size and not self.count:
-            self.first = (int(u[places[0]]), int(v[places[0]]))
-        self.count += places.size
 
 
 def _arcs(graph: Graph) -> Iterator[tuple[Array, Array]]:
