@@ -188,7 +188,10 @@ def distance_table(
     how, (graph, weighted) = Running(**run), own_lengths(G, weights)
     graph = in_direction(graph, direction)
     rows = vertex_ids(graph, sources)
-    columns, different, places = _different(vertex_ids(graph, targets), targets is None)
+    columns, places = vertex_ids(graph, targets), None
+    different = None if targets is None else columns
+    if different is not None and len(np.unique(columns)) < len(columns):  # each once
+        different, places = np.unique(columns, return_inverse=True)
     longest = check_distance("limit", limit, weighted)
     file = _checked_file(out, checkpoint, flag("sparse", sparse), places is not None)
     engine = how.engine(weighted, graph, len(rows))
@@ -200,14 +203,6 @@ def distance_table(
         return file
     values = _tables.sparse(table, how.progress) if sparse else _tables.dense(_tables.one_by_one(table), how.progress)
     return DistanceTable(values if places is None else values[:, places], rows, columns, graph)
-
-
-def _different(targets: Integers, every: bool) -> tuple[Integers, Integers | None, Integers | None]:
-    """(targets as given, each once or None for all vertices, the column of each as given or None if none repeats)."""
-    if every:
-        return targets, None, None
-    once, places = np.unique(targets, return_inverse=True)
-    return (targets, targets, None) if len(once) == len(targets) else (targets, once, places)
 
 
 def _dtype(name: str, weighted: bool) -> np.dtype[Any]:
