@@ -22,7 +22,7 @@ from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import flag, one_of
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Integers
+from hopwave.planning.jobs import Floats
 from hopwave.planning.many_sources import Sweep
 from hopwave.results.accessibility import DistanceTable
 
