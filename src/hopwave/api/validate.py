@@ -275,7 +275,7 @@ def _judge_arcs(
     graph: Graph, levels: Array, tree: Array | None, is_source: Array, limit: int | None, failures: dict[str, list[str]]
 ) -> None:
     """Rules 3, 4 and 5 (without a tree: rule 2), which need one pass over all arcs."""
-    skipping, leaving = [], []  # arcs that break rules 3 and 4
+    skipping, leaving = list[Array](), list[Array]()  # arcs that break rules 3 and 4
     found = is_source.copy()  # with a tree: the link to the predecessor is an arc; else: a neighbour is one level above
     for tail, head in _arcs(graph):
         from_level, to_level = levels[tail], levels[head]
