@@ -24,8 +24,7 @@ from hopwave.linalg import elementwise, products
 from hopwave.linalg.algorithms.operands import check_lengths, check_weights
 from hopwave.linalg.algorithms.power import check_rounds, not_settled
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
-from hopwave.linalg.masking import Writes, Writing, allowed_places, choose, let_through, write, writing
-from hopwave.linalg.placing import assign
+from hopwave.linalg.masking import Writes, Writing, allowed_places, assign, choose, let_through, write, writing
 from hopwave.linalg.products import arithmetic
 from hopwave.linalg.products import reduce as reduce_own
 from hopwave.planning.jobs import Direction
