@@ -13,8 +13,7 @@ SHARE_OF_LOOK = 16  # a look for a triangle goes through this part of all arcs a
 
 @outer
 def look_at_arcs(indptr, indices, levels, tree, limit, found, end, size, board):
-    """found[v] = 1 if an arc leads to v from its predecessor, or without a tree from the level above it; board[FOUND]
-    counts arcs that skip a level or lead out of the reached vertices."""
+    """found[v] = 1 if an arc from its predecessor, or a level above, leads to v; board[FOUND] counts wrong arcs."""
     wrong = 0
     while True:
         begin = atomic_add(board, NEXT_CHUNK, size)

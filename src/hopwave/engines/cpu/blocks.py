@@ -127,8 +127,7 @@ def join_tree(order, parent, first, size, low, high, above):
 
 @outer
 def join_rows(indptr, indices, parent, above, sampled, skip, end, chunk, board):
-    """Join the ends of edges that are not in the tree: the first arcs of each row, or the others, except in rows of the
-    set `skip`: each of their arcs has a reverse elsewhere, or joins nothing new."""
+    """Join the ends of edges outside the tree: the first arcs of each row, or the others, except of the set `skip`."""
     while True:
         begin = atomic_add(board, NEXT_CHUNK, chunk)
         if begin >= end:

@@ -64,8 +64,7 @@ def add_scaled(mantissa, exponent, more, power):
 
 @inner
 def recount(indptr, indices, level, mantissa, exponent, queue, end, step):
-    """σ of queue[:end] as mantissa · 2^exponent; the queue is in the order of levels, each `step` after the one before;
-    rows are those of the arcs by which a search came."""
+    """σ of queue[:end], in the order of levels, as mantissa · 2^exponent; a level is `step` after the one before."""
     noinline()
     first = level[queue[0]]
     for i in range(end):

@@ -60,8 +60,7 @@ def flush(heads, tails, kept, found, parents, board):
 
 @outer
 def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
-    """The heads of the frontier's rows that were not sent before, each with the row it was met in; board[TAIL] counts.
-    Their bits in sent are set."""
+    """Unsent heads of the frontier's rows, each with the row it was met in; board[TAIL] counts, `sent` is set."""
     kept_heads, kept_tails = np.empty(BUFFER, found.dtype), np.empty(BUFFER, parents.dtype)
     kept = 0
     while True:

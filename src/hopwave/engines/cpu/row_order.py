@@ -109,10 +109,7 @@ def close_blocks(indptr, indices, tails, heads, ends, points):
 
 @outer
 def peel(indptr, indices, left, order):
-    """Kahn (1962): list vertices all of whose predecessors are listed, first found first; return how many.
-
-    left: per vertex, the arcs from vertices that are not listed yet.
-    """
+    """Kahn (1962): list vertices without arcs from unlisted ones (`left`), first found first; return how many."""
     tail = 0
     for v in range(len(left)):
         if left[v] == 0:

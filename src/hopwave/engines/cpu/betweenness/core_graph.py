@@ -74,10 +74,7 @@ def places(vertices: Any, n: int) -> Any:
 
 
 def arrays_of(compiled, *arguments):
-    """The result of a compiled function that returns several arrays.
-
-    Ctrl-C while Numba makes the first of them ends the call as a SystemError; here it is KeyboardInterrupt again.
-    """
+    """compiled(…), several arrays. Ctrl-C while Numba makes the first ends as a SystemError; here it is itself."""
     try:
         return compiled(*arguments)
     except SystemError as error:
@@ -139,12 +136,7 @@ def chained_arcs(indptr: Any, heads: Any, ends: Any) -> Any:
 
 @outer
 def grow_batches(indptr, heads, chained, most):
-    """Core vertices in batches of neighbours: vertices in order, and where batches begin.
-
-    A batch needs the rows of all ends of its chains: it grows by the neighbour that needs the fewest new rows, of those
-    that wait longest. In a batch, vertices are in the order of a depth-first search: half of the arcs then lead into
-    the same 32 bytes.
-    """
+    """Core vertices in batches that share rows, each in depth-first order (cache lines); and where batches begin."""
     n = indptr.size - 1
     order, taken, begins = np.empty(n, np.int64), np.zeros(n, np.bool_), [0]
     waiting, waits, row = np.empty(n, np.int64), np.full(n, -1, np.int64), np.full(n, -1, np.int64)

@@ -24,10 +24,7 @@ AHEAD = np.uint64(12)  # vertices: the adjacency list of the vertex that many pl
 
 @inner
 def search(C, e, low, high, d, s, order, buckets, following, vertices):
-    """Fill d and s for the vertices of a component, [low, high), and list them by distance. Returns the largest s.
-
-    Dial's buckets, no wider than the shortest arc: all vertices of a bucket are final, and so are their predecessors.
-    """
+    """Fill d and s for the vertices [low, high) by Dial's buckets, and list them by distance. Returns the largest s."""
     noinline()
     indptr, heads, lengths, counts, shift = C.indptr, C.heads, C.lengths, C.counts, C.shift
     for v in range(np.uint64(low), np.uint64(high)):
@@ -138,8 +135,7 @@ def way_to(code, i, near, far, d, s, other_d, other_s):
 
 @inner
 def enter(C, q, h, amount, paths_x, share_x, paths_y, share_y, into):
-    """Let `amount` enter a chain by both ends; one inner vertex may be as near by either, at h/2 from x. Returns what
-    each end passes on, per unit."""
+    """Let `amount` enter a chain by both ends, equally far at h/2 from x. Returns what each passes on, per unit."""
     twice, taken, begin_x = C.twice, C.taken, C.begin[q]
     found = np.int64(C.table[C.table_begin[q] + (h >> C.table_shift[q])])
     while twice[begin_x + found] < h:
@@ -247,8 +243,7 @@ def around(C, p, de, se, T, single, into):
 
 @inner
 def straight(C, p, distance, paths, starts, ends):
-    """Pairs of inner vertices of one chain p that stay inside: where they begin and end. `distance`, `paths`: between
-    the ends of the chain, through the core."""
+    """Pairs of inner vertices that stay inside chain p. `distance`, `paths`: between its ends, through the core."""
     noinline()
     begin, size, placed = C.begin[p], C.size[p], (C.begin[p] >> 1) - (p >> 1)  # placed: inner vertices before
     starts, ends = starts[placed : placed + size], ends[placed : placed + size]

@@ -82,8 +82,7 @@ def add_source(indptr, indices, own, found, load, scores):
 
 @inner
 def share_of_group(indptr, indices, own, found, shared):
-    """Σ over the targets of a search of the part of their shortest paths that touches the group. τ: the other part.
-    If counts in one level differ by more than 2^1400, those of the rarest are approximate."""
+    """Σ over the targets of a search of the share of their shortest paths that touches the group; τ: the others."""
     noinline()
     level, order, sigma, tau, member = own.level, own.order, own.sigma, own.tau, shared.member
     s = order[0]

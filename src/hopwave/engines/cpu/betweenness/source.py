@@ -30,10 +30,7 @@ from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD
 
 @inner
 def push_counting(A, own, begin, end, used, arcs):
-    """One level forward, by the arcs that leave it. Returns the new ends of the queue and of the recorded successors.
-
-    arcs: whether successors are recorded as arc numbers. Prefetches are those of search/steps.push_alone.
-    """
+    """One level forward, by the arcs that leave it. Returns the new ends of queue and successors (arcs if `arcs`)."""
     noinline()
     indptr, indices, sigma = A.indptr, A.indices, own.sigma
     queue, starts, successors = own.queue, own.starts, own.successors
@@ -252,10 +249,7 @@ def back_by_successors(A, own, begin, end, row, squares, extra, demand, targets,
 
 @inner
 def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, demand, targets):
-    """δ of a level that was pulled, queue[begin:end], from the next one, queue[end:stop]. Returns Σ δ.
-
-    gather: whether vertices gather from their successors, as `edges` requires; else successors scatter to them.
-    """
+    """δ of a pulled level, queue[begin:end], gathered or scattered from the next one, queue[end:stop]. Returns Σ δ."""
     noinline()
     sigma, gathered, queue = own.sigma, own.gathered, own.queue
     total = 0.0
@@ -314,10 +308,7 @@ def last_level(own, begin, end, row, extra, demand, targets):
 
 @inner
 def backward(A, own, shared, demand, count, row, squares):
-    """Add δ to row, from the last level back to the source, and δ² to squares unless that is empty.
-
-    Returns Σ δ, and what it must be: Σ (d - 1) over the targets.
-    """
+    """Add δ to row, and δ² to squares unless that is empty. Returns Σ δ, and what it must be: Σ (d - 1)."""
     sigma, queue, levels, targets = own.sigma, own.queue, own.levels, shared.targets
     edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
     cached = shared.limits.cached

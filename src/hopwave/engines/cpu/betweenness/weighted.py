@@ -202,10 +202,7 @@ def predecessors_of(before, v, is_source, tails, arcs):
 
 @inner
 def sequence(own, settled):
-    """The settled vertices, successors before predecessors; fewer than settled if arcs form a cycle.
-
-    Also returns for every vertex how many successors it still waits for.
-    """
+    """Settled vertices, successors first (fewer if arcs form a cycle), and how many successors each still waits for."""
     noinline()
     order, before, n = own.order, own.before, own.distance.size
     unready, backwards = np.zeros(n, np.int64), np.empty(settled, np.uint32)

@@ -105,10 +105,7 @@ def by_level(A, W, board, kind, level, flags, arcs, threads):
 
 @inner
 def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
-    """Carry values from one level to the next one or the one before, along its sorted arcs.
-
-    Returns False if nothing was done: sorting would take longer, or there is no room for that many arcs.
-    """
+    """Carry values to a neighbouring level along sorted arcs. False if sorting takes longer or there is no room."""
     noinline()
     levels, buckets, threads = W.levels, np.int64(W.runs.shape[0]), limits.threads
     arcs, fewer = levels[level, ARCS], levels[from_level, ARCS]
@@ -125,8 +122,7 @@ def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
 
 @inner
 def settle(W, level, bound, bits):
-    """Scale a counted level down if its successors might overflow, as betweenness/source.py does. Returns a bound on
-    the exponents of its counts, or -1 if it is too wide."""
+    """Scale a counted level down if its successors might overflow. Returns a bound on exponents; -1: too wide."""
     if bound + 2 * bits <= LARGEST:
         return bound + bits
     begin, end = W.levels[level, BEGINS], W.levels[level + 1, BEGINS]
@@ -137,10 +133,7 @@ def settle(W, level, bound, bits):
 
 @inner
 def way_out(A, W, board, source, limits, rule):
-    """Path counts, level after level. Returns the number of levels, or 0 if one is too wide for float64.
-
-    `counted` is the last level whose paths are counted: a pulled level is counted as it is found, a pushed one later.
-    """
+    """Find levels, and count paths up to level `counted`. Returns how many levels; 0 if one is too wide for float64."""
     noinline()
     queue, levels, sums = W.queue, W.levels, W.sums
     n, words, threads, bits = W.parent.size, np.int64(W.visited.size), limits.threads, limits.degree_bits

@@ -176,11 +176,7 @@ def pull_counting(A, W, board, me, level):
 
 @inner
 def sort_arcs(A, W, board, me, level, flags, bucket_bits):
-    """The values of a level's vertices, once for every arc, sorted by the bucket (a range of vertices) of the vertex
-    that gets it, and then in the order of the givers: `runs` tells where those of each bucket begin.
-
-    If there is no room for all, the job counts as having FOUND something.
-    """
+    """A level's values, once per arc, sorted by the bucket that gets them (see runs). FOUND: there is no room."""
     noinline()
     indptr, indices, sign = A.in_indptr, A.in_indices, -1.0
     if flags & OUTWARDS:
@@ -233,10 +229,7 @@ def walk_arcs(indptr, indices, vertices, count, cursor, bits, given, sign, gette
 
 @inner
 def add_sorted(A, W, board, me, level, flags, bucket_bits):
-    """A level's vertices get the sorted values: path counts, or on the way back shares, with which they are finished.
-
-    Vertices of other levels get some as well; nobody reads these.
-    """
+    """A level's vertices get the sorted path counts or shares. Other vertices get some as well; nobody reads these."""
     noinline()
     getters, values, runs, gathered, buffer = W.getters, W.values, W.runs, W.gathered, W.buffers[me]
     counted, n, bits, region = W.sigma[level % 2], np.uint64(W.parent.size), np.uint64(bucket_bits), me

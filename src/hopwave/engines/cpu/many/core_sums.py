@@ -114,10 +114,7 @@ SUMMED = INNER | {"fastmath": {"reassoc", "nnan", "nsz"}}
 
 @njit(**SUMMED)
 def add_distances(ra, near, rb, far, weight, height, begin, end, total):
-    """`total` + Σ d, and the greatest d, from a vertex to a range of vertices and their trees.
-
-    Σ takes every vertex of a tree as if it were at the root: depths are added elsewhere.
-    """
+    """`total` + Σ d, and the greatest d, to a range of vertices; a tree counts as if all of it were at its root."""
     noinline()
     ra, rb, weight, height = ra[begin:end], rb[begin:end], weight[begin:end], height[begin:end]
     greatest = ra.dtype.type(0)

@@ -86,8 +86,7 @@ def zeros_table(registers):
 
 @outer
 def unite_rows(rows, counters, sums, step, unit, empty, scale, end, chunk, board):
-    """One step: unite the counters of all rows with those of neighbours that changed; board[FOUND] counts those that
-    grew. unit: 1 in the sums of 2^-r; empty: what registers that are 0 add to z."""
+    """One step: unite every row's counter with those of changed neighbours; board[FOUND] counts those that grew."""
     indptr, indices = uncounted(rows)
     now, later, words, changed, fresh = uncounted(counters)
     above, zeros, size, total, inverse = uncounted(sums)

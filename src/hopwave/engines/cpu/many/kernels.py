@@ -82,8 +82,7 @@ def push_wide(indptr, indices, seen, front, fresh, active, size, found):
 
 @inner
 def pull_wide(in_indptr, in_indices, seen, front, fresh, full, low, high, found):
-    """Vertices [low, high) that lack lanes look for them in their neighbours. Returns how many found some, and the arcs
-    checked."""
+    """Vertices [low, high) look for missing lanes in neighbours. Returns how many found some, and arcs checked."""
     noinline()
     tail, checked = 0, 0
     for v in range(np.uint64(low), np.uint64(high)):
@@ -122,10 +121,7 @@ def settle(A, own, fresh, found, tail, depth):
 
 @inner
 def count_lanes(fresh, found, tail, lanes):
-    """Add to lanes[i] how many of the found have bit i: bits k, k + 8, …, k + 56 together, one per byte.
-
-    A byte holds up to 255, so that many vertices are counted at a time.
-    """
+    """Add to lanes[i] how many of the found have bit i: bits k, k + 8, … at once, one per byte, of up to 255 words."""
     noinline()
     some = np.empty(MOST_IN_BYTE, np.uint64)
     for begin in range(0, tail, MOST_IN_BYTE):
@@ -212,8 +208,7 @@ def all_lanes(count):
 
 @inner
 def begin_lanes(shared, first, count, front, active):
-    """Set the bits of `count` sources from number `first` on. Returns how many vertices these are, and how many pairs
-    of source and vertex their searches can find."""
+    """Set the bits of `count` sources. Returns how many vertices these are, and how many pairs they can find."""
     size, left = 0, 0
     for lane in range(count):
         s = shared.sources[first + lane]

@@ -339,10 +339,7 @@ def neighbourhood_rank(loaded):
 
 @outer
 def neighbourhoods(indptr, indices, order):
-    """Fill order with all vertices: every 64 are grown around their first by breadth-first search, next to the last 64.
-
-    Sources that lie close together are active for the same vertices at almost the same time.
-    """
+    """Fill order with all vertices: every 64 are grown by breadth-first search, next to the last 64."""
     n = order.size
     state = np.zeros(n, np.uint8)  # 1: waiting, next to a placed vertex; 2: placed
     waiting = np.empty(n, np.uint32)

@@ -182,10 +182,7 @@ ENDLESS = np.uint64(1 << 62)
 
 @inner
 def settle(A, d, own, source, limit, wanted, ahead):
-    """Fill d with the distances up to the limit, and order with the vertices there. Returns how many they are.
-
-    The search ends when it has settled `ahead` wanted vertices, unless that is −1.
-    """
+    """Fill d up to the limit, or to `ahead` wanted vertices (−1: all), and order. Returns how many are settled."""
     noinline()
     indptr, indices, lengths, per_length = A.short.indptr, A.short.indices, A.short.lengths, A.per_length
     first, marks, vertex, key = own.waiting.first, own.waiting.marks, own.waiting.vertex, own.waiting.key
