@@ -21,7 +21,7 @@ TOOLS = ["pytest==8.*", "pytest-xdist==3.5.*", "hypothesis"]
 LEFT_OUT = ("site", "house", "mpi", "engines/cuda/test_kernels.py", "engines/cuda/linalg/test_linalg_kernels.py")
 NEED_NEWER = (  # tests that need newer libraries, or compare with their newer definitions
     "io/test_io_roundtrip.py::test_matrix_market_agrees_with_scipy",
-    "cli/test_cli_bc.py::test_options_as_networkx",
+    "cli/test_cli_scores.py::test_options_as_networkx",
     "algorithms/betweenness_sampling/test_source_bounds.py::test_samples_are_those_of_networkx_and_travel",
     "house/test_oracle.py::test_samples_are_scaled_as_networkx_does",
     "fuzz/test_fuzz.py::test_inputs[graphs]",
