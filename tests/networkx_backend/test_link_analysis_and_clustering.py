@@ -12,30 +12,31 @@ import served
 
 from hopwave.networkx_backend.dispatch import SINCE_3_7
 
-Calls = list[Callable[[list[Any]], dict[str, Any]]]  # the nodes of a graph → arguments
 EXACT = {"tol": 1e-9, "max_iter": 400}
-RANKS: Calls = [
-    lambda nodes: EXACT | {"weight": "km"},
-    lambda nodes: EXACT | {"weight": None, "alpha": 0.5},
-    lambda nodes: EXACT | {"personalization": {v: 1 + i % 3 for i, v in enumerate(nodes[:2])}},
-    lambda nodes: EXACT | {"nstart": dict.fromkeys(nodes, 2), "dangling": dict.fromkeys(nodes[-2:], 1)},
-    lambda nodes: {"personalization": {"nobody": 1}},
-    lambda nodes: {"tol": 0, "max_iter": 3},
-    lambda nodes: {"max_iter": 0},
-]
-STARTS: Calls = [
+STARTS: list[Callable[[list[Any]], dict[str, Any]]] = [  # the nodes of a graph → arguments
     lambda nodes: {"nstart": {v: 1 + i % 3 for i, v in enumerate(reversed(nodes))}, "weight": "km"},
     lambda nodes: {"nstart": dict.fromkeys(nodes, 0), "max_iter": 3},
     lambda nodes: {"max_iter": 0},
 ]
-EIGENVECTOR: Calls = [lambda nodes: {"max_iter": 30}, lambda nodes: {"weight": "km"}, *STARTS]
-KATZ: Calls = [  # α is no power of ten: otherwise rounding would decide whether changes of 1e-6 are below tol
-    lambda nodes: {"alpha": 0.013, "weight": "km", "max_iter": 40},
-    lambda nodes: {"alpha": 0.11, "normalized": False, "beta": 0.5, "max_iter": 40},
-    lambda nodes: {"alpha": 0.11, "beta": {v: i for i, v in enumerate(nodes)}, "max_iter": 40},
-    lambda nodes: {"alpha": 0.11, "beta": {"nobody": 1}},
-    *[lambda nodes, call=call: {"alpha": 0.11, "max_iter": 40} | call(nodes) for call in STARTS],
-]
+CALLS: dict[Any, list[Callable[[list[Any]], dict[str, Any]]]] = {
+    nx.pagerank: [
+        lambda nodes: EXACT | {"weight": "km"},
+        lambda nodes: EXACT | {"weight": None, "alpha": 0.5},
+        lambda nodes: EXACT | {"personalization": {v: 1 + i % 3 for i, v in enumerate(nodes[:2])}},
+        lambda nodes: EXACT | {"nstart": dict.fromkeys(nodes, 2), "dangling": dict.fromkeys(nodes[-2:], 1)},
+        lambda nodes: {"personalization": {"nobody": 1}},
+        lambda nodes: {"tol": 0, "max_iter": 3},
+        lambda nodes: {"max_iter": 0},
+    ],
+    nx.eigenvector_centrality: [lambda nodes: {"max_iter": 30}, lambda nodes: {"weight": "km"}, *STARTS],
+    nx.katz_centrality: [  # α is no power of ten: otherwise rounding would decide whether changes of 1e-6 are below tol
+        lambda nodes: {"alpha": 0.013, "weight": "km", "max_iter": 40},
+        lambda nodes: {"alpha": 0.11, "normalized": False, "beta": 0.5, "max_iter": 40},
+        lambda nodes: {"alpha": 0.11, "beta": {v: i for i, v in enumerate(nodes)}, "max_iter": 40},
+        lambda nodes: {"alpha": 0.11, "beta": {"nobody": 1}},
+        *[lambda nodes, call=call: {"alpha": 0.11, "max_iter": 40} | call(nodes) for call in STARTS],
+    ],
+}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -43,7 +44,7 @@ def test_ranks_are_those_of_networkx() -> None:
     draw, asked = random.Random(1), 0
     for _ in range(20):
         G, about = served.drawn_graph(draw)
-        for ask, calls in ((nx.pagerank, RANKS), (nx.eigenvector_centrality, EIGENVECTOR), (nx.katz_centrality, KATZ)):
+        for ask, calls in CALLS.items():
             for call in calls:
                 found, right = (
                     served.answer(lambda ask=ask, call=call, by=by: ask(G, **call(list(G)), backend=by))  # noqa: B023

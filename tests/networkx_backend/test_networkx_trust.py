@@ -12,10 +12,6 @@ import pytest
 import hopwave as hw
 from hopwave import GraphError
 
-served = pytest.mark.skipif(
-    "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
-)
-
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "subgraph": lambda G: G.subgraph(range(40)),
     "edges": lambda G: G.edge_subgraph(list(G.edges)[:90]),
@@ -27,9 +23,8 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@served
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs are saved to cache")
+@pytest.mark.usefixtures("quiet")
 def test_a_view_is_converted_anew_after_its_graph_changed(view: str) -> None:
     G = nx.gnp_random_graph(50, 0.1, seed=3, directed=True)
     shown = VIEWS[view](G)
@@ -43,7 +38,6 @@ def test_a_view_is_converted_anew_after_its_graph_changed(view: str) -> None:
     assert list(found) == list(shown)
 
 
-@served
 @pytest.mark.filterwarnings("error")
 def test_a_graph_that_is_no_view_is_still_converted_once() -> None:
     G = nx.gnp_random_graph(50, 0.1, seed=3)
@@ -54,8 +48,7 @@ def test_a_graph_that_is_no_view_is_still_converted_once() -> None:
         nx.betweenness_centrality(G, backend="hopwave")
 
 
-@served
-@pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs are saved to cache")
+@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
 def test_an_attribute_that_was_changed_in_place_counts(kind: Any) -> None:
     """NetworkX does not notice it, and keeps the converted graph."""

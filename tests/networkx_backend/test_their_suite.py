@@ -20,12 +20,8 @@ TESTS = (  # run in one process, since starting one takes seconds
     *("algorithms/link_analysis", "algorithms/components", "algorithms/connectivity/tests/test_connectivity.py"),
     *("algorithms/tests/test_dag.py", "algorithms/tests/test_distance_measures.py", "algorithms/tests/test_wiener.py"),
     *("algorithms/tree/tests/test_distance_measures.py", "algorithms/tests/test_distance_regular.py"),
-    *(
-        "algorithms/tests/test_efficiency.py",
-        "algorithms/tests/test_simple_paths.py",
-        "algorithms/tests/test_cluster.py",
-        "algorithms/tests/test_core.py",
-    ),
+    *("algorithms/tests/test_efficiency.py", "algorithms/tests/test_simple_paths.py"),
+    *("algorithms/tests/test_cluster.py", "algorithms/tests/test_core.py"),
     *("algorithms/community/tests/test_quality.py", "generators/tests/test_ego.py"),
 )
 LEFT_OUT = (  # files whose tests call nothing that hopwave serves

@@ -88,16 +88,6 @@ def result(call: Callable[..., Any], **how: Any) -> Any:
         return type(error)
 
 
-def test_functions_as_weights_are_left_to_networkx() -> None:
-    G = nx.path_graph(400)
-    for name, keyword in (("closeness_centrality", "distance"), ("diameter", "weight"), ("wiener_index", "weight")):
-        reason = backend.can_run(name, (G,), {keyword: lambda u, v, data: 2})
-        assert reason == f"{keyword} is a Python function, which compiled searches cannot call"
-        assert backend.can_run(name, (G,), {keyword: "km"}) is True
-    with nx.config(backend_priority=["hopwave"], fallback_to_nx=True):
-        assert nx.diameter(G, weight=lambda u, v, data: 2) == 798
-
-
 def test_attributes_are_kept_with_the_converted_graph() -> None:
     G = nx.MultiDiGraph([("a", "b", {"km": 2.5}), ("a", "b", {"km": 1.5}), ("b", "c", {"m": 7}), ("c", "a", {})])
     H = convert_from_nx(G, edge_attrs={"km": 1, "m": 2})
@@ -114,16 +104,16 @@ def test_attributes_are_kept_with_the_converted_graph() -> None:
     assert whole.lengths_of("km").values.tolist() == [1.5, 1.0, 1.0]
 
 
-def test_what_paths_leave_to_networkx() -> None:
+def test_what_only_the_lengths_tell_is_left_to_networkx() -> None:
     G = nx.path_graph(30)
-    for name in ("shortest_path", "single_source_dijkstra"):
-        reason = backend.can_run(name, (G, 0), {"weight": lambda u, v, data: 2})
-        assert reason == "weight is a Python function, which compiled searches cannot call"
-    reason = backend.can_run("shortest_path", (G, 0), {"weight": "km", "method": "bellman-ford"})
-    assert reason == "Bellman-Ford's order of results is not Dijkstra's; hopwave runs method='dijkstra'"
-    assert backend.can_run("shortest_path", (G, 0), {"method": "bellman-ford"}) is True
     G.add_edge(0, 29, weight=-1)
     with nx.config(backend_priority=["hopwave"], fallback_to_nx=True):
-        for call in (nx.single_source_dijkstra, nx.all_pairs_dijkstra_path, nx.all_pairs_dijkstra):
+        for call in (lambda: nx.single_source_dijkstra(G, 0), lambda: nx.all_pairs_dijkstra(G)):
             with pytest.raises(ValueError, match="Contradictory paths"):
-                list(call(G) if call is not nx.single_source_dijkstra else call(G, 0))
+                list(call())
+        assert nx.diameter(nx.path_graph(400), weight=lambda u, v, data: 2) == 798
+    with pytest.raises(NotImplementedError, match="raised NotImplementedError"):  # not when the first path is read
+        nx.shortest_simple_paths(G, 0, 1, weight="weight", backend="hopwave")
+    paths = nx.shortest_simple_paths(G, 0, "nowhere", backend="hopwave")
+    with pytest.raises(nx.NodeNotFound, match="node nowhere not in graph"):
+        next(paths)  # not before, as in NetworkX

@@ -57,7 +57,6 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {  # panel → example →
 
 app = typer.Typer(
     name="hopwave",
-    cls=options.Group,
     help="Distances and centralities of large graphs: searches, shortest paths, betweenness, closeness, PageRank.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # main() prints the error
@@ -73,7 +72,7 @@ for panel, commands in COMMANDS.items():
             made.callback(epilog=more["epilog"])(options.typed(command))
             app.add_typer(made, name=name, rich_help_panel=panel)
         else:
-            app.command(name, cls=options.Command, **more)(options.typed(command))
+            app.command(name, **more)(options.typed(command))
 app.command("plan", hidden=True)(options.typed(benchmarks.plans))  # `hopwave plan xbfs` reads as well
 
 
@@ -90,7 +89,8 @@ def _version(wanted: bool) -> None:
 def _options(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.", metavar=" "),
     ] = False,
 ) -> None:
     command, started = context.invoked_subcommand, mpi.copies()

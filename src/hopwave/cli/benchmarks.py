@@ -1,8 +1,7 @@
 """`hopwave plans`, `bench`, `graph500`, `gap` and `paper`: the published algorithms, checked and timed.
 
-bench times plans in turn, round after round, so that other work on the machine slows all of them alike. Two plans get
-different places only if their times do not overlap (`placed`). gap runs the six kernels of the GAP benchmark suite by
-its rules (Beamer, Asanović and Patterson, 2015); reading, compiling and preparing the graph are not timed.
+bench times plans in turn, round after round, so that other work on the machine slows all of them alike. gap runs the
+six kernels of the GAP benchmark suite by its rules (Beamer, Asanović and Patterson, 2015).
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from hopwave.checks.options import check_thread_count
 from hopwave.cli import terminal
 from hopwave.cli.files import Reading, load
 from hopwave.errors import EngineError, GraphError, PlanError
+from hopwave.generate.parameters import check_whole
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.plan import Plan
@@ -83,10 +83,7 @@ def plans(plan: str | None = None, *, markdown: bool = False, as_json: bool = Fa
 
 @dataclass(frozen=True)
 class Timed:
-    """A plan's time per source: `seconds` is the median of its rounds, `low` and `high` are the quartiles.
-
-    If the plan was not timed, `seconds` is None, and `note` says why.
-    """
+    """A plan's seconds per source: the median of its rounds and the quartiles; without a time, `note` says why."""
 
     plan: str
     seconds: float | None = None
@@ -163,9 +160,9 @@ def measured(
     with Meter(title, len(plans) * (1 + rounds), None) as meter:
         for number, plan in enumerate(plans):
             try:
-                wrong = check_searches(graph, plan, starts, where) if task == "search" else ""
-                if task == "betweenness":
-                    once(graph, plan, starts, where)  # raises an error if the run fails its certificate
+                # A run of betweenness that fails its certificate raises an error.
+                found = (check_searches if task == "search" else once)(graph, plan, starts, where)
+                wrong = found if isinstance(found, str) else ""
             except (EngineError, PlanError) as error:
                 wrong = str(error)
             if wrong:
@@ -185,10 +182,7 @@ def measured(
 
 
 def placed(rows: list[Timed]) -> list[Timed]:
-    """The plans in the order of their times, with places; plans without a time come last.
-
-    A place begins with its fastest plan. Plans whose times overlap with the times of that plan share its place: the
-    difference may be noise.
+    """The plans in the order of their times, with places; those whose times overlap with the first of a place share it.
 
     >>> rows = [Timed("a", 3.0, 2.0, 4.0), Timed("b", 2.5, 2.4, 2.6), Timed("c", 9.0, 8.0, 9.5), Timed("d", note="no")]
     >>> [(row.plan, row.place) for row in placed(rows)]
@@ -215,7 +209,7 @@ def check_searches(graph: Graph, plan: Plan, starts: list[Any], where: dict[str,
 
 
 def time_searches(graph: Graph, plan: Plan, starts: list[Any], where: dict[str, Any]) -> float:
-    """The median time over the sources, so that a few searches slowed by other work do not count."""
+    """The median time over the sources."""
     spent = []
     for source in starts:
         began = time.perf_counter()
@@ -242,12 +236,12 @@ def ranked(rows: Sequence[Timed], arcs: float, sources: int, rounds: int) -> Any
     titles = ("place", "plan", "ms", "±", "GTEPS", "")
     made = terminal.table("Plans on this graph", *titles, numbers=(0, 2, 3, 4), caption=caption)
     for row in rows:
-        if row.seconds is None:
-            made.add_row("–", row.plan, "–", "–", "–", row.note)
-            continue
-        spread = f"{100 * (row.high - row.low) / (2 * row.seconds):.0f} %"  # half of the quartiles' distance
-        numbers = terminal.milliseconds(row.seconds), spread, f"{arcs / row.seconds / 1e9:.3f}"
-        made.add_row(str(row.place), row.plan, *numbers, terminal.bar(row.seconds / slowest, 30))
+        cells: tuple[Any, ...] = ("–", "–", "–", row.note)
+        if row.seconds is not None:
+            spread = f"{100 * (row.high - row.low) / (2 * row.seconds):.0f} %"  # half of the quartiles' distance
+            bar = terminal.bar(row.seconds / slowest, 30)
+            cells = terminal.milliseconds(row.seconds), spread, f"{arcs / row.seconds / 1e9:.3f}", bar
+        made.add_row(str(row.place or "–"), row.plan, *cells)
     return made
 
 
@@ -289,17 +283,17 @@ def graph500(
     about = dict(outcome.about)
     if outcome.waiting_share is not None:
         about["waiting_share"] = round(outcome.waiting_share, 4)
+    searches = (*outcome.searches, *outcome.paths)
     if prints and as_json:
         facts = {"valid": outcome.valid, "wall_seconds": time.perf_counter() - began, **about}
         terminal.emit({**outcome.values(), **facts})
     elif prints:
-        for line in outcome.lines():
-            terminal.line(line)
         words = ", ".join(f"{key} {value}" for key, value in about.items())
-        count = len(outcome.searches) + len(outcome.paths)
-        terminal.line(f"validation: {'passed' if outcome.valid else 'FAILED'}, {count} searches ({words})")
+        verdict = f"validation: {'passed' if outcome.valid else 'FAILED'}, {len(searches)} searches ({words})"
+        for line in (*outcome.lines(), verdict):
+            terminal.line(line)
     if not outcome.valid:
-        bad = next(one for one in (*outcome.searches, *outcome.paths) if one.broken)
+        bad = next(one for one in searches if one.broken)
         failed = terminal.CheckFailed(f"the search from root {bad.root} broke the rules: {', '.join(bad.broken)}")
         failed.everywhere = ranks
         raise failed
@@ -359,23 +353,14 @@ Trials = tuple[list[Callable[[], Any]], Callable[[int, Any], str], str]
 @contextmanager
 def threads_of(threads: int | None) -> Iterator[None]:
     """Let functions without threads= use that many."""
-    before = os.environ.get("HOPWAVE_NUM_THREADS")
+    before = os.environ.copy()
     if threads is not None:
         os.environ["HOPWAVE_NUM_THREADS"] = str(threads)
     try:
         yield
     finally:
-        if threads is not None:
-            os.environ.pop("HOPWAVE_NUM_THREADS")
-            if before is not None:
-                os.environ["HOPWAVE_NUM_THREADS"] = before
-
-
-def generated(scale: int, uniform: bool) -> Graph:
-    """GAP's two generated graphs, both undirected with 16 edges per vertex: Kronecker as in Graph500, and uniform."""
-    if uniform and not 0 <= scale <= 30:
-        raise GraphError(f"scale={scale} is out of range; it must be an integer from 0 to 30")
-    return hw.generate.uniform(1 << scale, 16) if uniform else hw.generate.kronecker(scale, 16)
+        os.environ.pop("HOPWAVE_NUM_THREADS", None)
+        os.environ.update(before)
 
 
 def pick_sources(graph: Graph, count: int) -> list[Any]:
@@ -388,9 +373,7 @@ def pick_sources(graph: Graph, count: int) -> list[Any]:
     return [graph.label(vertex) for vertex in drawn.tolist()][:count]
 
 
-def run_trials(
-    name: str, calls: list[Callable[[], Any]], check: Callable[[int, Any], str], checked: str
-) -> dict[str, Any]:
+def run_trials(name: str, calls: list[Any], check: Callable[[int, Any], str], checked: str) -> dict[str, Any]:
     """Time and check each call; the first one also runs before, to compile and prepare. A wrong result is an error."""
     first = calls[0]()
     spent, errors = [], []
@@ -430,10 +413,7 @@ def time_bfs(graph: Graph, count: int, device: str, threads: int | None) -> Tria
 
 
 def time_sssp(graph: Graph, count: int, device: str, threads: int | None) -> Trials:
-    """One search along weights per trial: no arc may lead nearer, and one must lead to each vertex that is reached.
-
-    Weights are the graph's, or random and equal in both directions of an edge.
-    """
+    """One search along weights, the graph's or random ones: no arc leads nearer, and one leads to each vertex."""
     sources = pick_sources(graph, count)
     if not graph.is_weighted:
         drawn = np.random.default_rng(graph.n).integers(0, LONGEST, graph.n)
@@ -465,13 +445,13 @@ def time_pr(graph: Graph, count: int, device: str, threads: int | None) -> Trial
         change = float(np.abs(after + (1 - ALPHA) / graph.n - x).sum())
         return "" if change < TOLERANCE else f"another round changes the ranks by {change:g}"
 
-    call = lambda: hw.pagerank(graph, ALPHA, tol=TOLERANCE / graph.n, device=device).scores  # noqa: E731
-    return [call] * count, check, "another round"
+    tol = TOLERANCE / graph.n
+    return [lambda: hw.pagerank(graph, ALPHA, tol=tol, device=device).scores] * count, check, "another round"
 
 
 def time_cc(graph: Graph, count: int, device: str, threads: int | None) -> Trials:
-    """Weak components, each time of a new graph, which has none cached. Checked: both ends of every arc are in the same
-    component, and a search from the lowest vertex of a component reaches all of it."""
+    """Weak components, each time of a new graph, which has none cached; a search from the lowest vertex of a component
+    must reach all of it, and no arc another component."""
     tail = arc_tails(graph)
     undirected = graph.to_undirected() if graph.directed else graph
     new = iter([Graph(graph.indptr, graph.indices, directed=graph.directed) for _ in range(count + 1)])
@@ -548,7 +528,12 @@ def gap(
         raise typer.BadParameter(f"--kernel {kernel} is not known; use {', '.join(KERNELS)} or all")
     if uniform and file is not None:
         raise typer.BadParameter("--uniform needs a generated graph; omit it, or pass --scale instead of a file")
-    graph = load(file, Reading()) if file is not None else generated(scale or 0, uniform)
+    if file is not None:
+        graph = load(file, Reading())
+    elif uniform:
+        graph = hw.generate.uniform(1 << check_whole("scale", scale, 0, 30))
+    else:
+        graph = hw.generate.kronecker(scale or 0)
     plain = graph.without_weights() if graph.is_weighted else graph  # only sssp uses weights
     results: dict[str, dict[str, Any]] = {}
     for name, (usual, _, made) in KERNELS.items():

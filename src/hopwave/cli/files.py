@@ -218,7 +218,10 @@ class Written:
 
     def check(self, plan: str = "auto", task: str = "search") -> None:
         """Raise an error for an unknown plan or a file that cannot be written; called before a large graph is read."""
-        if self.out not in (None, STREAM):
+        plot = getattr(self, "plot", None)
+        if plot is not None:
+            check(plot, PICTURES, "matplotlib", "plot")
+        if self.out is not None and self.out != STREAM:
             check(self.out, TABLES, "pyarrow" if self.out.suffix == ".parquet" else None, "io")
         if plan != "auto":
             hw.plan(plan, task)
@@ -257,11 +260,6 @@ class Drawn(Written):
 
     plot: Path | None = None
 
-    def check(self, plan: str = "auto", task: str = "search") -> None:
-        if self.plot is not None:
-            check(self.plot, PICTURES, "matplotlib", "plot")
-        super().check(plan, task)
-
 
 def check(path: Path, endings: tuple[str, ...], library: str | None, extra: str) -> None:
     """Raise an error if this file cannot be written: by its extension, its folder, or a library that is missing."""
@@ -288,10 +286,9 @@ def write_columns(path: Path, columns: Columns) -> None:
         with replacing(path, packed=name.endswith(".gz")) as stream:
             if name.endswith(".npz"):
                 # Objects are written as text: NumPy could only pickle them, and loading a pickle can run any code.
-                plain = {
-                    title: _text(column) if column.dtype == object else column for title, column in columns.items()
-                }
-                write_arrays(stream, plain, packed=True)
+                objects = {title: column.tolist() for title, column in columns.items() if column.dtype == object}
+                texts = {title: np.array(["" if x is None else str(x) for x in row]) for title, row in objects.items()}
+                write_arrays(stream, columns | texts, packed=True)
             elif name.endswith(".parquet"):
                 import pyarrow as pa
                 import pyarrow.parquet as pq
@@ -300,10 +297,8 @@ def write_columns(path: Path, columns: Columns) -> None:
             else:
                 _write_csv(stream, columns)
     except UnicodeEncodeError as error:
-        label = error.object[:40]
-        raise FormatError(
-            f"label {label!r} contains half of a surrogate pair, which is not text; write .npz", path
-        ) from None
+        wrong = f"label {error.object[:40]!r} contains half of a surrogate pair, which is not text; write .npz"
+        raise FormatError(wrong, path) from None
 
 
 def _write_csv(stream: IO[bytes], columns: Columns) -> None:
@@ -324,10 +319,6 @@ def _of_one_kind(column: npt.NDArray[Any]) -> Any:
     if kinds <= {str} or kinds <= {int}:
         return column.tolist()
     return [None if value is None else str(value) for value in column.tolist()]
-
-
-def _text(column: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
-    return np.array(["" if value is None else str(value) for value in column.tolist()], dtype=np.str_)
 
 
 # ------------------------------------------------------------------ pictures

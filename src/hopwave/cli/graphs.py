@@ -5,18 +5,20 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from hopwave import datasets
 from hopwave.api.memory_estimate import estimate_memory
 from hopwave.cli import options, terminal
 from hopwave.cli.files import STREAM, ReadingLengths, load, parsed, save, target
-from hopwave.errors import FormatError
+from hopwave.errors import FormatError, amount
 from hopwave.generate import Generator, Parameter, generators
 from hopwave.graph import Graph
 from hopwave.graph.statistics import IRREGULAR_DEGREE
@@ -54,7 +56,7 @@ def info(file: Path, reading: ReadingLengths, *, memory: bool = False, as_json: 
     if memory:
         shown = terminal.table("Peak memory", "function", "CPU", "GPU", numbers=(1, 2))
         for name, sizes in needed.items():
-            shown.add_row(name, *(terminal.size(sizes[device]) for device in DEVICES))
+            shown.add_row(name, *(amount(sizes[device]) for device in DEVICES))
         terminal.show(shown)
     if not graph.n:
         return
@@ -93,7 +95,7 @@ def described(graph: Graph) -> dict[str, str]:
         "kind": f"{kind}, {'vertices with labels' if graph.labels is not None else 'vertices numbered from 0'}",
         "vertices": f"{graph.n:,}",
         things: f"{graph.number_of_edges:,}",
-        "stored arcs": f"{graph.m:,} in {terminal.size(stored)}",
+        "stored arcs": f"{graph.m:,} in {amount(stored)}",
         "weights": ends,
         "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, maximum {stats.max_degree:,}",
         "shape": f"{stats.shape}: the maximum is {times:.3g} times the mean, and the busiest 1 % of the vertices have "
@@ -105,18 +107,13 @@ def described(graph: Graph) -> dict[str, str]:
 
 
 def begins_at_1(graph: Graph) -> bool:
-    """Whether vertex 0 is the only isolated vertex, as if ids begin at 1.
-
-    >>> begins_at_1(hw.Graph.from_edges([1, 2], [2, 3])), begins_at_1(hw.generate.path(3))
-    (True, False)
-    """
+    """Whether vertex 0 is the only isolated vertex, as if ids begin at 1."""
     return graph.labels is None and graph.stats().isolated == 1 and not graph.degrees[0] and not graph.in_degrees[0]
 
 
 def record(graph: Graph) -> dict[str, Any]:
     """A graph's statistics, for JSON."""
-    stats, weights = graph.stats(), graph.weights
-    about = None
+    stats, weights, about = graph.stats(), graph.weights, None
     if weights is not None:
         ends = (weights.min().item(), weights.max().item()) if len(weights) else (None, None)
         about = {"type": str(weights.dtype), "min": ends[0], "max": ends[1]}
@@ -158,7 +155,7 @@ def convert(
         terminal.emit(about | {"bytes": length, "labels_written": kept})
         return
     note = "; labels dropped" if graph.labels is not None and drop_labels else ""
-    written = f"{chosen.title}, {terminal.size(length)}"
+    written = f"{chosen.title}, {amount(length)}"
     terminal.line(f"wrote {out} ({written}): {terminal.sentence(graph, not drop_labels)}{note}")
 
 
@@ -228,20 +225,18 @@ def _list(as_json: bool) -> None:
 KINDS = {"int": int, "float": float, "bool": bool, "numbers": str}
 
 
-class Kinds(options.Group):
+class Kinds(TyperGroup):
     """One command per generator, made when it is called, so that a new generator needs no code here."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names, with hyphens for underscores."""
         return [_spelled(name) for name in generators()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, or None; click then reports an error."""
         found = generators().get(cmd_name.replace("-", "_"))
         if found is None:
             return None
         one = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
-        one.command(_spelled(found.name), cls=options.Command)(options.typed(_command(found)))
+        one.command(_spelled(found.name))(options.typed(_command(found)))
         return get_command(one)
 
 
@@ -259,13 +254,8 @@ def generate(ctx: typer.Context, *, listing: bool = False, as_json: bool = False
     if not listing:
         raise typer.BadParameter("no kind of graph given; 'hopwave generate --list' lists them")
     if as_json:
-        names = ("name", "kind", "required", "default")
         kinds = [
-            {
-                "name": one.name,
-                "summary": one.summary,
-                "options": [{name: getattr(parameter, name) for name in names} for parameter in one.parameters],
-            }
+            {"name": one.name, "summary": one.summary, "options": [vars(parameter) for parameter in one.parameters]}
             for one in generators().values()
         ]
         return terminal.emit({"generators": kinds})
@@ -281,11 +271,7 @@ def _command(kind: Generator) -> Callable[..., None]:
     """A command whose parameters are the output file, those of the generator, and how to write the file."""
 
     def command(
-        target_file: Path,
-        to_format: str | None,
-        write_options: list[str] | None,
-        as_json: bool,
-        **given: Any,
+        target_file: Path, to_format: str | None, write_options: list[str] | None, as_json: bool, **given: Any
     ) -> None:
         arguments = {name: value for name, value in given.items() if value is not None}
         target(target_file, to_format, as_json)
@@ -300,19 +286,18 @@ def _command(kind: Generator) -> Callable[..., None]:
         else:
             terminal.line(f"wrote {target_file}: {terminal.sentence(graph)}")
 
-    def one(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
-        return inspect.Parameter(name, options.KEYWORD, default=default, annotation=annotation)
-
-    own = [
-        one(parameter.name, KINDS[parameter.kind], inspect.Parameter.empty)
-        if parameter.required
-        else one(parameter.name, KINDS[parameter.kind] | None)  # None: the generator has its own default
-        for parameter in kind.parameters
-    ]
-    written = [one("to_format", str | None), one("write_options", list[str] | None), one("as_json", bool, False)]
-    out = inspect.Parameter("target_file", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Path)
-    command.__signature__ = inspect.Signature([out, *own, *written])  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in [out, *own, *written]}
+    one = partial(inspect.Parameter, kind=options.KEYWORD, default=None)
+    parameters = [inspect.Parameter("target_file", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Path)]
+    for own in kind.parameters:  # None: the generator has its own default
+        parameters.append(
+            one(own.name, default=inspect.Parameter.empty, annotation=KINDS[own.kind])
+            if own.required
+            else one(own.name, annotation=KINDS[own.kind] | None)
+        )
+    parameters += [one("to_format", annotation=str | None), one("write_options", annotation=list[str] | None)]
+    parameters += [one("as_json", default=False, annotation=bool)]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__doc__ = "\n".join([kind.summary, "", *map(_line, kind.parameters)])
     return command
 

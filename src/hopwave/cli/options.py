@@ -15,7 +15,6 @@ from functools import wraps
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 import hopwave as hw
 
@@ -45,24 +44,6 @@ SHARED = """
     plot @Output: Draw a picture: .png, .svg or .pdf.
     as_json --json @Output: Print one JSON object to stdout and nothing else.
 """
-
-
-class _PlainFlags:
-    """A command whose help shows flags without a type: newer versions of typer put <bool> behind each."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        for option in self.get_params(ctx):  # type: ignore[attr-defined]
-            if getattr(option, "is_flag", False):
-                option.metavar = " "
-        super().format_help(ctx, formatter)  # type: ignore[misc]
-
-
-class Command(_PlainFlags, TyperCommand):
-    """A command of hopwave."""
-
-
-class Group(_PlainFlags, TyperGroup):
-    """A command that contains commands."""
 
 
 def plan_names(incomplete: str) -> list[str]:
@@ -101,6 +82,8 @@ def annotated(kind: Any, name: str, is_argument: bool, words: list[str], text: s
     if kind is typer.Context:
         return kind
     more: dict[str, Any] = {"help": text}
+    if kind is bool or kind == bool | None:
+        more["metavar"] = " "  # newer versions of typer put <bool> behind each flag
     flags = [word for word in words if word.startswith("-")]
     if not any(flag.startswith("--") for flag in flags):
         flags.insert(0, f"--{name.replace('_', '-')}")

@@ -14,15 +14,7 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import files, terminal
 from hopwave.cli.files import Drawn, ReadingLengths, ReadingWeights, Written, load, timed, vertex
-from hopwave.results.scores import (
-    BetweennessResult,
-    EdgeBetweennessResult,
-    Scores,
-    VertexScores,
-    describe,
-    drawn,
-    widest_bound,
-)
+from hopwave.results.scores import Scores, VertexScores, describe, drawn, widest_bound
 
 
 def highest(result: Scores, top: int) -> list[tuple[Any, ...]]:
@@ -121,13 +113,26 @@ def bc(
     result, wall = timed("", lambda: ask(graph, **{k: v for k, v in arguments.items() if k not in skipped}))
     to.write(result, lambda path: files.draw_scores(path, result, top))
     given = ("k", "seed", "normalized", "cutoff", "weights", "endpoints", "epsilon", "method")
+    pairs, names = getattr(result, "pairs", None), (*result._heads, "betweenness", "bound")
     record = {name: arguments[name] for name in given} | {
         "delta": None if asked.epsilon is None and asked.k is None else asked.delta,
         "checkpoint": asked.checkpoint and str(asked.checkpoint),
-        **scored(result, top),
+        "scored": result._things,
+        "sources": result.sources,
+        "pairs": pairs,
+        "plan": result.plan.name,
+        "why": result.plan.why,
+        "engine": result.engine,
+        "reduction": result.reduction and asdict(result.reduction),
+        "certificate": {"error": result.certificate.error, "tolerance": result.certificate.tolerance},
+        "widest_bound": widest_bound(result),
+        "scores_above_zero": int(np.count_nonzero(result._columns()["betweenness"] > 0)),
+        "top": [
+            dict(zip(names, (*result._cells(key), *map(known, numbers)), strict=False))
+            for key, *numbers in highest(result, top)
+        ],
         "wall_seconds": wall,
     }
-    pairs = getattr(result, "pairs", None)
     searches, kind = (result.sources, "source") if pairs is None else (pairs, "pair")
     lines = {
         "paths": counted(asked.weights),
@@ -138,27 +143,6 @@ def bc(
     }
     table = top_table(f"Highest betweenness, {drawn(result)}", "betweenness", result, top)
     to.tell(file, graph, record, [table, terminal.facts("", lines)])
-
-
-def scored(result: BetweennessResult | EdgeBetweennessResult, top: int) -> dict[str, Any]:
-    """The run and its highest scores, for JSON; unknown values are null."""
-    rows = []
-    for key, score, *bound in highest(result, top):
-        row = dict(zip(result._heads, result._cells(key), strict=True)) | {"betweenness": known(score)}
-        rows.append(row | dict(zip(["bound"], map(known, bound), strict=False)))
-    return {
-        "scored": result._things,
-        "sources": result.sources,
-        "pairs": getattr(result, "pairs", None),
-        "plan": result.plan.name,
-        "why": result.plan.why,
-        "engine": result.engine,
-        "reduction": result.reduction and asdict(result.reduction),
-        "certificate": {"error": result.certificate.error, "tolerance": result.certificate.tolerance},
-        "widest_bound": widest_bound(result),
-        "scores_above_zero": int(np.count_nonzero(result._columns()["betweenness"] > 0)),
-        "top": rows,
-    }
 
 
 # ------------------------------------------------------------------ closeness

@@ -68,8 +68,22 @@ def bfs(
             "validating", lambda: validate(graph, starts, result.distances, result.predecessors, **about)
         )
     to.write(result, lambda path: files.draw_levels(path, result))
-    given = {"source_given": bool(source), "direction": search.direction, "depth_limit": search.depth_limit}
-    record = {**given, **found_by(result), "wall_seconds": wall}
+    record = {
+        "source_given": bool(source),
+        "direction": search.direction,
+        "depth_limit": search.depth_limit,
+        "sources": [graph.label(start) for start in result.sources],
+        "reached": result.reached,
+        "depth": result.depth,
+        "vertices_by_level": np.bincount(result.distances[result.distances >= 0]).tolist(),
+        "plan": result.plan.name,
+        "why": result.plan.why,
+        "without": list(result.plan.without),
+        "engine": result.engine,
+        "seconds": seconds(result),
+        "levels": [asdict(level) for level in result.trace or ()],
+        "wall_seconds": wall,
+    }
     if verdict is not None:
         rules = {rule.name: rule.passed for rule in verdict.rules}
         record["validation"] = {"ok": verdict.ok, "rules": rules, "failures": list(verdict.failures)}
@@ -118,22 +132,6 @@ def seconds(result: BFSResult) -> float:
     return sum(level.seconds for level in result.trace or ())
 
 
-def found_by(result: BFSResult) -> dict[str, Any]:
-    """The search, for JSON."""
-    return {
-        "sources": [result.graph.label(start) for start in result.sources],
-        "reached": result.reached,
-        "depth": result.depth,
-        "vertices_by_level": np.bincount(result.distances[result.distances >= 0]).tolist(),
-        "plan": result.plan.name,
-        "why": result.plan.why,
-        "without": list(result.plan.without),
-        "engine": result.engine,
-        "seconds": seconds(result),
-        "levels": [asdict(level) for level in result.trace or ()],
-    }
-
-
 # ------------------------------------------------------------------ shortest paths
 
 
@@ -175,7 +173,12 @@ def sssp(
     asked: dict[str, Any] = vars(search)
     result, wall = timed(f"searching {file.name}", lambda: hw.sssp(graph, starts, **asked))
     to.write(result)
-    found = [path(result, end) for end in ends]
+    found = []
+    for end in ends:
+        length = float(result.distances[graph.index(end)])
+        reached = math.isfinite(length)
+        path = result.path_to(end) if reached else None
+        found.append({"target": end, "length": length if reached else None, "path": path})
     d = result.distances[np.isfinite(result.distances)]
     farthest, weighted = float(d.max(initial=0.0)), result.matrix.has_values
     record = {
@@ -203,17 +206,9 @@ def sssp(
     parts: list[Any] = [*chosen, distances_of(result, d), terminal.facts("", lines)]
     parts += [] if result.trace is None else [str(result.trace)]
     for one in found:
-        steps = " → ".join(map(str, one["path"])) if one["path"] else "no path"
-        length = "" if one["length"] is None else f" ({one['length']:g})"
-        parts.append(f"to {one['target']}{length}: {steps}")
+        steps = " → ".join(map(str, one["path"])) if one["path"] else ""
+        parts.append(f"to {one['target']} ({one['length']:g}): {steps}" if steps else f"to {one['target']}: no path")
     to.tell(file, graph, record, parts)
-
-
-def path(result: ShortestPaths, end: Any) -> dict[str, Any]:
-    """The path to a vertex and its length; both None if there is no path."""
-    length = float(result.distances[result.graph.index(end)])
-    reached = math.isfinite(length)
-    return {"target": end, "length": length if reached else None, "path": result.path_to(end) if reached else None}
 
 
 def distances_of(result: ShortestPaths, d: Any) -> Table:
@@ -310,7 +305,11 @@ def accessibility(
     to.check()
     graph = load(file, reading)
     given = None if values is None else read_values(graph, values)
-    fading = None if decay is None else parse_decay(decay)
+    name, _, number = (decay or "").partition(":")
+    try:
+        fading = None if decay is None else (name, float(number))
+    except ValueError:
+        raise typer.BadParameter(f"--decay {decay} has no number; write, for example, exponential:10") from None
     direction: Any = "in" if inwards else "out"
     place: dict[str, Any] = {"device": device, "threads": threads}
     result, wall = timed(
@@ -331,19 +330,6 @@ def accessibility(
     for v in best:
         shown.add_row(terminal.printable(str(made["vertex"][v])), *(f"{made[title][v]:,g}" for title in titles))
     to.tell(file, graph, record, [shown, terminal.facts("", {"time": f"{wall:,.2f} s"})])
-
-
-def parse_decay(text: str) -> tuple[str, float]:
-    """A decay such as exponential:10, as `hopwave.accessibility` takes it.
-
-    >>> parse_decay("power:2")
-    ('power', 2.0)
-    """
-    name, _, number = text.partition(":")
-    try:
-        return name, float(number)
-    except ValueError:
-        raise typer.BadParameter(f"--decay {text} has no number; write, for example, exponential:10") from None
 
 
 def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:

@@ -23,6 +23,7 @@ from hopwave import engines
 from hopwave.api.validate import validate
 from hopwave.cli import files, terminal
 from hopwave.cli.searches import busiest, seconds
+from hopwave.errors import amount
 from hopwave.graph import Graph
 from hopwave.results.scores import BetweennessResult
 from hopwave.results.search import BFSResult
@@ -57,25 +58,11 @@ def demo(*, as_json: bool = False) -> None:
             meter.stage(f"drawing {PICTURE}")
             _draw(result, name, small, scores)
     if as_json:
-        terminal.emit(
-            {
-                "kronecker": {
-                    **_searched(result),
-                    "plan": result.plan.name,
-                    "engine": result.engine,
-                    "seconds": seconds(result),
-                },
-                "small": {
-                    "name": name,
-                    **_searched(small),
-                    "certificate": scores.certificate.error,
-                    "top": [{"vertex": vertex, "betweenness": score} for vertex, score in scores.top(TOP)],
-                },
-                "picture": str(PICTURE) if drawn else None,
-                "missing": missing(),
-            }
-        )
-        return
+        run = {"plan": result.plan.name, "engine": result.engine, "seconds": seconds(result)}
+        top = [{"vertex": vertex, "betweenness": score} for vertex, score in scores.top(TOP)]
+        about = {"name": name, **_searched(small), "certificate": scores.certificate.error, "top": top}
+        more = {"picture": str(PICTURE) if drawn else None, "missing": missing()}
+        return terminal.emit({"kronecker": _searched(result) | run, "small": about, **more})
     terminal.line(f"A Kronecker graph, as in Graph500: {terminal.sentence(large)}")
     terminal.show(terminal.level_table(result))
     terminal.line(f"{terminal.reach(result)}, by plan {result.plan} on engine {result.engine}\n")
@@ -141,21 +128,22 @@ def _draw(result: BFSResult, name: str, small: BFSResult, scores: BetweennessRes
         places = np.array([layout[graph.label(vertex)] for vertex in range(graph.n)])
     with files.page(PICTURE, 12, 5.6) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
-        start = graph.label(small.sources[0])
-        left.set_title(f"{name}: hops from {start}, size by betweenness", loc="left", fontweight="bold")
+        title = f"{name}: hops from {graph.label(small.sources[0])}, size by betweenness"
+        left.set_title(title, loc="left", fontweight="bold")
         lines = [(places[u], places[v]) for u, v in zip(*graph.to_edges(), strict=True)]
         left.add_collection(LineCollection(lines, colors="#9ca3af", linewidths=0.5))
         look: dict[str, Any] = {"cmap": "viridis_r", "edgecolors": "white", "linewidths": 0.6, "zorder": 2}
-        points = left.scatter(places[:, 0], places[:, 1], c=small.distances, s=sizes, **look)
-        room = (places.max(axis=0) - places.min(axis=0)) * (0.11, 0.03)
+        points = left.scatter(*places.T, c=small.distances, s=sizes, **look)
+        room = np.ptp(places, axis=0) * (0.11, 0.03)
         named: list[Any] = []
-        stroke: dict[str, Any] = {"path_effects": [withStroke(linewidth=2.5, foreground="white")], "zorder": 3}
+        text: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": 8, "zorder": 3}
+        text["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
         for label, _ in scores.top(TOP):  # a name that would cover a more important one is omitted
-            place, size = places[graph.index(label)], sizes[graph.index(label)]
-            if not any((abs(place - other) < room).all() for other in named):
-                named.append(place)
-                above = (0, np.sqrt(size) / 2)  # a marker's size is the square of its width
-                left.annotate(str(label), place, above, textcoords="offset points", ha="center", fontsize=8, **stroke)
+            vertex = graph.index(label)
+            if not any((abs(places[vertex] - other) < room).all() for other in named):
+                named.append(places[vertex])
+                above = (0, np.sqrt(sizes[vertex]) / 2)  # a marker's size is the square of its width
+                left.annotate(str(label), places[vertex], above, **text)
         left.legend(*points.legend_elements(num=None), title="hops", frameon=False, fontsize=8, loc="best")
         left.set_axis_off()
         left.margins(0.06)
@@ -182,7 +170,11 @@ def doctor(*, as_json: bool = False) -> None:
     """Show hardware and libraries, what is missing and how to install it, and test every engine."""
     from hopwave.system import numba_cache  # imports Numba
 
-    about = {"hopwave": hw.__version__, "python": platform.python_version(), "system": platform.platform()}
+    about: dict[str, Any] = {
+        "hopwave": hw.__version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+    }
     versions = {name: _version((name,)) or "missing" for name in REQUIRED}
     found, libraries = devices(), optional()
     kept, unfit = numba_cache.where_kept(), mpi.mismatch()
@@ -195,30 +187,17 @@ def doctor(*, as_json: bool = False) -> None:
             meter.update(len(outcomes))
     failed = [outcome for outcome in outcomes if outcome.passed is False]
     if as_json:
-        terminal.emit(
-            {
-                **about,
-                "executable": sys.executable,
-                "machine_code": {"folder": kept, "damaged": [str(path) for path in numba_cache.replaced]},
-                **({"kernels": kernels[0], "largest_graphs": room[0]} if kernels and room else {}),
-                "required": versions,
-                "devices": [asdict(device) for device in found],
-                "optional": libraries,
-                "mpi": unfit,
-                "self_test": [asdict(outcome) for outcome in outcomes],
-                "ok": not failed,
-            }
-        )
+        about |= {"executable": sys.executable, "required": versions, "optional": libraries, "mpi": unfit}
+        about["machine_code"] = {"folder": kept, "damaged": [str(path) for path in numba_cache.replaced]}
+        about |= {"kernels": kernels[0], "largest_graphs": room[0]} if kernels and room else {}
+        about["devices"] = [asdict(device) for device in found]
+        terminal.emit(about | {"self_test": [asdict(outcome) for outcome in outcomes], "ok": not failed})
     else:
         about |= {"executable": sys.executable, "machine code": cached_in(kept, numba_cache.replaced)}
         more = {"GPU kernels": kernels and kernels[1], "GPU memory": room and room[1], "MPI": unfit}
         about |= {name: fact for name, fact in more.items() if fact}
-        terminal.show(
-            terminal.facts("hopwave", {**about, **versions}),
-            _device_table(found),
-            _library_table(libraries),
-            _test_table(outcomes),
-        )
+        tables = _device_table(found), _library_table(libraries), _test_table(outcomes)
+        terminal.show(terminal.facts("hopwave", {**about, **versions}), *tables)
     if failed:
         reasons = "; ".join(f"{outcome.engine}, {outcome.check}: {outcome.note}" for outcome in failed)
         raise terminal.CheckFailed(f"the self-test failed: {reasons}")
@@ -289,7 +268,13 @@ def _device_table(found: tuple[Device, ...]) -> Table:
     for device in found:
         cores = "" if device.cores is None else str(device.cores)
         state = Text("ok", "green") if device.available else Text(device.reason or "not usable", "yellow")
-        shown.add_row(device.name, Text(device.model), cores, terminal.size(device.memory_bytes), state)
+        shown.add_row(
+            device.name,
+            Text(device.model),
+            cores,
+            amount(device.memory_bytes) if device.memory_bytes else "unknown",
+            state,
+        )
     if len(found) == 1:
         shown.add_row("cuda", "no NVIDIA GPU found", "", "", "searches run on the processor")
     return shown

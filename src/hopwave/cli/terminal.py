@@ -8,6 +8,7 @@ import math
 import re
 import sys
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -98,15 +99,15 @@ def line(text: str = "", style: str = "") -> None:
 
 def emit(value: dict[str, Any]) -> None:
     """Print one JSON object to stdout. NumPy's numbers become Python's; labels of types that JSON lacks become text."""
+
+    def plain(value: Any) -> Any:
+        return value.tolist() if hasattr(value, "tolist") else str(value)
+
+    text = json.dumps(value, default=plain, allow_nan=False, ensure_ascii=False)
     try:
-        text = json.dumps(value, default=_as_json, allow_nan=False, ensure_ascii=False)
         print(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text), flush=True)
-    except BrokenPipeError:
+    except BrokenPipeError:  # click would end with 1
         raise Hangup from None
-
-
-def _as_json(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def to_stderr(kind: str, message: str) -> None:
@@ -134,11 +135,7 @@ def escaping_unicode() -> Iterator[None]:
 
 
 def table(title: str, *columns: str, numbers: Sequence[int] = (), caption: str | None = None) -> Table:
-    """An empty table in our style; `numbers` are the columns of numbers, aligned right.
-
-    >>> table("levels", "level", "vertices", numbers=(0, 1)).columns[0].justify
-    'right'
-    """
+    """An empty table in our style; `numbers` are the columns of numbers, aligned right."""
     made = Table(title=printable(title), caption=caption, box=SIMPLE_HEAD, title_justify="left", caption_justify="left")
     made.title_style, made.caption_style = "bold", "dim"
     for place, name in enumerate(columns):
@@ -198,35 +195,15 @@ def score(value: float) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    """Milliseconds for a table, always with three decimals, so that the digits of a column line up.
-
-    >>> milliseconds(0.0000123), milliseconds(1.5)
-    ('0.012', '1,500.000')
-    """
+    """Milliseconds for a table, always with three decimals, so that the digits of a column line up."""
     return f"{seconds * 1e3:,.3f}"
-
-
-def size(count: int | None) -> str:
-    """A number of bytes, in a readable unit.
-
-    >>> size(3 << 30), size(512)
-    ('3.0 GiB', '512 bytes')
-    """
-    if count is None or count < 1024:
-        return "unknown" if count is None else f"{count} bytes"
-    step = min((count.bit_length() - 1) // 10, 4)
-    return f"{count / 1024**step:.1f} {'KMGT'[step - 1]}iB"
 
 
 # ------------------------------------------------------------------ graphs and searches in words
 
 
 def sizes(graph: Graph) -> dict[str, Any]:
-    """The size of a graph, for the JSON of every command. An undirected edge counts 1 in `edges` and 2 in `m`.
-
-    >>> sizes(hw.generate.path(3))
-    {'n': 3, 'm': 4, 'edges': 2, 'directed': False}
-    """
+    """The size of a graph, for the JSON of every command. An undirected edge counts 1 in `edges` and 2 in `m`."""
     return {"n": graph.n, "m": graph.m, "edges": graph.number_of_edges, "directed": graph.directed}
 
 
@@ -269,17 +246,12 @@ class Row:
 
 
 def rows(result: BFSResult) -> list[Row]:
-    """The levels in order: the source, then every level that the engine computed; the last one may be empty.
-
-    >>> [(row.first, row.vertices) for row in rows(hw.bfs(hw.generate.path(3), 0, trace=True))]
-    [(0, 1), (1, 1), (2, 1)]
-    """
-    found = np.bincount(result.distances[result.distances >= 0]).tolist()
+    """The levels in order: the source, then every level that the engine computed; the last one may be empty."""
     levels = {level.depth: level for level in result.trace or ()}
+    found = np.bincount(result.distances[result.distances >= 0], minlength=max(levels, default=0) + 1).tolist()
     made = [Row(0, 0, "source", found[0], 0.0)]
-    for depth in range(1, max([len(found) - 1, *levels]) + 1):
+    for depth, count in enumerate(found[1:], start=1):
         level = levels.get(depth)
-        count = found[depth] if depth < len(found) else 0
         made.append(Row(depth, depth, level.step if level else "", count, level.seconds if level else 0.0))
     return made
 
@@ -291,9 +263,7 @@ def grouped(levels: list[Row], most: int = MOST_ROWS) -> list[Row]:
         return levels
     made = []
     for group in (levels[first : first + width] for first in range(0, len(levels), width)):
-        counts: dict[str, int] = {}
-        for row in group:
-            counts[row.direction] = counts.get(row.direction, 0) + 1
+        counts = Counter(row.direction for row in group)
         steps = ", ".join(f"{name} × {count}" if count > 1 else name for name, count in counts.items())
         total = sum(row.vertices for row in group), sum(row.seconds for row in group)
         made.append(Row(group[0].first, group[-1].last, steps, *total))
