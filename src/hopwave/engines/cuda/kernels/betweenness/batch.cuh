@@ -2,11 +2,8 @@
 //
 // Bit s of a vertex's mask stands for source s of the batch; σ, share and δ are rows with one number per source. A warp
 // takes a chunk of a vertex's list, reads the neighbours' masks and then only those rows that some source needs, one
-// source per lane (two in batches of 64).
-//
-// The way out and the way back are one gather: Σ X(u) over the neighbours u whose mask has a bit that v wants. If a
-// list is cut, the sums of its chunks are stored side by side and added in order, so that the result has the same bits
-// in every run.
+// source per lane (two in batches of 64). The way out and the way back are one gather: Σ X(u) over the neighbours u
+// whose mask has a bit that v wants. The sums of a cut list's chunks are added in order: the same bits in every run.
 //
 //   masks     one array per level: the sources that reach the vertex in that level
 //   visited   the sources that have reached the vertex so far
@@ -302,10 +299,8 @@ __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-// ---- Neighbour lists cut into chunks for batches (batch.cuh): chunks of at most `most` arcs, the longest first.
-//
-// A chunk's key sorts it by descending length, then by vertex, then by its place in the list; everything else about the
-// chunk follows from the key.
+// ---- Neighbour lists cut into chunks of at most `most` arcs, the longest first. A chunk's key sorts it by descending
+// length, then by vertex, then by its place in the list; everything else about the chunk follows from the key.
 
 constexpr int PLACE_BITS = 23, VERTEX_BITS = 31;  // the other 10 bits are the length
 
@@ -316,8 +311,7 @@ __device__ __forceinline__ u64 pieces(const Offset *offsets, u64 v, int most) {
 }
 
 // For a list that is cut: its number of chunks (one slot each) in the upper bits, 1 in the lower bits; 0 for any other
-// list. Prefix sums of these numbers give each cut list its number and its first slot. They also give where chunks
-// begin, since every other list is one chunk.
+// list. Prefix sums give each cut list its number, its first slot, and where its chunks begin.
 template <class Offset>
 __device__ __forceinline__ u64 slots_and_list(const Offset *offsets, u64 v, int most) {
   const u64 count = pieces(offsets, v, most);

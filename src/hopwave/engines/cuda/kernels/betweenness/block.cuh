@@ -1,11 +1,9 @@
 // Betweenness, one block per source: hundreds of searches at a time, each with its own state and only its block's
-// barriers. If sources are few and levels wide, a team of several blocks takes one source, with a barrier in global
-// memory.
+// barriers. If sources are few and levels wide, a team of blocks takes one source.
 //
-// On the way out, a vertex of the current level adds up σ over its in-neighbours one level up and claims the
-// out-neighbours that are not visited; in an undirected graph one walk along its row does both. The queue keeps all
-// levels, so the way back searches nothing. One group of lanes adds up each row in order, and each source writes its
-// dependencies to its own row, so the result has the same bits in every run.
+// On the way out, a vertex adds up σ over its in-neighbours one level up and claims the out-neighbours that are not
+// visited; in an undirected graph one walk along its row does both. The queue keeps all levels. One group of lanes adds
+// up each row in order, so the result has the same bits in every run.
 //
 // Encodings
 //   codes    two bits per vertex: 0 not visited, else 1 + depth % 3. Neighbours in an undirected graph are at most one

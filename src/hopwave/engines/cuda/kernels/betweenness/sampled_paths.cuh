@@ -1,11 +1,9 @@
 // Shortest paths between random pairs (s, t), each drawn uniformly from all shortest paths of its pair: one warp per
 // pair.
 //
-// Two searches, forward from s and backward from t, advance one whole level at a time.
-// hopwave/engines/cpu/betweenness/sampled_paths.py explains the method. The CPU draws exactly the same paths:
-// the queue has the CPU's order, since lanes take arcs in the order of the queue and of each list, and vertices found
-// are queued in the order of the lanes. Sums of path counts below 2^53 are exact in any order; larger ones are added up
-// in the CPU's order.
+// Two searches, forward from s and backward from t, advance one whole level at a time
+// (hopwave/engines/cpu/betweenness/sampled_paths.py explains the method). The CPU draws exactly the same paths: the
+// queue has the CPU's order, and sums of path counts above 2^53 are added up in that order.
 //
 //   level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side
 //   sigma[v]   path counts, of visited vertices only
@@ -144,8 +142,7 @@ struct PairSearch {
   }
 
   // Σ σ(u) σ(v) over the arcs to the other side, added as the CPU does: first over the arcs of each u. Stops at the u
-  // whose terms take the sum past `chosen`. `at` becomes the place of u in the queue; returns the sum over the vertices
-  // before u. Products and sums are rounded separately, as on the CPU.
+  // whose terms take the sum past `chosen`; `at` becomes its place in the queue. Returns the sum before u.
   __device__ __forceinline__ double ordered(int side, double chosen, int &at) const {
     double total = 0, across = 0, share = 0;
     at = -1;
@@ -232,9 +229,8 @@ struct PairSearch {
     return many;
   }
 
-  // One step of a walk: draws a predecessor from `candidates` vertices, 32 at a time, with probability proportional to
-  // its part of σ. candidate(k, many) returns vertex number k and sets `many` to its number of arcs. Returns -1 if the
-  // counts do not add up to σ.
+  // One step of a walk: draws a predecessor from `candidates` vertices by its part of σ. candidate(k, many) returns
+  // vertex number k and sets `many` to its number of arcs. Returns -1 if the counts do not add up to σ.
   template <class Candidate>
   __device__ __forceinline__ int predecessor(int candidates, double count, double chosen, Candidate candidate) const {
     double running = 0;

@@ -4,12 +4,10 @@
 //   wave    a vertex's wave is the greatest number of tight arcs on a path to it from the source
 //   h(v)    the mean number of arcs on the shortest paths to v: Σ δ must be Σ (h(t) - 1) over the targets
 //
-// First compute all distances (common/shortest.cuh). Then mark the tight arcs, and count those into every vertex; few
-// arcs are tight, and the others are not read again. On the way out, a vertex whose tight in-arcs are all done adds up
-// σ over them; then its tight out-arcs are done. The queue keeps all waves; on the way back, a vertex adds up the
-// shares of its tight out-arcs. One group of lanes adds up each row in order, so the result has the same bits in every
-// run. A vertex whose tight in-arcs are never all done is on or behind a cycle of arcs that add nothing to a distance:
-// shortest paths then cannot be counted.
+// First all distances (common/shortest.cuh); then the tight arcs are marked, and those into every vertex counted. On
+// the way out, a vertex whose tight in-arcs are all done adds up σ over them; on the way back, the shares of its tight
+// out-arcs. One group of lanes adds up each row in order: the same bits in every run. A vertex whose tight in-arcs are
+// never all done is on or behind a cycle of arcs that add nothing to a distance: shortest paths then cannot be counted.
 //
 // Encodings
 //   X        σ on the way out, share on the way back

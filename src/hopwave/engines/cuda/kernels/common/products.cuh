@@ -1,9 +1,6 @@
-// Sparse products y = Aᵀx over the pattern of a graph, for searches and for betweenness: `gather` reads the arcs into a
-// vertex, `scatter` all arcs in the order of their heads. The caller decides what is multiplied: bits, path counts,
-// dependencies.
-//
-// Every thread has several arcs in flight. With one at a time, the row of a hub would cost a trip to memory per WIDTH
-// arcs, and one warp with 50,000 arcs would keep the whole grid waiting.
+// Sparse products y = Aᵀx over the pattern of a graph, for searches and for betweenness. The caller decides what is
+// multiplied: bits, path counts, dependencies. Every thread has several arcs in flight: with one at a time, the row of
+// a hub would keep the whole grid waiting.
 #pragma once
 #include "common/threads.cuh"
 
@@ -56,9 +53,8 @@ __device__ __forceinline__ void scatter(const int *tails, u64 arcs, There there,
   }
 }
 
-// Σ x over the lanes up to this one that have the same key; `last` says whether this lane is the last of them. Keys
-// ascend from lane to lane; lanes without work at the end of a warp may have -1. So one atomic operation per key and
-// warp is enough; one per lane would queue up at one address.
+// Σ x over the lanes up to this one that have the same key; `last`: whether this lane is the last of them. Keys ascend
+// from lane to lane; lanes without work may have -1. So one atomic operation per key and warp is enough.
 template <class T>
 __device__ __forceinline__ T run_sum(int key, T x, bool &last) {
   for (int step = 1; step < WARP; step *= 2) {

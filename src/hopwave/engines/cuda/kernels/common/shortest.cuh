@@ -8,9 +8,8 @@
 // Encodings
 //   distance    per team: n, all infinite before a search. Non-negative float64 numbers compare like their bits, so a
 //               minimum of 64-bit integers finds the least.
-//   near_stamp  the last round whose near pile listed the vertex. No vertex is listed twice in a round.
-//   far_stamp   the last far pile that listed the vertex. Rounds and far piles are numbered on from search to search,
-//               so stamps need not be cleared.
+//   near_stamp, far_stamp   the last round, or far pile, that listed the vertex. Both are numbered on from search to
+//               search, so stamps need not be cleared.
 #pragma once
 #include "common/threads.cuh"
 

@@ -1,10 +1,8 @@
 // Makes y orthogonal to vectors that are orthogonal themselves and of length 1, and divides it by its own length
 // (hopwave/linalg/algorithms/power.py).
 //
-// Three passes over y with a barrier after each. The first finds the products of y with the vectors. The second
-// subtracts these parts and finds the products that remain, by rounding. The third subtracts those too, and finds the
-// length. Each block writes its sums, and every block adds up all of them in their order, so that the result has the
-// same bits in every run.
+// Three passes over y with a barrier after each: the products of y with the vectors; what remains of them by rounding,
+// once these parts are subtracted; the length. Every block adds up the sums of all blocks in their order.
 #pragma once
 #include "common/threads.cuh"
 

@@ -6,8 +6,7 @@
 //   Peeling    head: the next entry to take; tail: the next free one; pending: entries that were not worked off yet
 //
 // All vertices with the fewest neighbours left, k, are listed. Warps take entries and remove arcs; a vertex that comes
-// down to k is listed too. When nothing is pending, the next k begins. A vertex is listed once, so the list has one
-// entry per piece of a row in all.
+// down to k is listed too. When nothing is pending, the next k begins.
 #pragma once
 #include "common/arcs.cuh"
 #include "common/threads.cuh"

@@ -4,9 +4,8 @@
 // sums over rows, are added up in an order that depends on the matrix alone, so the result has the same bits in every
 // run.
 //
-// Tiles. A warp takes one tile of the rows at a time. A tile is 32 short rows with one thread each, 16 rows with two
-// threads each, … one row with the whole warp, or a piece of a row that is cut because it is too long for one warp.
-// The warp that brings the last piece of a row adds all of them up, in their order.
+// A warp takes one tile at a time: 32 short rows with one thread each, 16 rows with two threads each, … one row with
+// the whole warp, or a piece of a longer row. The warp that brings the last piece adds all of them up, in their order.
 //
 //   x        the current numbers: x of a row is read and written only by the thread that computes the row
 //   w        what the entries of the matrix are multiplied with: x · factor / total, or x itself. Two arrays: a round
@@ -81,9 +80,8 @@ __device__ __forceinline__ TwoSums awaited(const ulonglong2 *slots, u64 meeting)
   return {__longlong_as_double(change), __longlong_as_double(other)};
 }
 
-// Returns Σ over all blocks and cut rows, in every thread. Afterwards all blocks see what any block wrote before.
-// Thread i waits for block i, so that blocks need no common counter. Each waiting warp adds what it reads, and all
-// threads add the few sums of these warps.
+// Returns Σ over all blocks and cut rows, in every thread; afterwards all blocks see what any block wrote before.
+// Thread i waits for block i, so that blocks need no common counter.
 __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 cut_rows, u64 meeting) {
   __shared__ TwoSums of_warp[POWER_WARPS], parts[WAITING + CUT_WARPS];
   const int turn = meeting & 1, warp = block_warp();

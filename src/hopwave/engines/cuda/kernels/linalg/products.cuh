@@ -146,9 +146,8 @@ __device__ inline void packed(Offset begin, Offset end, Each each) {
   }
 }
 
-// Adds up a block's counts, then the grid's. The last block to finish reports the counts to the host and clears them,
-// unless rows were cut: then it only reports the number of pieces, and the launch that computes the pieces does the
-// rest.
+// Adds up a block's counts, then the grid's. The last block reports the counts to the host and clears them, unless rows
+// were cut: then it reports the number of pieces, and the launch that computes these does the rest.
 //   host   [0] sums found, [1] entries touched, [2] pieces still to compute
 __device__ inline void finish(u64 found, u64 touched, Progress *progress, u64 *host, bool pieces_are_done = false) {
   __shared__ u64 sums[2][BLOCK / WARP];

@@ -3,9 +3,8 @@
 //
 //   Ring   the arithmetic, written by hopwave/engines/cuda/linalg/semiring_source.py
 //
-// Operand reuse (push-pull, section 5.4) works for every such semiring, not only for Booleans: if a place outside v has
-// a neighbour in v, that neighbour is in f, or the place would have been reached before. So a product by rows reads v's
-// bits and values, and f needs no array of its own; a product by columns reads f's values in v.
+// Operand reuse (push-pull, section 5.4) works for every such semiring: a place outside v that has a neighbour in v has
+// it in f, or it would have been reached before. So f needs no array of its own.
 #pragma once
 #include "linalg/products.cuh"
 #include "one_launch/by_level.cuh"

@@ -22,8 +22,7 @@
 // sums, team words and standings (struct Counters): the current phase adds to `slot`, a slow block may still read the
 // one before, and thread 0 of block 0 clears the one after.
 #pragma once
-#include "one_launch/pull.cuh"
-#include "one_launch/push.cuh"
+#include "one_launch/grid.cuh"
 #include "one_launch/team.cuh"
 
 namespace hopwave::one_launch {

@@ -1,9 +1,6 @@
-// A rank's part of a graph on its GPU: the levels of a search over several ranks (hopwave/distributed/search.py). A
-// plan's step chooses the kernels: Hiragushi's (section 4: those of one GPU, on the rank's part), or equal shares of
-// arcs and one warp per 32 rows.
-//
-// Rows are tails with their heads (out), and heads with their tails (into), both given by slots. Bitmaps are words of
-// 64 slots; a warp works on half a word at a time, so that no two warps write to the same half.
+// A rank's part of a graph on its GPU: the levels of a search over several ranks (hopwave/distributed/search.py), by
+// Hiragushi's kernels (section 4), or by equal shares of arcs and one warp per 32 rows. Rows are tails with their heads
+// (out), and heads with their tails (into), by slots; a warp works on half a 64-bit word of a bitmap.
 #pragma once
 #include "common/rows.cuh"
 #include "common/threads.cuh"
@@ -27,9 +24,8 @@ __global__ void expand(const i64 *offsets, const Slot *heads, const i64 *frontie
 
 constexpr int HISTORY = 1024;  // heads that a block remembers
 
-// Keeps the targets that this rank never sent before, each with one of its sources. As steps/push.cuh: a bitmap,
-// a table of what the block kept last, one lane for all equal targets of a warp, and an atomic operation that claims
-// the bit, since pulls need an exact bitmap.
+// Keeps the targets that this rank never sent before, each with one of its sources, by the tests of steps/push.cuh;
+// pulls need an exact bitmap.
 template <class Slot>
 __global__ void contract(const Slot *targets, const Slot *sources, u64 arcs, u64 *sent, Slot *found, Slot *parents,
                          u64 *count) {
@@ -51,9 +47,8 @@ __global__ void contract(const Slot *targets, const Slot *sources, u64 arcs, u64
   }
 }
 
-// Figure 3, as steps/compacted.cuh: open rows of one segment, which begins at slot `first`, are packed in shared
-// memory, and updates are gathered from there. A thread owns half a word of `closed`, and alone reads and writes it.
-// `front` is what a row looks for: the frontier, or all visited vertices, of the ranks that hold the tails.
+// Figure 3, as steps/compacted.cuh, for one segment, which begins at slot `first`. A thread owns half a word of
+// `closed`. `front` is what a row looks for: the frontier, or all visited vertices.
 template <class Slot>
 __global__ void pull_compacted(const i64 *__restrict__ offsets, const Slot *__restrict__ tails, i64 first, u64 halves,
                                u32 *closed, const u64 *__restrict__ front, Slot *parents, u64 *sums) {

@@ -9,9 +9,7 @@
 namespace hopwave::steps {
 
 // ---- A stable radix sort of keys below 2^bits, each with a value or without: push-pull sorts log M bits (section
-// 6.2). The least significant digit comes first, and each takes one pass (Adinets and Merrill, Onesweep): a tile is
-// sorted by the digit in shared memory, reads from the tiles before it where its keys go, and writes equal digits side
-// by side.
+// 6.2), the least significant digit first, one pass each (Adinets and Merrill, Onesweep).
 
 constexpr int DIGITS = BLOCK;            // values of a digit of up to 8 bits, one per thread
 constexpr int KEYS = 16;                 // keys per thread
@@ -84,9 +82,8 @@ __global__ void digit_totals(const u32 *keys, u64 count, int bits, int width, u6
 // before it.
 enum Progress { NOTHING, OF_THE_TILE, UP_TO_THE_TILE };
 
-// Returns the number of keys with this thread's digit in all tiles before this one; `own` is the number in this tile
-// (decoupled look-back, Merrill and Garland). Tiles get their numbers in the order they start, so every earlier tile
-// will publish its count.
+// Returns the number of keys with this thread's digit in all tiles before this one, which has `own` (decoupled
+// look-back, Merrill and Garland). Tiles are numbered in the order they start.
 __device__ inline u64 keys_before(u64 *progress, u64 tile, u64 own) {
   volatile u64 *said = progress + threadIdx.x;
   said[tile * DIGITS] = 4 * own + (tile ? OF_THE_TILE : UP_TO_THE_TILE);
