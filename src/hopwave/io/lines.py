@@ -191,10 +191,7 @@ def read_edges(
     `declared` is the number of `what` that the file's header declares: more or fewer are an error.
     """
     wide = np.int64 if grammar.last - grammar.first >= LARGEST_VERTEX_COUNT else np.int32
-    us: list[npt.NDArray[Any]] = []
-    vs: list[npt.NDArray[Any]] = []
-    ws: list[npt.NDArray[np.float64]] = []
-    total = 0
+    parts, total = [_Parsed(np.empty(0, wide), np.empty(0, wide), np.empty(0), 0)], 0
     for block, parsed in in_threads(source.blocks(stream, line), lambda data, fast: _parse(data, grammar, wide, fast)):
         if declared is not None and total + len(parsed.u) > declared:
             surplus = line + _lines_before(block, grammar, declared - total)
@@ -203,17 +200,14 @@ def read_edges(
             )
         if parsed.trouble is not None:
             raise source.fail(parsed.trouble[1], line + parsed.trouble[0])
-        us.append(parsed.u)
-        vs.append(parsed.v)
-        ws.append(parsed.w)
+        parts.append(parsed)
         total += len(parsed.u)
         line += parsed.lines
     last = max(line - 1, 1)
     if declared is not None and total < declared:
         raise source.fail(f"ends after {total:,} {what}; expected the {declared:,} that the header declares", last)
-    empty = np.empty(0, wide)
-    weights = np.concatenate([np.empty(0), *ws]) if grammar.weight else None
-    return EdgeColumns(np.concatenate([empty, *us]), np.concatenate([empty, *vs]), weights, last)
+    u, v, w = (np.concatenate([getattr(part, name) for part in parts]) for name in "uvw")
+    return EdgeColumns(u, v, w if grammar.weight else None, last)
 
 
 def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -> Iterator[tuple[bytes, Result]]:
