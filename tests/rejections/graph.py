@@ -147,6 +147,7 @@ ROWS: list[Row] = [
     *each(lambda wrong: NAMED.relabel(wrong), [{"q": "z"}, ["x"]], GraphError, "ve"),
     (lambda: NAMED.subgraph(["z"]), GraphError, "'z' is not a vertex"),
     (lambda: PATH.with_weights([1.0, 2.0]), GraphError, "weights has 2 entries for"),
+    (lambda: Graph.from_edges([0], [1], labels=[30, 10]).index(0), GraphError, "its vertices have labels such as 30"),
     *each(PATH.label, [-1, 4, 99], GraphError, "is not a position in this graph"),
     *each(NAMED.label, [-1, 2, 99], GraphError, "is not a position in this graph"),
     *each(lambda ask: ask(PATH, pd.DataFrame([3])), [hw.bfs, hw.bfs_many, hw.closeness_centrality, Graph.subgraph],

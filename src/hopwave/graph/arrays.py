@@ -155,7 +155,7 @@ class GraphArrays(Named):
     @cached_property
     def is_mapped(self) -> bool:
         """Whether the neighbours stay in a file, as `read(path, mmap=True)` leaves them. No engine then copies them."""
-        return self._host is not None and is_mapped(self._host.indices)
+        return self._host is not None and _mapping(self._host.indices) is not None
 
     @property
     def order(self) -> Order:
@@ -382,11 +382,6 @@ def place_of(array: Any) -> Place | None:
         return None
     begin = root.offset + array.ctypes.data - root.ctypes.data
     return Place(str(Path(root.filename).absolute()), begin, array.size, array.dtype.str, version)
-
-
-def is_mapped(array: Any) -> bool:
-    """Whether the array shows a part of a file."""
-    return _mapping(array) is not None
 
 
 def as_places(rows: Rows | None) -> Rows | None:
