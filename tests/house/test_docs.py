@@ -74,7 +74,7 @@ def test_rows_that_name_nothing_are_found() -> None:
         papers.Row("2", "", "faithful", ("planning/rules.py::nope", "no.py::x"), (f"{tests}test_nope",)),
         papers.Row("3", "", "differs", ("planning/catalogue.py::nope",)),
         papers.Row("4", "", "perhaps", note="so"),
-        papers.Row("5", "", "faithful", (rules,), ("mpi/check_steps.py::checked",)),  # not a check
+        papers.Row("5", "", "faithful", (rules,), ("mpi/check_searches.py::checked",)),  # not a check
         papers.Row("6", "", "faithful", (rules,), tuple(sorted(papers.OF_PAGES))),
     )
     found = [sentence.partition(", ")[2] for sentence in papers.wrong([papers.Paper("P", rows)])]

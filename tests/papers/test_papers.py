@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks import pages, report
 
 import hopwave as hw
 from hopwave import papers
@@ -19,7 +20,7 @@ from hopwave.datasets import published
 from hopwave.display import charts
 from hopwave.papers import graphs, hiragushi, lab, pushpull, run, turbobc, turbobfs, xbfs
 from hopwave.papers.lab import Effort, Lab, WrongAnswer
-from hopwave.papers.records import WHY, Case, Drawing, Exhibit, Paper, Row, left_out, table
+from hopwave.papers.records import WHY, Case, Drawing, Exhibit, Outcome, Paper, Row, left_out, table
 from hopwave.papers.turbobc import dependencies
 from hopwave.planning.plan import Plan, Pull, Push
 from hopwave.planning.rules import OneWay
@@ -335,3 +336,34 @@ def test_a_page_shows_everything_and_loads_nothing(tmp_path: Path) -> None:
     assert [line["number"] for line in found] == ["Table 1", "Figure 2", "Table 3"]
     assert found[0]["rows"][0] == {"graph": "<one>", "ms": 2.0, "paper: ms": 3} and found[0]["where"]["quick"]
     assert said == ["own: times"] and "times the paper" not in text
+
+
+# ---------------------------------------------------------------- pages of results, and charts of the report by paper
+
+
+def written(folder: Path, name: str, study: str, rows: list[Row]) -> None:
+    outcome = Outcome(papers.paper(name), False, run.machine("cpu", False), {study: rows}, 1.0)
+    run.write(outcome, folder)
+    pages.keep(pages.of_paper(folder / f"{name}.jsonl"), folder / "kept")
+
+
+def test_a_page_and_charts_by_paper(tmp_path: Path) -> None:
+    row: Row = {"graph": "kron-logn16", "table": "II", "MTEPS": 12.5, "bu-ve ms": 3.0, "paper: MTEPS": 4466}
+    gone: Row = {"graph": "mycielski19", "table": "II", "paper: MTEPS": 39778} | left_out("too large")
+    written(tmp_path, "turbobfs", "searches", [row, gone])
+    written(tmp_path, "pushpull", "ideas", [{"optimisation": "Baseline", "ms": 2.0, "paper: GTEPS": 0.874}])
+    page = pages.rendered("papers-turbobfs", tmp_path / "kept")
+    assert page.startswith("# The tables and figures of TurboBFS") and "## Table II: Irregular graphs" in page
+    assert "| mycielski19 | – |" in page and "too large |" in page and "## Table I:" not in page
+    found = report.write(tmp_path / "kept", tmp_path / "out")
+    assert [chart.title.partition(",")[0] for chart in found] == ["Push-pull"] * 2 + ["TurboBFS"] * 2
+    (series,) = [one for chart in found for row_ in chart.rows for one, value in row_.points.items() if value == 39778]
+    assert report.mark_of(series) == "paper" and set(pages.PAPERS) == set(papers.NAMES)
+
+
+def test_lines_of_results_are_whole_papers() -> None:
+    """A file of results has a line for every table and figure, of a run that was not quick."""
+    for name in pages.PAPERS:
+        lines, paper = pages.lines(f"papers-{name}"), papers.paper(name)
+        assert [line["number"] for line in lines] == [one.number for one in paper.exhibits], name
+        assert not any(line["where"]["quick"] for line in lines)

@@ -55,7 +55,7 @@ class HostWire:
         shapes = [tuple(row) for row in self.allgather(comm, np.array(shape, np.int64)).tolist()]
         sizes = [packed_size(one, int(length)) for one, length in zip(shapes, lengths, strict=True)]
         self.sent += len(data) * (len(sizes) - 1)
-        return shapes, _split(self.allgatherv(comm, data, sizes), sizes)
+        return shapes, self._split(self.allgatherv(comm, data, sizes), sizes)
 
     def alltoall_packets(
         self, comm: Any, shapes: list[Shape], packets: list[Any], length: int
@@ -70,7 +70,7 @@ class HostWire:
         sizes = [packed_size(shape, length) if rank != me else 0 for rank, shape in enumerate(arriving)]
         self.sent += table[0].nbytes * (len(out) - 1) + sum(out)
         data = self.xp.concatenate([p if r != me else p[:0] for r, p in enumerate(packets)])
-        return arriving, _split(self.alltoallv(comm, data, out, sizes), sizes)
+        return arriving, self._split(self.alltoallv(comm, data, out, sizes), sizes)
 
     def pass_packet(self, comm: Any, shape: Shape, data: Any, length: int) -> tuple[Shape, Pending]:
         """Begin to send a packet to the previous rank in the ring; the wait returns that of the next rank."""
@@ -84,6 +84,9 @@ class HostWire:
         out[previous], into[following] = len(data), packed_size(arriving, length)
         self.sent += mine.nbytes + len(data)
         return arriving, self.alltoallv(comm, data, out, into)
+
+    def _split(self, pending: Pending, sizes: list[int]) -> Pending:
+        return lambda: self.xp.split(pending(), _starts(sizes)[1:])
 
     def _after(self, request: Any, received: Any, sent: Any) -> Pending:
         def wait() -> Any:
@@ -103,32 +106,18 @@ class HostWire:
     def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
         """Begin to send bytes to all ranks; sizes: the number of bytes from each."""
         received = self.buffer(sum(sizes))
-        request = comm.Iallgatherv([data, len(data), _byte()], [received, sizes, _starts(sizes), _byte()])
+        request = comm.Iallgatherv(data, [received, sizes])
         return self._after(request, received, data)
 
     def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
         """Begin to send each rank its own bytes; out and into: the number of bytes to and from each."""
         received = self.buffer(sum(into))
-        request = comm.Ialltoallv([data, out, _starts(out), _byte()], [received, into, _starts(into), _byte()])
+        request = comm.Ialltoallv([data, out], [received, into])
         return self._after(request, received, data)
-
-
-def _byte() -> Any:
-    from mpi4py import MPI
-
-    return MPI.BYTE
 
 
 def _starts(sizes: list[int]) -> list[int]:
     return [0, *np.cumsum(sizes)[:-1].tolist()]
-
-
-def _split(pending: Pending, sizes: list[int]) -> Pending:
-    def wait() -> list[Any]:
-        data = pending()
-        return [data[start : start + size] for start, size in zip(_starts(sizes), sizes, strict=True)]
-
-    return wait
 
 
 class PinnedWire(HostWire):
