@@ -31,6 +31,7 @@ from hopwave.checks.options import one_of
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, rank_threads
 from hopwave.distributed.ranks import World, world
+from hopwave.engines.host_memory import available_memory
 from hopwave.errors import GraphError
 from hopwave.executors.deal import source_block
 from hopwave.graph import Graph
@@ -123,20 +124,14 @@ def betweenness_centrality(
     >>> hw.distributed.betweenness_centrality(hw.generate.path(3)).scores.tolist()
     [0.0, 1.0, 0.0]
     """
-    joined, in_parts = world(), isinstance(G, DistributedGraph)
-    precision = _precision(k, sources, targets, seed, epsilon, delta, method, top, source_weights, target_weights)
+    in_parts = isinstance(G, DistributedGraph)
+    precision = Precision(k, sources, targets, seed, epsilon, delta, method, top, source_weights, target_weights)
     about: dict[str, Any] = {"normalized": bool(normalized), "endpoints": bool(endpoints), "cutoff": cutoff}
-    joined.agree(
-        "betweenness_centrality", G=_compared(G), **precision._asdict(), **about, weights=weights, split=split,
-        device=device,
-    )  # fmt: skip
     only_whole = [name for name in ONLY_WHOLE if getattr(precision, name) is not None]
 
-    def check() -> tuple[Any, bool]:
+    def check() -> None:
         one_of("split", split, ("auto", "sources", "graph"))
         check_bytes("memory_limit", memory_limit)
-        precision.check(endpoints)
-        _check_seed(joined, precision)
         if split == "graph" and only_whole:
             raise GraphError(
                 f"{only_whole[0]}= needs a graph that every rank has whole, and split='graph' leaves it in parts; "
@@ -153,9 +148,9 @@ def betweenness_centrality(
             )
         if split == "graph" and not in_parts:
             raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
-        return (G, False) if in_parts else as_lengths(G, weights)
 
-    graph, weighted = joined.together(check)
+    call = "betweenness_centrality"
+    joined, precision, graph, weighted = _begun(call, G, precision, weights, check, about, split=split, device=device)
     if split == "graph" or (in_parts and split == "auto" and not only_whole and not fits(G, memory_limit)):
         return _of_parts(G, precision, progress, **about)
     whole = graph.replicated() if in_parts else graph
@@ -209,37 +204,40 @@ def edge_betweenness_centrality(
     >>> hw.distributed.edge_betweenness_centrality(hw.generate.path(3), normalized=False).to_dict()
     {(0, 1): 2.0, (1, 2): 2.0}
     """
-    joined = world()
     demand = {"source_weights": source_weights, "target_weights": target_weights}
-    precision = _precision(k, sources, targets, seed, delta=delta, **demand)
+    precision = Precision(k, sources, targets, seed, delta=delta, **demand)
     about: dict[str, Any] = {"normalized": bool(normalized), "cutoff": cutoff}
-    joined.agree(
-        "edge_betweenness_centrality", G=_compared(G), **precision._asdict(), **about, weights=weights, device=device
-    )
 
-    def check() -> tuple[Graph, bool]:
-        precision.check()
-        _check_seed(joined, precision)
+    def check() -> None:
         if isinstance(G, DistributedGraph):
             raise GraphError("edges are scored on a graph that every rank has whole; give every rank the hopwave.Graph")
-        return as_lengths(G, weights)
 
-    graph, weighted = joined.together(check)
+    call = "edge_betweenness_centrality"
+    joined, precision, graph, weighted = _begun(call, G, precision, weights, check, about, device=device)
     about |= {"memory_limit": memory_limit, "edges": True, "weighted": weighted}
     found: EdgeBetweennessResult = _scored(joined, graph, precision, about, device, threads, progress)
     return found
 
 
-def _precision(k: Any, sources: Any, targets: Any, *rest: Any, **named: Any) -> Precision:
-    """The record of these arguments. Iterators become lists, which ranks can compare."""
-    sources, targets = (list(some) if isinstance(some, Iterator) else some for some in (sources, targets))
-    return Precision(k, sources, targets, *rest, **named)
+def _begun(
+    call: str, G: Any, given: Precision, weights: Any, check: Callable[[], None], about: dict[str, Any], **more: Any
+) -> tuple[World, Precision, Any, bool]:
+    """The ranks, which agree on their call; the arguments, checked; the graph, and whether it is weighted."""
+    joined = world()
+    lists: dict[str, Any] = {name: list(some) for name, some in given._asdict().items() if isinstance(some, Iterator)}
+    precision = given._replace(**lists)
+    joined.agree(call, G=_compared(G), **precision._asdict(), **about, weights=weights, **more)
+    seed, sampled = precision.seed, precision.k is not None or precision.epsilon is not None
 
+    def checked() -> tuple[Any, bool]:
+        precision.check(about.get("endpoints", False))
+        check()
+        if sampled and joined.size > 1 and not isinstance(seed, int | np.integer):
+            raise GraphError(f"seed={seed!r} would draw a different sample on every rank; give a whole number")
+        return (G, False) if isinstance(G, DistributedGraph) else as_lengths(G, weights)
 
-def _check_seed(joined: World, precision: Precision) -> None:
-    sampled = precision.k is not None or precision.epsilon is not None
-    if sampled and joined.size > 1 and not isinstance(precision.seed, int | np.integer):
-        raise GraphError(f"seed={precision.seed!r} would draw a different sample on every rank; give a whole number")
+    graph, weighted = joined.together(checked)
+    return joined, precision, graph, weighted
 
 
 def _compared(G: Any) -> Any:
@@ -254,12 +252,8 @@ def _compared(G: Any) -> Any:
 
 def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
     """Whether every rank can hold the whole graph and work on it."""
-    from hopwave.engines.host_memory import available_memory
-
-    limit = memory_limit
-    if limit is None:
-        free = available_memory()
-        limit = None if free is None else free // (2 * G.world.machine_size)
+    free = available_memory()
+    limit = memory_limit if memory_limit is not None or free is None else free // (2 * G.world.machine_size)
     need = BYTES_PER_VERTEX * G.n + BYTES_PER_ARC * G.m
     here = G.n <= LARGEST_VERTEX_COUNT and (limit is None or need <= limit)
     return all(G.world.allgather(here))
