@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.distributed.graph import BLOCK, DistributedGraph, Edges, Split, Splitting, choose_device, in_blocks
-from hopwave.distributed.layout import columns_for, slot_type
+from hopwave.distributed.layout import grid_columns, slot_type
 from hopwave.distributed.ranks import World, plain, world
 from hopwave.engines.host_memory import available_memory
 from hopwave.errors import EngineError, FormatError, GraphError
@@ -450,7 +450,7 @@ def check_memory(world: World, how: Splitting, n: int, edges: int, directed: boo
 
     def check() -> None:
         choose_device(world, how.device, how.threads)
-        columns, starts = columns_for(how.layout, world.size, n), getattr(how.layout, "starts", (0, n))
+        columns, starts = grid_columns(how.layout, world.size, n), getattr(how.layout, "starts", (0, n))
         need = bytes_per_rank(int(starts[-1] - starts[0]), edges, directed, columns, world.size)
         if how.device == "cuda":
             need += need // 2  # a GPU does not sort in place

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.arrays import on_host
 from hopwave.checks.keywords import shared
-from hopwave.distributed.layout import Group, Layout, bucket_size, columns_for, slot_type
+from hopwave.distributed.layout import Group, Layout, bucket_size, grid_columns, slot_type
 from hopwave.distributed.ranks import World, wait_for
 from hopwave.distributed.sides import allgather_values, reduce_to_owners, sides_of
 from hopwave.distributed.wire import HostWire, wire_for
@@ -65,7 +65,7 @@ class DistributedGraph(Named):
         self, world: World, blocks: Blocks, n: int, directed: bool, split: Splitting, balance: bool = True,
         labels: npt.NDArray[Any] | None = None,
     ) -> None:  # fmt: skip
-        layout, columns = split.layout, world.together(lambda: columns_for(split.layout, world.size, n))
+        layout, columns = split.layout, world.together(lambda: grid_columns(split.layout, world.size, n))
         self.world, self.directed, self.labels, self.device = world, directed, labels, split.device
         if isinstance(layout, Layout):
             self.layout = layout

@@ -184,26 +184,21 @@ def bucket_size(n: int) -> int:
     return -(-n // (64 * MAX_BUCKETS)) * 64 if n > MAX_BUCKETS else 1
 
 
-def grid_columns(layout: str | tuple[int, int], size: int) -> int:
+def grid_columns(layout: str | tuple[int, int] | Layout, size: int, n: int = 0) -> int:
     """The number of columns of a layout's grid: 0 for "1d"; for "2d", that of the grid nearest to a square."""
     if layout == "1d":
         return 0
     if layout == "2d":
         return max(c for c in range(1, size + 1) if size % c == 0 and c * c <= size)
+    if isinstance(layout, Layout):
+        if layout.size != size or layout.n != n:
+            raise GraphError(
+                f"this layout is for {layout.size} ranks and {layout.n} vertices, the graph has {n} vertices on {size} "
+                "ranks; make a Layout for those"
+            )
+        return layout.columns
     if isinstance(layout, tuple) and len(layout) == 2 and layout[0] * layout[1] == size and min(layout) > 0:
         return int(layout[1])
     raise GraphError(
         f"layout={layout!r} does not fit {size} ranks; use '1d', '2d', or (rows, columns) whose product is {size}"
     )
-
-
-def columns_for(layout: str | tuple[int, int] | Layout, size: int, n: int) -> int:
-    """The number of grid columns for any layout= argument; raises a GraphError if the layout does not fit."""
-    if not isinstance(layout, Layout):
-        return grid_columns(layout, size)
-    if layout.size != size or layout.n != n:
-        raise GraphError(
-            f"this layout is for {layout.size} ranks and {layout.n} vertices, the graph has {n} vertices on {size} "
-            "ranks; make a Layout for those"
-        )
-    return layout.columns

@@ -16,7 +16,7 @@ from hopwave.algebra.matrix import Matrix, as_matrix
 from hopwave.algebra.vector import CONVERT, Shares, Vector
 from hopwave.arrays import checked_places
 from hopwave.distributed.graph import DistributedGraph, choose_device, pack_arcs, sent_to_ranks, weights
-from hopwave.distributed.layout import Layout, columns_for
+from hopwave.distributed.layout import Layout, grid_columns
 from hopwave.distributed.ranks import World, world
 from hopwave.distributed.sides import Side, sides_of
 from hopwave.distributed.wire import HostWire, wire_for
@@ -159,7 +159,7 @@ class DistributedMatrix:
             if size < top:
                 raise LinalgError(f"n={size} has no place {top - 1}; give a larger n, or leave it out")
             choose_device(joined, device, None)
-            return columns_for(layout, joined.size, size)
+            return grid_columns(layout, joined.size, size)
 
         grid = joined.together(check)
         if joined.size > 1:
