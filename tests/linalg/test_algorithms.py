@@ -6,6 +6,8 @@ import importlib
 import inspect
 import math
 import random
+import runpy
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -248,3 +250,14 @@ def test_parallel_edges_are_added_up() -> None:
 def test_more_paths_than_float64_counts_are_an_error() -> None:
     with pytest.raises(GraphError, match="more shortest paths than float64"):
         algorithms.betweenness(hw.generate.diamonds(1100), [0])
+
+
+def test_masked_inference_reads_less_and_gives_the_same(root: Path) -> None:
+    """The example of masked products in a sparse neural network, run unchanged."""
+    pytest.importorskip("matplotlib").use("Agg")
+    ran = runpy.run_path(str(root / "docs" / "gallery" / "sparse_network.py"))
+    assert np.allclose(ran["found"], ran["right"], rtol=1e-9) and np.count_nonzero(ran["right"]) > 10
+    assert 0 < ran["reads"] < ran["all_reads"] / 5
+    assert [part.nnz for part in ran["needed"]][-1] == len(ran["wanted"])
+    outside = np.setdiff1d(np.arange(ran["NEURONS"]), ran["wanted"])
+    assert ran["some"].to_scipy().toarray()[:, outside].sum() == 0

@@ -167,12 +167,9 @@ def test_arrays_on_a_gpu_are_fetched_once_and_when_they_are_read() -> None:
         _ = one.distance  # type: ignore[attr-defined]
     again = pickle.loads(pickle.dumps(result()))
     assert again.distances.tolist() == again.predecessors.tolist() == [0, 1, 2]
-
-
-def test_results_can_be_pickled() -> None:
-    result = hw.bfs(NAMED, "ann", trace=True, path_counts=True)
-    again = pickle.loads(pickle.dumps(result))
-    assert again.to_dict() == result.to_dict() and again.plan == result.plan and again.trace == result.trace
+    plain = hw.bfs(NAMED, "ann", trace=True, path_counts=True)
+    again = pickle.loads(pickle.dumps(plain))
+    assert again.to_dict() == plain.to_dict() and again.plan == plain.plan and again.trace == plain.trace
 
 
 # ---------------------------------------------------------------- how they were computed
@@ -212,10 +209,6 @@ def test_counts_are_plain_while_float64_holds_them() -> None:
     plain = scaled([0, 1, 3, 2**1023, 2**1024 - 2**971])
     assert isinstance(plain, np.ndarray) and plain.dtype == np.float64
     assert plain.tolist() == [0.0, 1.0, 3.0, 2.0**1023, float(np.finfo(np.float64).max)]
-    assert scaled([]).tolist() == []
-
-
-def test_counts_beyond_float64_are_scaled() -> None:
     pair = scaled([0, 1, 2**1024, 3 * 2**5000])
     assert isinstance(pair, ScaledCounts) and len(pair) == 4
     assert pair.log2().tolist() == [-np.inf, 0.0, 1024.0, 5000 + np.log2(3)]
