@@ -90,10 +90,7 @@ THREADS_SIDE_BY_SIDE = 8  # at least, and sources
 SOURCES_PER_SHARE = 32  # sources per thread from which on each thread has batches of its own
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
-FEW_WORKERS, THIN_DEGREE = (
-    4,
-    3.0,
-)  # workers, at most, and mean degree with which one core finds shortest paths sooner
+FEW_WORKERS, THIN_DEGREE = 4, 3.0  # up to which one core finds shortest paths sooner than that many workers
 LENGTH_BUCKETS = 1 << 12  # in which vertices wait for Dijkstra's algorithm; a core's first cache holds their heads
 SHORT_SHARE = 1 / 8  # of the arcs, which searches along weights follow first; see many/settling.py
 SPLIT_DEGREE, SOURCES_BEFORE_SPLITTING = 16, 4  # mean degree and searches from which on that pays

@@ -288,40 +288,24 @@ OPEN, WON, OUT = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
 @outer
-def choose(indptr, indices, candidates, rank, state, end, size, board):
-    """A candidate wins if no neighbour that is open has a higher rank; others have rank -1."""
+def decide(choosing, indptr, indices, candidates, rank, state, end, size, board):
+    """A candidate wins if no open neighbour has a higher rank. Then winners and their neighbours leave: rank -1."""
     while True:
         begin = atomic_add(board, crew.NEXT_CHUNK, size)
         if begin >= end:
             break
         for i in range(begin, min(begin + size, end)):
             v = np.uint32(candidates[i])
-            wins = True
-            for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-                if rank[indices[j]] > rank[v]:  # never of a loop
-                    wins = False
-                    break
-            if wins:
+            won, met = state[v] == WON, False
+            j, last = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
+            while j < last and not met and not won:
+                met = rank[indices[j]] > rank[v] if choosing else state[indices[j]] == WON
+                j += U1
+            if choosing and not met:
                 state[v] = WON
-
-
-@outer
-def leave(indptr, indices, candidates, rank, state, end, size, board):
-    """Winners and their neighbours leave: their rank becomes -1."""
-    while True:
-        begin = atomic_add(board, crew.NEXT_CHUNK, size)
-        if begin >= end:
-            break
-        for i in range(begin, min(begin + size, end)):
-            v = np.uint32(candidates[i])
-            if state[v] == WON:
+            elif not choosing and (met or won):
                 rank[v] = -1
-                continue
-            for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-                if state[indices[j]] == WON:
-                    state[v] = OUT
-                    rank[v] = -1
-                    break
+                state[v] = OUT if met else WON
 
 
 def independent_set(A, seed):
@@ -332,9 +316,10 @@ def independent_set(A, seed):
         # There are no ties: the highest of all wins, so that every round has a winner.
         rank[candidates] = counter.priorities(candidates, seed, STREAM)
         seed += 1
-        arguments, work = (*unsigned_rows(part), candidates, rank, state), arcs * len(candidates) // n
-        for kernel in (choose, leave):
-            with compiling(kernel):
-                crew.share(kernel, arguments, len(candidates), work, None)
+        work = arcs * len(candidates) // n
+        for choosing in (True, False):
+            with compiling(decide):
+                arguments = choosing, *unsigned_rows(part), candidates, rank, state
+                crew.share(decide, arguments, len(candidates), work, None)
         candidates = candidates[state[candidates] == OPEN]
     return state == WON

@@ -190,10 +190,8 @@ def new_state(n, m):
 def side(loaded, arcs, pairs, threads):
     """The arcs of a graph for searches, with the short ones apart once enough pairs were asked for."""
     loaded.pairs += pairs
-    rows, split = (
-        ShortArcs(*arcs),
-        policy.short_arcs_first(loaded.n, arcs.lengths.size, False, loaded.pairs, loaded.graph.is_mapped),
-    )
+    rows, m, mapped = ShortArcs(*arcs), arcs.lengths.size, loaded.graph.is_mapped
+    split = policy.short_arcs_first(loaded.n, m, False, loaded.pairs, mapped)
     short, delta = loaded.short_arcs(threads) if split else (rows, np.inf)
     return Side(rows, short, delta / 2)
 
