@@ -116,8 +116,8 @@ READ: list[tuple[str, Any, dict[str, Any], Graph]] = [
     ("g.txt", "0 1\n1 2\n", {"directed": True}, G([0, 1], [1, 2], directed=True)),
     # the content decides where names do not
     *((name, MTX, {}, ARC) for name in ("g.txt", "g", "g.dat", "g.edges", "G.MTX", "plain.mtx.gz")),
-    ("packed.mtx", gzip.compress(MTX.encode()), {}, ARC),
-    ("pieces.mtx.gz", b"".join(gzip.compress(piece.encode()) for piece in (GENERAL, "2 2 1\n", "1 2\n")), {}, ARC),
+    ("packed.mtx", gzip.compress(MTX.encode(), mtime=0), {}, ARC),
+    ("pieces.mtx.gz", b"".join(gzip.compress(piece.encode(), mtime=0) for piece in (GENERAL, "2 2 1\n", "1 2\n")), {}, ARC),
     ("g.csv", MTX, {"format": "matrix-market"}, ARC),
     ("g.gr", "p edge 2 1\ne 1 2\n", {}, EDGE),
     ("g.txt", "c hi\np sp 2 1\na 1 2 7\n", {}, ARC.with_weights([7])),
