@@ -91,6 +91,12 @@ ROMAN = ["Bonn", "Rome"]
 TWINS = '*Vertices 2\n1 "a"\n2 "a"\n*Edges\n1 2\n'
 
 # (name of the file, content, options, graph)
+
+
+def packed(text: str) -> bytes:
+    return gzip.compress(text.encode(), mtime=0)  # the same bytes in every process
+
+
 READ: list[tuple[str, Any, dict[str, Any], Graph]] = [
     ("g.mtx", GENERAL + "2 2 2\n1 2\n2 1\n", {}, G([0, 1], [1, 0], directed=True)),
     ("g.mtx", GENERAL + "2 2 2\n1 2\n2 1\n", {"directed": False}, EDGE),
@@ -116,8 +122,8 @@ READ: list[tuple[str, Any, dict[str, Any], Graph]] = [
     ("g.txt", "0 1\n1 2\n", {"directed": True}, G([0, 1], [1, 2], directed=True)),
     # the content decides where names do not
     *((name, MTX, {}, ARC) for name in ("g.txt", "g", "g.dat", "g.edges", "G.MTX", "plain.mtx.gz")),
-    ("packed.mtx", gzip.compress(MTX.encode(), mtime=0), {}, ARC),
-    ("pieces.mtx.gz", b"".join(gzip.compress(piece.encode(), mtime=0) for piece in (GENERAL, "2 2 1\n", "1 2\n")), {}, ARC),
+    ("packed.mtx", packed(MTX), {}, ARC),
+    ("pieces.mtx.gz", b"".join(map(packed, (GENERAL, "2 2 1\n", "1 2\n"))), {}, ARC),
     ("g.csv", MTX, {"format": "matrix-market"}, ARC),
     ("g.gr", "p edge 2 1\ne 1 2\n", {}, EDGE),
     ("g.txt", "c hi\np sp 2 1\na 1 2 7\n", {}, ARC.with_weights([7])),
