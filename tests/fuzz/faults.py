@@ -10,7 +10,7 @@ says what a step is:
 After each fault: the error is hopwave's or the fault itself, and says something; no file, thread, handler or lock is
 left; an old file is the old one or the new one; and the same call, on the same graph and in another thread, is right.
 Functions are found by the names in __all__; one whose arguments are not known fails the test. Faults of a GPU itself
-are those of tests/engines/cuda/cuda_faults.py.
+are those of gpu_faults.py.
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
-"""The CUDA engine: arrays on the GPU in and out, buffers used again, errors with a remedy."""
+"""The CUDA engine: arrays on the GPU in and out, buffers used again, memory as estimated, users' plans."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks import memory as measured
 
 import hopwave as hw
 import mixed
 import oracle
 from graphs import TRAPS
-from hopwave import EngineError, Graph, engines, generate
+from hopwave import Graph, engines, generate
 from hopwave.api.validate import validate
 from hopwave.arrays import on_host
 from hopwave.planning.catalogue import CATALOGUE
@@ -29,20 +29,6 @@ SEARCHES = [plan.name for plan in CATALOGUE.values() if plan.task == "search"]
 @pytest.fixture
 def cupy() -> Any:
     return pytest.importorskip("cupy")
-
-
-@pytest.fixture
-def little_memory(cupy: Any) -> Iterator[Any]:
-    """A function that limits CuPy's pool to what it holds now plus a number of bytes."""
-    pool = cupy.get_default_memory_pool()
-
-    def leave(more: int) -> None:
-        gc.collect()
-        pool.free_all_blocks()
-        pool.set_limit(size=max(1, pool.total_bytes() + more))  # 0 would be no limit
-
-    yield leave
-    pool.set_limit(size=0)
 
 
 def made_of_cupy(cupy: Any, graph: Graph) -> tuple[Graph, Any, Any]:
@@ -191,34 +177,21 @@ def test_a_reverse_on_the_gpu_outlives_its_graph() -> None:
         assert np.array_equal(hw.bfs(other, 0, plan=plan, device="cuda").distances, expected), plan
 
 
-# ---------------------------------------------------------------- errors, and the call after
+@pytest.mark.parametrize("name", ["kron17", "grid600"])
+def test_the_peak_on_a_gpu(name: str) -> None:
+    """Every question of benchmarks/results/memory.md, on two of its graphs."""
+    graph = measured.GRAPHS[name]()
+    wrong = []
+    for ask, (what, options) in measured.asks(graph).items():
+        measured.call(measured.fresh(graph, options), what, options, "cuda", graph.to_edges())  # compiles
+        peak = measured.on_gpu(graph, what, options)["peak"]
+        said = measured.estimated(graph, what, options, "cuda")
+        if abs(said - peak) > max(0.25 * peak, 16e6):
+            wrong.append((ask, said, peak))
+    assert not wrong
 
 
-@pytest.mark.parametrize("left", [0, 1 << 20, 3 << 20])
-def test_out_of_memory_is_one_sentence_and_the_next_call_works(little_memory: Any, left: int) -> None:
-    graph = generate.uniform(200_000, edge_factor=4)
-    expected = hw.bfs(graph, 0, device="cpu").distances
-    little_memory(left)
-    with pytest.raises(EngineError, match=r"out of memory.*device='cpu'"):
-        hw.bfs(graph, 0, plan="pushpull", device="cuda")
-    little_memory(1 << 40)
-    assert np.array_equal(hw.bfs(graph, 0, plan="pushpull", device="cuda").distances, expected)
-
-
-def test_a_launch_that_fails_is_one_sentence_and_the_next_call_works(
-    cupy: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from hopwave.engines.cuda import launch
-
-    graph = mixed.fresh(TRAPS["kronecker"]())
-    with monkeypatch.context() as broken:
-        broken.setattr(launch, "BLOCK", 4096)  # more threads than a block may have
-        with pytest.raises(EngineError, match=r"CUDA failed.*device='cpu'"):
-            hw.bfs(graph, 0, plan="xbfs", device="cuda")
-    assert hw.bfs(graph, 0, plan="xbfs", device="cuda").distances.tolist() == oracle.distances(graph, [0])
-
-
-# ---------------------------------------------------------------- the smallest graphs, and users' plans
+# ---------------------------------------------------------------- users' plans
 
 
 def own(name: str, *steps: Push | Pull, rule: Rule | None = None) -> Plan:

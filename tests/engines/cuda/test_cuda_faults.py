@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from typing import Any
 
-import cuda_faults
+import gpu_faults
 import numpy as np
 import pytest
 
@@ -15,7 +15,7 @@ import mixed
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
-EVERY = 5  # each of the first 5 events fails once; of the others, one in SOME (cuda_faults.py takes all)
+EVERY = 5  # each of the first 5 events fails once; of the others, one in SOME (the fuzzer takes all)
 SOME = 11
 
 
@@ -24,21 +24,21 @@ BETWEEN = ["average_clustering", "clustering", "core_numbers", "k_core", "label_
 
 
 @pytest.mark.parametrize("name", [*mixed.QUESTIONS, *BETWEEN])
-@pytest.mark.parametrize("kind", cuda_faults.KINDS)
+@pytest.mark.parametrize("kind", gpu_faults.KINDS)
 def test_a_fault_is_told_and_the_next_call_is_right(kind: str, name: str) -> None:
     each = name in BETWEEN
     call = every_call.public("cuda")[f"hopwave.{name}"] if each else every_call.others("cuda")[name]
-    with cuda_faults.KINDS[kind]() as events:
-        tried, found = cuda_faults.troubles(call, events, lambda number: each or number <= EVERY or number % SOME == 0)
+    with gpu_faults.KINDS[kind]() as events:
+        tried, found = gpu_faults.troubles(call, events, lambda number: each or number <= EVERY or number % SOME == 0)
     assert (tried or kind == "pinned") and not found
 
 
 def test_an_allocation_that_fails_in_a_method_is_told() -> None:
     """Every method and property of a graph, a matrix and a vector that lie on the GPU."""
     tried = 0
-    with cuda_faults.allocations() as events:
+    with gpu_faults.allocations() as events:
         for name, fresh in every_call.methods("cuda").items():
-            some, found = cuda_faults.troubles(fresh, events, lambda number: True)
+            some, found = gpu_faults.troubles(fresh, events, lambda number: True)
             assert not found, name
             tried += some
     assert tried > 100
@@ -52,7 +52,7 @@ def test_memory_that_runs_out_while_rows_are_compressed(limit: int | None, monke
     graph = hw.generate.kronecker(12, seed=3, directed=True).to("cuda")
     right, pool = hw.bfs(graph, 1, device="cuda").distances.get(), cupy.get_default_memory_pool()
     pinned = cupy.cuda.PinnedMemory
-    with cuda_faults.allocations() as events:
+    with gpu_faults.allocations() as events:
 
         def pin(size: int) -> Any:
             events()

@@ -1,11 +1,9 @@
-"""Properties of the papers' plans on a GPU, besides right answers: one format, duplicates, levels launched ahead.
-
-tests/engines/every_machine/test_search.py runs every plan on every trap. A few tests here need no GPU, only CuPy.
-"""
+"""The papers' plans on a GPU, besides right answers: one format, duplicates, levels ahead; their benchmarks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ import mixed
 import oracle
 from graphs import TRAPS
 from hopwave import Graph, engines, generate
+from hopwave.arrays import on_host
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
@@ -25,6 +24,7 @@ def on_gpu(test: Any) -> Any:
     return pytest.mark.gpu(pytest.mark.usefixtures("gpu")(test))
 
 
+SMALL = generate.kronecker(8, seed=1)
 TURBOBFS = [plan for plan in CATALOGUE.values() if plan.name.startswith("turbobfs")]
 AHEAD = [plan for plan in TURBOBFS if plan.name != "turbobfs-tdbu"]
 
@@ -77,17 +77,6 @@ def test_levels_ahead_are_those_of_the_host(plan: Plan, trap: str, limit: int | 
     assert values(found["distances"]) == values(expected["distances"])
     assert (found["depth"], found["reached"]) == (expected["depth"], expected["reached"])
     assert values(found["path_counts"]) == values(expected["path_counts"])
-
-
-@on_gpu
-@pytest.mark.parametrize("plan", [plan for plan in AHEAD if "-td-" in plan.name], ids=str)
-def test_path_counts_are_scaled_between_levels_launched_ahead(plan: Plan) -> None:
-    """A chain of 1100 diamonds has 2^1100 paths, more than float64 holds, so that levels must be scaled."""
-    graph = generate.diamonds(1100)
-    found, levels = searched(graph, plan, 0, SearchJob(path_counts=True), True)
-    assert len(levels) == found["depth"] + 1
-    mantissa, exponent = values(found["path_counts"])
-    assert np.log2(max(mantissa)) + max(exponent) == pytest.approx(1100)
 
 
 @on_gpu
@@ -198,8 +187,11 @@ def test_levels_are_timed_for_a_trace_only() -> None:
         assert bool(levels) is trace and all(level.seconds > 0 for level in levels)
 
 
-def launched(search: Any) -> list[str]:
-    """The names of the kernels that a search launches from now on."""
+def launched(graph: Graph) -> tuple[Any, Any, list[str]]:
+    """A search by XBFS that has begun, and the names of the kernels that it launches from now on."""
+    engine: Any = engines.engine("cuda")
+    search = engine.start(engine.load(graph, CATALOGUE["xbfs"]), (0,), SearchJob())
+    search.begin()
     launch, names = search.launch, []
 
     def noted(header: str, name: str, *arguments: Any, **options: Any) -> None:
@@ -207,17 +199,15 @@ def launched(search: Any) -> list[str]:
         launch(header, name, *arguments, **options)
 
     search.launch = noted
-    return names
+    return engine, search, names
 
 
 @on_gpu
 def test_xbfs_scans_nothing_where_every_vertex_is_visited() -> None:
     """The last level of a search that reaches everything looks for unvisited vertices and finds none."""
-    graph, engine, plan = generate.complete(300), engines.engine("cuda"), hw.plan("xbfs")
-    search: Any = engine.start(engine.load(graph, plan), (0,), SearchJob())
-    search.begin()
-    names = launched(search)
-    levels = engine.run(search, plan, True)
+    graph = generate.complete(300)
+    engine, search, names = launched(graph)
+    levels = engine.run(search, CATALOGUE["xbfs"], True)
     assert [level.direction for level in levels] == ["push", "pull"] and "scan_segments" not in names
     assert values(engine.fetch(search)["distances"]) == oracle.distances(graph, [0])
 
@@ -225,12 +215,92 @@ def test_xbfs_scans_nothing_where_every_vertex_is_visited() -> None:
 @on_gpu
 def test_no_generation_makes_no_pass_of_its_own() -> None:
     """XBFS, Observation 2: after a pull that looked ahead, one push reads its queue, and nothing else does."""
-    graph, engine, plan = TRAPS["kronecker"](), engines.engine("cuda"), hw.plan("xbfs")
-    search: Any = engine.start(engine.load(graph, plan), (0,), SearchJob())
-    search.begin()
-    names = launched(search)
-    engine.advance(search, plan.steps[2], 2)
-    assert names[-1] == "pull_queue"
-    names.clear()
-    engine.advance(search, plan.steps[3], 3)
-    assert names == ["push"]
+    engine, search, names = launched(TRAPS["kronecker"]())
+    for depth, right in ((2, ["pull_queue"]), (3, ["push"])):
+        engine.advance(search, CATALOGUE["xbfs"].steps[depth], depth)
+        assert names[-1:] == right and (depth == 2 or len(names) == 1)
+        names.clear()
+
+
+@on_gpu
+@pytest.mark.parametrize("count", [1, 31, 4096, 4097, 1_000_000])
+@pytest.mark.parametrize("n", [1, 200, 1 << 15, 1 << 21, 2**31 - 1])
+@pytest.mark.parametrize("pairs", [False, True])
+def test_keys_are_sorted_and_values_follow(count: int, n: int, pairs: bool) -> None:
+    """The radix sort of the column product: log n bits, stable; one block or many."""
+    import cupy
+
+    from hopwave.engines.cuda import buffers, launch
+    from hopwave.engines.cuda.search import steps
+
+    keys, work = np.random.default_rng(count + n).integers(0, n, count, dtype=np.int32), buffers.NamedBuffers()
+    work.arrays["keys"] = cupy.asarray(keys)
+    if pairs:
+        work.arrays["values"] = cupy.arange(count, dtype=np.int32)
+    on_device = SimpleNamespace(device=launch.Device())
+    search: Any = SimpleNamespace(n=n, work=work, launch=launch.kernels("int"), on_device=on_device)
+    found, theirs = steps.radix_sort(search, count, "keys", "values" if pairs else None)
+    order = np.argsort(keys, kind="stable")
+    np.testing.assert_array_equal(found.get(), keys[order])
+    if pairs:
+        np.testing.assert_array_equal(theirs.get(), order)
+
+
+# ---------------------------------------------------------------- benchmarks check what they time
+
+
+@on_gpu
+def test_turbobfss_answers_are_checked_by_other_operations() -> None:
+    import cupy
+
+    from hopwave.papers.lab import wrong
+
+    graph, root = SMALL.to("cuda"), int(np.argmax(SMALL.degrees))
+    found = hw.bfs(SMALL, root, device="cpu", path_counts=True)
+    distance, counts = cupy.asarray(found.distances), cupy.asarray(found.path_counts)
+    assert wrong(graph, distance, counts, root) == ""
+    assert "path count" in wrong(graph, distance, cupy.where(distance == 1, 2 * counts, counts), root)
+    assert "more than one level" in wrong(graph, cupy.where(distance > 0, 2 * distance, distance), None, root)
+    assert "source" in wrong(graph, distance + 1, None, root)
+
+
+@on_gpu
+@pytest.mark.parametrize(
+    "graph",
+    [SMALL, generate.path(70), generate.star(2000), generate.grid(30, 40)],
+    ids=["kronecker", "path", "star", "grid"],
+)
+def test_every_search_of_xbfss_figures_finds_the_distances(graph: Graph) -> None:
+    from hopwave.papers import xbfs
+    from hopwave.papers.lab import Lab
+
+    source = int(np.argmax(graph.degrees))
+    right = np.asarray(hw.bfs(graph, source, device="cpu").distances)
+    ways = xbfs.ways(Lab("cuda", True), graph.to("cuda"))
+    assert {"baseline", "+ Ad", "XBFS"} < set(ways)
+    for name, search in ways.items():
+        levels, found = search(source)
+        assert np.array_equal(on_host(found), right), name
+        assert sum(level.found for level in levels) == (right > 0).sum(), name
+
+
+@on_gpu
+def test_xbfss_figures_11_to_14_are_shares_and_ratios_of_the_same_levels() -> None:
+    from hopwave.papers import xbfs
+    from hopwave.papers.lab import Lab
+
+    row = xbfs.one_graph(Lab("cuda", True), xbfs.TABLE_1[0], generate.kronecker(14).to("cuda"))
+    assert row["gain: XBFS"] == pytest.approx(row["baseline ms"] / row["XBFS ms"])
+    for stage in ("baseline", "after Ad", "XBFS"):
+        assert 0 < row[f"bottom-up % ({stage})"] < 100
+    saved = [row[f"saved by {way} %"] for way in xbfs.CHOICES]
+    assert saved == [None] * 4 or sum(saved) == pytest.approx(100)
+    for name in xbfs.BALANCES:
+        assert row[f"balance: {name}"] == pytest.approx(row["+ Ad ms"] / row[f"{name} ms"])
+
+
+@on_gpu
+def test_the_queues_of_xbfss_figure_5_are_compared_before_they_are_timed() -> None:
+    from hopwave.papers import xbfs
+
+    assert all(taken > 0 for share in xbfs.SHARES for taken in xbfs.queue_ms(1 << 20, share).values())

@@ -1,20 +1,16 @@
-"""The GPU's faults, one at a time: an allocation, a launch or a compilation that fails at one moment of a call.
+"""Fuzzing of the GPU's faults: an allocation, a launch or a compilation that fails at one moment of a call.
 
-    python tests/engines/cuda/cuda_faults.py [--seconds 60] [--only NAME ...] [--share 0/4] [--events 0/8]
-        [--record FILE]
-
-lets every event of every call (tests/every_call.py) fail once, and adds a row to FILE. --share 0/4 takes every fourth
-call, --events 0/8 every eighth event. The tests (test_cuda_faults.py) take some of them.
+Calls are those of tests/every_call.py. After each fault the call raises one of our errors, or gives the right answer
+another way; the next call is right.
 """
 
 from __future__ import annotations
 
-import argparse
-import math
-import sys
-import time
+import itertools
+import random
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +20,7 @@ import every_call
 import hopwave as hw
 from every_call import Fresh, close, plain
 from mixed import Events
-from recorded import record
+from questions import Difference
 
 
 @contextmanager
@@ -144,13 +140,8 @@ KINDS: dict[str, Callable[[], AbstractContextManager[Events]]] = {
 }
 
 
-def troubles(
-    fresh: Fresh, events: Events, wanted: Callable[[int], bool], deadline: float = math.inf
-) -> tuple[int, list[str]]:
-    """Cause a fault at each wanted event of a call: returns how many there were, and what went wrong after them.
-
-    After each fault the call raises one of our errors, or gives the right answer another way; the next call is right.
-    """
+def troubles(fresh: Fresh, events: Events, wanted: Callable[[int], bool]) -> tuple[int, list[str]]:
+    """Cause a fault at each wanted event of a call: returns how many there were, and what went wrong after them."""
     found, tried = [], 0
     right = plain(fresh()())  # so that all kernels are on the disk
     call = fresh()
@@ -159,8 +150,6 @@ def troubles(
         found.append("two calls give two answers")
     count = events.count
     for fails in filter(wanted, range(1, count + 1)):
-        if time.monotonic() > deadline:
-            break
         tried += 1
         call, where = fresh(), f"{fails} of {count}"
         events.begin(fails)
@@ -182,40 +171,22 @@ def troubles(
     return tried, found
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Let everything on the GPU fail once.")
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--only", nargs="+", help="names of calls")
-    parser.add_argument("--share", default="0/1", help="which of how many shares of the calls")
-    parser.add_argument("--events", default="0/1", help="which of how many shares of the events of each call")
-    parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
-    given = parser.parse_args()
-    share, shares = map(int, given.share.split("/"))
-    part, parts = map(int, given.events.split("/"))
-    named = every_call.calls("cuda")
-    began, tried, wrong, whole, asked = time.monotonic(), 0, 0, 0, 0
-    deadline = began + given.seconds
-    for name in list(given.only or named)[share::shares]:
-        try:
-            named[name]()()
-        except hw.HopwaveError as error:  # a GPU, or compressed rows, do not offer it
-            print(f"{name}: {str(error)[:100]}")
-            continue
-        for kind in KINDS:
-            asked += 1
-            if time.monotonic() > deadline:
-                continue
-            with KINDS[kind]() as events:
-                some, found = troubles(named[name], events, lambda number: number % parts == part, deadline)
-            tried, wrong = tried + some, wrong + len(found)
-            whole += time.monotonic() < deadline
-            for one in found:
-                print(f"{name}, {kind} {one}", flush=True)
-        print(f"{name}: {tried:,} faults so far, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    row = record(given.record, "faults on cuda", tried, wrong, began, "cuda", whole=whole, of=asked)
-    print(f"{tried:,} faults in {whole} of {asked} calls and kinds, {wrong} wrong, {row['minutes']} minutes")
-    return int(bool(wrong))
+@cache
+def calls() -> Iterator[tuple[str, Fresh]]:
+    return itertools.cycle(every_call.calls("cuda").items())
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def on_cuda(draw: random.Random, folder: Path) -> int:
+    """Faults of every kind at the first and at one in eight events of the next call."""
+    (name, fresh), part, tried = next(calls()), draw.randrange(8), 0
+    try:
+        fresh()()
+    except hw.HopwaveError:  # a GPU or compressed rows do not offer it
+        return 0
+    for kind, begin in KINDS.items():
+        with begin() as events:
+            some, found = troubles(fresh, events, lambda number: number == 1 or number % 8 == part)
+        tried += some
+        if found:
+            raise Difference(f"{name}, {kind}: {'; '.join(found)}")
+    return tried
