@@ -10,7 +10,6 @@ import pytest
 import hopwave as hw
 from hopwave import Graph, SparseIdsWarning
 from hopwave.engines.cuda import policy
-from hopwave.graph import csr
 
 pytestmark = pytest.mark.gpu
 
@@ -100,15 +99,3 @@ def test_searches_use_the_arrays_where_they_are(directed: bool, monkeypatch: pyt
         assert paper.distances.get().tolist() == right.distances.tolist()
     moved = host.to("cuda")
     assert moved.device == "cuda" and moved == host and moved.to("cpu") == host
-
-
-def test_many_edges_of_the_host_are_built_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hopwave.graph import construct
-
-    monkeypatch.setattr(construct, "MIN_EDGES_FOR_GPU", 10)
-    u, v, w = columns(9, 50, 400)
-    graph = Graph.from_edges(u, v, weights=w, combine="sum")
-    assert graph.device == "cpu" and graph._gpu is not None and isinstance(graph.indices, np.ndarray)
-    assert graph == Graph.from_edges(u, v, weights=w, combine="sum", device="cpu")
-    assert isinstance(hw.bfs(graph, 0, device="cuda").distances, np.ndarray), "NumPy in, NumPy out"
-    assert csr.builders["cuda"]() is csr.builders["cuda"]()

@@ -160,6 +160,7 @@ def test_auto_chooses_by_depth_and_size() -> None:
 
     assert plan(graph("mesh"), k=20, seed=1) == "hopwave-block"
     assert plan(graph("kronecker"), k=20, seed=1) == "hopwave-batch"
+    assert plan(graph("kronecker").to("cuda", compressed=True), k=20, seed=1) == "hopwave-wide"
     assert plan(graph("kronecker"), sources=0) == "hopwave-wide"
 
 

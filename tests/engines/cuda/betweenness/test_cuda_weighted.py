@@ -119,13 +119,3 @@ def test_distances_and_columns_have_the_bits_of_the_cpu(kind: str, team: int, mo
         np.testing.assert_allclose(found.inverse, due.inverse, rtol=3e-16)
     found, due = both("pairs", limit=0.5, upwards=True)
     assert np.array_equal(found.reached, due.reached) and np.array_equal(found.pairs[1], due.pairs[1])
-
-
-def test_a_graph_on_the_gpu_keeps_its_table_there_and_progress_counts_sources() -> None:
-    cupy, heard = pytest.importorskip("cupy"), []
-    graph = large("mesh")
-    options = {"device": "cuda", "progress": lambda done, total: heard.append((done, total))}
-    rows = hw.sssp_many(graph.to("cuda"), SOURCES, **options)
-    assert isinstance(rows, cupy.ndarray) and heard[-1] == (len(SOURCES), len(SOURCES))
-    assert np.array_equal(rows.get(), hw.sssp_many(graph, SOURCES, device="cpu"))
-    agree(graph.to("cuda"), sources=[0, 7])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import numpy as np
-import packed_rows
 import pytest
 
 import hopwave as hw
@@ -44,16 +42,6 @@ def test_packed_rows_hold_every_neighbour(count: int, limit: int | None) -> None
     assert packed.bytes == head_bytes(count) + packed.device_bytes
     if limit is not None:
         assert packed.device_bytes <= limit and packed.host_bytes + packed.device_bytes > 0
-
-
-def test_sorted_neighbours_take_few_bits() -> None:
-    import cupy
-
-    from hopwave.engines.cuda.compressed import PackedRows
-
-    packed = PackedRows(1 << 16)
-    packed.add(cupy.arange(1 << 16, dtype=np.int32))
-    assert packed.finish().bytes * 8 < 8 * (1 << 16)  # five bits of an arc, two of a head
 
 
 def compressed(graph: hw.Graph, place: str) -> hw.Graph:
@@ -98,22 +86,6 @@ def test_rows_side_by_side_that_are_long_and_search_in_vain(place: str) -> None:
     np.testing.assert_array_equal(found.distances.get(), oracle.distances(graph, 0))
     pull = found.trace[1]
     assert pull.direction == "pull" and pull.found == 2000 and pull.checked >= 64 * 600
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_answers_from_packed_rows(seed: int) -> None:
-    draw = random.Random(seed)
-    for _ in range(8):
-        packed_rows.compare(draw)
-
-
-def test_batches_do_not_read_packed_rows() -> None:
-    graph = hw.generate.kronecker(12, 16, seed=3)
-    found = [
-        hw.betweenness_centrality(one, k=20, seed=1, device="cuda") for one in (graph, compressed(graph, "on the GPU"))
-    ]
-    assert [one.plan.name for one in found] == ["hopwave-batch", "hopwave-wide"]
-    np.testing.assert_allclose(found[1].scores.get(), found[0].scores, rtol=1e-11)
 
 
 RANKED = {
