@@ -1,7 +1,7 @@
 """Structs that kernels declare and Python fills or reads: each layout is declared once in C++ and once in Python.
 
 `record` names the C++ struct, so that a test can compile its header and compare the size and every field's offset
-(tests/engines/cuda/test_kernel_structs.py goes through `MIRRORED`). A declaration here looks like the one in C++:
+(tests/engines/cuda/test_kernels.py goes through `MIRRORED`). A declaration here looks like the one in C++:
 
     record("rank/part.cuh", "Names", "ptr starts shifts", "i64 count")
 """
