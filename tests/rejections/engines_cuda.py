@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import hopwave as hw
-from hopwave import EngineError, Graph, GraphError, engines, generate
+from hopwave import ConvergenceError, EngineError, Graph, GraphError, engines, generate
 from hopwave import linalg as la
 from hopwave.planning.jobs import SampleJob
 from rejections import Row, each
@@ -53,6 +53,9 @@ GPU_ROWS: list[Row] = [
     (lambda: la.mxv(la.Matrix.from_graph(PATH), la.Vector.full(5, 1), device="cuda", threads=2), EngineError, "=2"),
     (lambda: la.mxv(la.Matrix.from_graph(PATH), la.Vector.full(5, 1), LOOKED_UP, device="cuda"), EngineError,
      "cannot be translated"),
+    (lambda: hw.pagerank(KRON, tol=0, max_iter=3, device="cuda"), ConvergenceError, "after 3 rounds the ranks still"),
+    (lambda: hw.eigenvector_centrality(MESH, tol=0, max_iter=2, device="cuda"), ConvergenceError, "after 2 rounds"),
+    (lambda: hw.katz_centrality(KRON, 0.9, max_iter=10**6, device="cuda"), ConvergenceError, "Katz diverged"),
     (lambda: la.Matrix.from_graph(PATH).to("cuda").astype("int32").to_scipy(), la.LinalgError, "int32"),
     # graphs made of columns
     (lambda: edges([0, 1, 1], [1, 2, 2], [1.0, 2.0, 3.0]), GraphError, "the edge 1 to 2 appears more than once"),

@@ -16,20 +16,15 @@ from hopwave.planning.jobs import PATH_SUMS, SampleJob
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
 GRAPHS = {
-    "karate": lambda: hw.datasets.load("karate"),
     "kronecker": lambda: generate.kronecker(11, 8, seed=1),
     "kronecker directed": lambda: generate.kronecker(11, 6, seed=2, directed=True),
     "sparse": lambda: generate.kronecker(10, 1, seed=3, directed=True),  # most pairs have no path
     "grid": lambda: generate.grid(30, 30),  # counts beyond 2^53: sums depend on their order
     "hubs": lambda: generate.kronecker(13, 16, seed=4),  # a walk back searches the nearer level for predecessors
-    "star": lambda: generate.star(3000),
-    "path": lambda: generate.path(500),
-    "complete": lambda: generate.complete(90),
     "diamonds": lambda: generate.diamonds(300),
     "many diamonds": lambda: generate.diamonds(600),  # beyond float64: drawn by the CPU
     "arranged": lambda: generate.kronecker(9, 8, seed=5, directed=True).arranged(),
     "loops": lambda: hw.Graph.from_edges([0, 1, 1, 2, 3, 0], [0, 1, 2, 3, 3, 1], directed=True),
-    "two": lambda: generate.path(2),
 }
 
 
@@ -58,18 +53,6 @@ def test_parts_and_little_memory_change_nothing() -> None:
     for until in (1, 7, 2000, 5000):
         parts.advance(until, lambda done: False)
     assert np.array_equal(whole.counts, parts.counts) and np.array_equal(whole.sums, parts.sums)
-
-
-@pytest.mark.parametrize("name", ["kronecker", "kronecker directed"])
-def test_scores_are_those_of_the_cpu(name: str) -> None:
-    graph = GRAPHS[name]()
-    options: dict[str, Any] = {"epsilon": 0.03, "method": "paths", "seed": 7, "progress": False}
-    for top in (None, 2):
-        mine, right = (
-            hw.betweenness_centrality(graph, device=device, top=top, **options) for device in ("cuda", "cpu")
-        )
-        assert mine.engine == "cuda" and mine.pairs == right.pairs and mine.undecided == right.undecided
-        assert np.array_equal(mine.scores, right.scores) and np.array_equal(mine.bounds, right.bounds)
 
 
 def test_auto_takes_what_is_predicted_to_be_cheap(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_cuda_betweenness import GRAPHS, both
 
 import hopwave as hw
 from hopwave import Graph, engines, generate
@@ -16,7 +17,6 @@ from hopwave.planning.jobs import BetweennessJob
 from hopwave.planning.many_sources import Sweep
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
-both = pytest.mark.parametrize("call", [hw.betweenness_centrality, hw.edge_betweenness_centrality])
 
 
 def agree(graph: Graph, **options: Any) -> None:
@@ -42,24 +42,13 @@ def drawn(bare: Graph, kind: str, seed: int = 5) -> Graph:
 
 
 def large(name: str) -> Graph:
-    hub = np.arange(1, 3000)
-    bare = {
-        "kronecker": lambda: generate.kronecker(11, edge_factor=8, seed=3),
-        "kronecker-directed": lambda: generate.kronecker(11, edge_factor=8, seed=3, directed=True),
-        "mesh": lambda: generate.delaunay(3000, seed=3),
-        "hubs": lambda: Graph.from_edges(np.concatenate([0 * hub, 0 * hub + 1, hub]), np.tile(hub, 3)[::-1]),
-        "pieces-directed": lambda: Graph.from_edges(
-            *np.random.default_rng(3).integers(0, 4000, (2, 6000)), n=4000, directed=True
-        ),
-    }[name]()
-    return drawn(bare, {"mesh": "fractions", "hubs": "tiny beside huge"}.get(name, "ties"))
+    return drawn(GRAPHS[name](), {"mesh": "fractions", "hubs": "tiny beside huge"}.get(name, "ties"))
 
 
-every_graph = pytest.mark.parametrize("name", ["kronecker", "kronecker-directed", "mesh", "hubs", "pieces-directed"])
 SOURCES = list(range(0, 2000, 17))
 
 
-@every_graph
+@pytest.mark.parametrize("name", sorted(GRAPHS.keys() - {"pieces"}))
 def test_large_graphs_as_on_the_cpu(name: str) -> None:
     agree(large(name), sources=SOURCES)
     agree(large(name), sources=SOURCES[:20], targets=SOURCES[5:50], normalized=False)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from hopwave import EngineError, engines, generate
 from hopwave.api import choice
-from hopwave.engines.cuda import policy
+from hopwave.engines.cuda import Engine, policy
 from hopwave.engines.cuda.betweenness import regimes
-from hopwave.engines.cuda.betweenness.regimes import Machine, Shape
+from hopwave.engines.cuda.betweenness.regimes import Machine
 from hopwave.engines.cuda.policy import level_arrays
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
@@ -28,9 +28,6 @@ machines = st.builds(
     memory=st.integers(1 << 30, 1 << 38),
     cooperative=st.booleans(),
 )
-
-
-# ---------------------------------------------------------------- the regime
 
 
 @pytest.mark.parametrize(
@@ -53,9 +50,6 @@ def test_the_regime_suits_the_graph(what: str, n: int, m: int, k: int, depth: in
     assert chosen == regime and why, what
 
 
-# ---------------------------------------------------------------- shapes
-
-
 @given(graphs, st.integers(1, 10**7), st.integers(0, 10**5), machines)
 def test_shapes_can_be_launched(graph: tuple[int, int], k: int, depth: int, machine: Machine) -> None:
     shape = regimes.block_shape(*graph, k, depth, machine)
@@ -66,6 +60,9 @@ def test_shapes_can_be_launched(graph: tuple[int, int], k: int, depth: int, mach
     per = -(-shape.blocks * shape.team // machine.multiprocessors)
     assert per * shape.threads <= max(machine.threads, shape.threads)
     assert per == 1 or per * shape.shared <= machine.shared
+    words, size = regimes.code_words(graph[0]), regimes.block_size(k, graph[0], shape, machine)
+    assert 32 * (words // 2) >= graph[0] and words % 2 == 0  # two bits per vertex, or two bitmaps
+    assert 1 <= size <= min(k, 8 * shape.blocks)
 
 
 def test_few_sources_get_large_blocks_and_wide_levels_get_teams() -> None:
@@ -78,26 +75,7 @@ def test_few_sources_get_large_blocks_and_wide_levels_get_teams() -> None:
     assert regimes.block_shape(1 << 24, 1 << 26, 1, 4000, machine).team == 16
     assert regimes.block_shape(114_599, 239_332, 1, 951, machine).team == 1, "its levels are narrow"
     assert regimes.block_shape(*mesh, 1, 376, Machine(cooperative=False)).team == 1
-
-
-@given(st.integers(0, 10**7))
-def test_codes_hold_two_bits_per_vertex_or_two_bitmaps(n: int) -> None:
-    words = regimes.code_words(n)
-    assert 16 * words >= n and 32 * (words // 2) >= n and words % 2 == 0
-
-
-@given(st.integers(1, 1000), st.integers(0, 10**6), st.integers(1, 1000))
-def test_sizes_do_not_depend_on_what_is_free(k: int, n: int, blocks: int) -> None:
-    """Otherwise a run could not be resumed."""
-    size = regimes.block_size(k, n, Shape(256, 1, blocks, 0), Machine())
-    assert 1 <= size <= max(1, k) and size <= 8 * blocks
-
-
-def test_lanes_are_the_next_power_of_two_up_to_64() -> None:
     assert [regimes.lanes_for(k) for k in (0, 1, 2, 3, 33, 64, 10**6)] == [1, 1, 2, 4, 64, 64, 64]
-
-
-# ---------------------------------------------------------------- memory
 
 
 def test_a_batch_keeps_its_size_where_bits_matter() -> None:
@@ -140,9 +118,6 @@ def test_batches_fit_or_an_error_says_so(
     assert fewer == lanes or at_once == 1, "fewer batches before smaller ones"
 
 
-# ---------------------------------------------------------------- searches from many sources
-
-
 @given(
     st.integers(1, 2**31 - 2), st.sampled_from(policy.SWEEP.words), st.integers(1, 10**4), st.integers(0, 10**5),
     st.integers(1, 2000), st.integers(0, 1 << 38),
@@ -161,38 +136,24 @@ def test_deep_graphs_get_fewer_blocks_and_very_many_arcs_larger_pieces() -> None
     assert usual == policy.LevelSplit() and large.chunk > usual.chunk and large.long_row > usual.long_row
 
 
-# ---------------------------------------------------------------- the device
-
-
-class FakeEngine:
-    name = "cuda"
-
-    def why_not(self, plan: Any, job: BetweennessJob) -> str | None:
-        return "not this" if job.edges and plan.regime == "source" else None
-
-    def regime(self, graph: Any, job: BetweennessJob, plan: Any) -> tuple[str, str]:
-        return "batch", "a reason"
-
-
 def test_auto_takes_a_gpu_where_the_run_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, fake = engines.engine, FakeEngine()
-    monkeypatch.setattr(engines, "engine", lambda name: fake if name == "cuda" else real(name))
-    monkeypatch.setattr(choice, "has_gpu", lambda: True)
-    graph = generate.uniform(1 << 10, edge_factor=16)
+    pytest.importorskip("cupy")
+    real, cuda, graph = engines.engine, Engine(), generate.uniform(1 << 10, edge_factor=16)
+    monkeypatch.setattr(engines, "engine", lambda name: cuda if name == "cuda" else real(name))
+    monkeypatch.setattr(Engine, "regime", lambda *given: ("batch", "a reason"))
     few, many = BetweennessJob(np.zeros(64, np.int64)), BetweennessJob(np.zeros(1 << 15, np.int64))
-
-    def engine(job: BetweennessJob, plan: str = "auto", threads: int | None = None, device: str = "auto") -> str:
-        return choice.betweenness_engine(device, graph, job, plan, threads).name
-
-    assert engine(few) == "cpu" and engine(many) == "cuda"
-    assert engine(many, threads=2) == "cpu" and engine(many, device="cpu") == "cpu"
-    assert engine(few, device="cuda") == "cuda"
-    edges = BetweennessJob(np.zeros(1 << 15, np.int64), edges=True)
-    assert engine(edges, "turbobc-sccsc") == "cpu" and engine(edges) == "cuda"
-    plan, why = choice.choose_betweenness_plan("auto", many, graph, fake)  # type: ignore[arg-type]
+    fixed = BetweennessJob(np.zeros(1 << 15, np.int64), deterministic=True)
+    for job, right, more in (
+        (few, "cpu", {}), (many, "cuda", {}), (many, "cpu", {"threads": 2}), (many, "cpu", {"device": "cpu"}),
+        (few, "cuda", {"device": "cuda"}), (fixed, "cpu", {"plan": "turbobc-sccooc"}), (fixed, "cuda", {}),
+        (many, "cpu", {"gpu": False}),
+    ):  # fmt: skip
+        how: dict[str, Any] = {"device": "auto", "plan": "auto", "threads": None, "gpu": True} | more
+        monkeypatch.setattr(choice, "has_gpu", lambda how=how: how["gpu"])
+        found = choice.betweenness_engine(how["device"], graph, job, how["plan"], how["threads"])
+        assert found.name == right, more
+    plan, why = choice.choose_betweenness_plan("auto", many, graph, cuda)
     assert plan is CATALOGUE["hopwave-batch"] and why == "a reason"
-    monkeypatch.setattr(choice, "has_gpu", lambda: False)
-    assert engine(many) == "cpu"
 
 
 @given(st.lists(st.integers(0, 10**5), max_size=30))

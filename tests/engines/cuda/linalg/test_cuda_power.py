@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
 import hopwave as hw
-from hopwave import ConvergenceError
 from hopwave import linalg as la
 from hopwave.engines import NoShortcuts, algebra
 from hopwave.planning.jobs import PowerJob
@@ -101,17 +99,6 @@ def test_the_transpose_has_ranks_of_its_own() -> None:
         right = la.algorithms.pagerank(matrix, tol=1e-12).to_dense()
         found = la.algorithms.pagerank(matrix, tol=1e-12, device="cuda").to("cpu").to_dense()
         assert np.allclose(found, right, rtol=1e-9, atol=1e-15)
-
-
-def test_what_does_not_settle_says_so() -> None:
-    graph = GRAPHS["kronecker"]()
-    with pytest.raises(ConvergenceError, match="after 3 rounds the ranks still change by"):
-        hw.pagerank(graph, tol=0, max_iter=3, device="cuda")
-    with pytest.raises(ConvergenceError, match="after 2 rounds the centralities"):
-        hw.eigenvector_centrality(graph, tol=0, max_iter=2, device="cuda")
-    with pytest.raises(ConvergenceError, match=r"Katz diverged: alpha=0\.9 is too large"):
-        hw.katz_centrality(graph, 0.9, max_iter=10**6, device="cuda")
-    assert math.isclose(hw.pagerank(graph, device="cuda").scores.sum(), 1, rel_tol=1e-12)  # the next call works
 
 
 @pytest.mark.parametrize("kind", ["grid", "grid directed", "pieces"])
