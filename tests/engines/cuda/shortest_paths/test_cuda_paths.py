@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
-from itertools import product
+from dataclasses import replace
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.sparse.csgraph import dijkstra
 import hopwave as hw
 from hopwave import Graph
 from hopwave import linalg as la
+from hopwave.engines.cuda import policy
 from hopwave.planning.jobs import ShortestPathsJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
@@ -44,9 +46,8 @@ def compiling(gpu: Any) -> None:
     from hopwave.engines.cuda import nvrtc
     from hopwave.engines.cuda.instances import all_instances
 
-    for header, names in all_instances().items():
-        if header in ("shortest_paths/search.cuh", "shortest_paths/predecessors.cuh"):
-            nvrtc.begin(header, [name for name in names if "<int," in name])
+    for header in ("shortest_paths/search.cuh", "shortest_paths/predecessors.cuh"):
+        nvrtc.begin(header, [name for name in all_instances()[header] if "<int," in name])
 
 
 def random_graph(kind: str, directed: bool, seed: int, n: int = 80) -> Graph:
@@ -62,9 +63,12 @@ def with_lengths(graph: Graph, seed: int, most: int = 255) -> Graph:
     return Graph.from_edges(u, v, graph.n, graph.directed, weights=lengths, combine="min")
 
 
-def right(graph: Graph, sources: Any, limit: float = math.inf) -> Array:
-    A = sp.csr_array((np.asarray(graph.weights, np.float64), graph.indices, graph.indptr), shape=(graph.n, graph.n))
-    found: Array = dijkstra(A, indices=sources, min_only=True, limit=limit)
+def matrix(graph: Graph) -> Any:
+    return sp.csr_array((np.asarray(graph.weights, np.float64), graph.indices, graph.indptr), shape=(graph.n, graph.n))
+
+
+def right(graph: Graph, sources: Any) -> Array:
+    found: Array = dijkstra(matrix(graph), indices=sources, min_only=True)
     return found
 
 
@@ -73,8 +77,7 @@ def check_tree(graph: Graph, found: hw.ShortestPaths) -> None:
     d, before = np.asarray(found.distances), found.predecessors
     assert before.dtype == np.int32
     assert np.array_equal(before >= 0, np.isfinite(d))
-    A = sp.csr_array((np.asarray(graph.weights, np.float64), graph.indices, graph.indptr), shape=(graph.n, graph.n))
-    entries = A.tocoo()
+    entries = matrix(graph).tocoo()
     length = dict(zip(zip(entries.row, entries.col, strict=True), entries.data, strict=True))
     for v in np.flatnonzero(before >= 0).tolist():
         if v in found.sources:
@@ -85,6 +88,13 @@ def check_tree(graph: Graph, found: hw.ShortestPaths) -> None:
     for _ in range(graph.n.bit_length()):
         at = at[at]
     assert set(at[before >= 0].tolist()) <= set(found.sources)
+
+
+def check_paths(graph: Graph, source: int, targets: list[int]) -> None:
+    """A search for one path ends early, and omits what cannot be on it: the path is that of a full search."""
+    found = hw.sssp(graph, source, device="cuda")
+    for target in targets:
+        assert hw.shortest_path(graph, source, target, device="cuda") == found.path_to(target), target
 
 
 @either
@@ -98,6 +108,14 @@ def test_every_bit_is_that_of_scipy(kind: str, directed: bool) -> None:
             assert found.plan == "near-far"
             assert np.array_equal(found.distances, right(graph, sources)), (seed, delta)
         check_tree(graph, found)
+        assert np.array_equal(hw.sssp(graph, sources, delta=delta, device="cuda").predecessors, found.predecessors)
+        expected, targets = right(graph, sources[:1]), np.random.default_rng(seed + 1).integers(0, graph.n, 2)
+        found = hw.sssp(graph, sources[0], targets=targets, device="cuda")
+        within = np.where(expected > expected[targets].max(), math.inf, expected)
+        assert np.array_equal(found.distances, within), seed
+        check_tree(graph, found)
+        if kind != "infinite sums":  # which a path between two refuses
+            check_paths(graph, sources[0], np.flatnonzero(np.isfinite(expected))[::5].tolist())
 
 
 def large() -> dict[str, Graph]:
@@ -157,28 +175,6 @@ def test_searches_end_behind_their_targets(name: str, factor: float) -> None:
     assert np.array_equal(hw.sssp(graph, source, device="cuda").distances, expected)
 
 
-def check_paths(graph: Graph, source: int, targets: list[int]) -> None:
-    """A search for one path ends early, and omits what cannot be on it: the path is that of a full search."""
-    found = hw.sssp(graph, source, device="cuda")
-    for target in targets:
-        assert hw.shortest_path(graph, source, target, device="cuda") == found.path_to(target), target
-
-
-@either
-@pytest.mark.parametrize("kind", KINDS)
-def test_targets_along_lengths_on_which_searches_go_wrong(kind: str, directed: bool) -> None:
-    for seed in range(3):
-        graph = random_graph(kind, directed, seed)
-        source, *targets = np.random.default_rng(seed).integers(0, graph.n, 3).tolist()
-        expected = right(graph, [source])
-        within = np.where(expected > expected[targets].max(), math.inf, expected)
-        found = hw.sssp(graph, source, targets=targets, device="cuda")
-        assert np.array_equal(found.distances, within), seed
-        check_tree(graph, found)
-        if kind != "infinite sums":  # which a path between two refuses
-            check_paths(graph, source, np.flatnonzero(np.isfinite(expected))[::5].tolist())
-
-
 SPLITS: list[dict[str, int]] = [
     {"chunk": 32}, {"chunk": 1 << 20}, {"enter": 0}, {"enter": 4096, "alone": 4096}, {"subrounds": 0},
     {"subrounds": 64, "local": 4096}, {"share": 1}, {"share": 4096}, {"arcs": 0}, {"arcs": 1 << 30}, {"pile": 0},
@@ -201,6 +197,12 @@ def test_neither_full_buffers_nor_ways_to_share_work_change_a_bit(name: str) -> 
             assert np.array_equal(d.get(), expected), (changes, capacity, width)
 
 
+def test_long_chains_of_length_zero() -> None:
+    graph = hw.generate.path(4000).with_weights(np.zeros(7998))
+    found = hw.sssp(graph, 0, device="cuda")
+    assert not found.distances.any() and found.predecessors.tolist() == [0, *range(3999)]
+
+
 def test_a_trace_counts_every_bucket() -> None:
     n = 5000  # more buckets than the table first has rows
     graph = hw.generate.path(n).with_weights(np.ones(2 * n - 2))
@@ -213,20 +215,6 @@ def test_a_trace_counts_every_bucket() -> None:
     graph = with_lengths(hw.generate.kronecker(12, 16, seed=5), 1)
     trace = hw.sssp(graph, 0, trace=True, device="cuda").trace
     assert trace is not None and sum(bucket.vertices for bucket in trace) >= hw.sssp(graph, 0).reached
-
-
-def test_long_chains_of_length_zero() -> None:
-    n = 4000
-    graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n), n, weights=np.zeros(n - 1))
-    found = hw.sssp(graph, 0, device="cuda")
-    assert not found.distances.any()
-    assert found.predecessors.tolist() == [0, *range(n - 1)]
-
-
-def test_the_same_predecessors_every_time() -> None:
-    graph = random_graph("zeros", False, 3, n=3000)
-    first = hw.sssp(graph, [0, 5], device="cuda").predecessors
-    assert all(np.array_equal(hw.sssp(graph, [0, 5], device="cuda").predecessors, first) for _ in range(5))
 
 
 def test_answers_stay_on_the_gpu_with_the_graph() -> None:
@@ -242,3 +230,52 @@ def test_answers_stay_on_the_gpu_with_the_graph() -> None:
     target = int(np.flatnonzero(np.isfinite(host.distances))[-1])
     assert found.path_to(target) == host.path_to(target)
     assert np.array_equal(pickle.loads(pickle.dumps(host)).predecessors, host.predecessors)
+
+
+# ---------------------------------------------------------------- the k shortest paths
+
+
+@pytest.fixture
+def all_spurs_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few as they are, and five at a time: a warp takes several, one after another."""
+    monkeypatch.setattr(policy, "SPURS", replace(policy.SPURS, least=1, fewest=1, at_once=5, piece=30))
+
+
+@pytest.mark.usefixtures("all_spurs_on_the_gpu")
+@either
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"infinite sums"}))
+def test_ranked_paths_along_lengths_on_which_searches_go_wrong(kind: str, directed: bool) -> None:
+    """The CPU's lengths (tests/questions compares them with NetworkX's); each path is simple and different."""
+    for source in range(3):
+        graph = random_graph(kind, directed, source, n=40)
+        d = right(graph, [source])
+        target = int(np.argmax(np.where(np.isfinite(d), d, -1.0)))
+        if target == source:
+            continue
+        found, due = (hw.k_shortest_paths(graph.to(on), source, target, 12, device=on) for on in ("cuda", "cpu"))
+        np.testing.assert_allclose([length for length, _ in found], [length for length, _ in due], rtol=1e-12)
+        assert len({tuple(path) for _, path in found}) == len(found)
+        g = graph.to_networkx()
+        for length, path in found:
+            assert (path[0], path[-1]) == (source, target) and len(set(path)) == len(path)
+            total = 0.0  # from the source on; sum() of Python 3.12 makes up for rounding
+            for u, v in pairwise(path):
+                total += float(g[u][v]["weight"])
+            assert length == total
+
+
+@pytest.mark.usefixtures("all_spurs_on_the_gpu")
+@pytest.mark.parametrize("name", ["directed", "grid", "kronecker"])
+def test_ranked_paths_leave_the_graph_on_the_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = large()[name]
+    source = int(np.argmax(graph.degrees))
+    d = right(graph, [source])
+    target = int(np.argsort(d, kind="stable")[int(np.isfinite(d).sum()) // 2])
+    cupy, edges = pytest.importorskip("cupy"), graph.edges()
+    tails, heads, lengths = map(cupy.asarray, (edges.source, edges.target, edges.weights))
+    there = Graph.from_edges(tails, heads, graph.n, graph.directed, weights=lengths)
+    right_ones = hw.k_shortest_paths(graph, source, target, 20, device="cpu")
+    assert hw.k_shortest_paths(there, source, target, 20, device="cuda") == right_ones
+    assert there._host is None  # nothing but what is left of the graph is copied to the host
+    monkeypatch.setattr(policy, "SPURS", policy.SpurPolicy(least=2))
+    assert hw.k_shortest_paths(there, source, target, 20, device="cuda") == right_ones
