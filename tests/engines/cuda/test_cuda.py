@@ -31,12 +31,6 @@ def cupy() -> Any:
     return pytest.importorskip("cupy")
 
 
-def made_of_cupy(cupy: Any, graph: Graph) -> tuple[Graph, Any, Any]:
-    indptr, indices = cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
-    made = Graph.from_csr(indptr, indices, directed=graph.directed)
-    return made, indptr, indices
-
-
 def uploaded(graph: Graph) -> Any:
     from hopwave.engines.cuda.graph import CudaGraph
 
@@ -88,13 +82,43 @@ def test_answers_in_pinned_memory_are_ordinary_arrays(cupy: Any) -> None:
     assert buffers.pinned.count == before
 
 
+SLOW = """extern "C" __global__ void slow(unsigned long long *to) {
+  const long long begin = clock64();
+  while (clock64() - begin < 200000000ll);
+  *to = 7;
+}"""
+
+
+@pytest.mark.parametrize("of_products", [False, True])
+def test_memory_is_not_handed_out_before_its_kernels_end(cupy: Any, of_products: bool) -> None:
+    from hopwave.engines.cuda.buffers import Report
+    from hopwave.engines.cuda.linalg import scratch
+
+    size, slow = scratch.SLOTS * scratch.SLOT, cupy.RawKernel(SLOW, "slow")
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        held = scratch.Pending(scratch.stream_scratch()) if of_products else Report(size)
+        address = int(held.address if of_products else held.memory.ptr)
+        slow((1,), (1,), (np.uint64(address),))
+        assert not stream.done
+    del held
+    scratch.forget()  # as after Ctrl-C
+    others = [Report(size)]
+    while not others[-1].memory.ptr <= address < others[-1].memory.ptr + size and len(others) < 100:
+        others.append(Report(size))
+    assert len(others) < 100, "the memory is not used again"
+    assert stream.done
+
+
 # ---------------------------------------------------------------- arrays of the GPU
 
 
 @pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed"])
 @pytest.mark.parametrize("plan", ["xbfs", "hiragushi-hybrid", "turbobfs-td-sccsc", "hopwave"])
 def test_device_arrays_are_used_as_they_are_and_answers_stay_there(cupy: Any, trap: str, plan: str) -> None:
-    graph, indptr, indices = made_of_cupy(cupy, TRAPS[trap]())
+    graph = TRAPS[trap]()
+    indptr, indices = cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
+    graph = Graph.from_csr(indptr, indices, directed=graph.directed)
     result = hw.bfs(graph, 0, plan=plan, device="cuda")
     kept = uploaded(graph)
     assert kept.given[0] is indptr and kept.given[1] is indices

@@ -124,17 +124,6 @@ def test_other_errors_stay_as_they_are() -> None:
         assert caught.value is error and error.__cause__ is None
 
 
-def test_matrices_and_vectors_that_do_not_fit(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-
-    def full(*_: object) -> None:
-        raise cupy.cuda.memory.OutOfMemoryError(1 << 40, 1 << 30, 0)
-
-    monkeypatch.setattr(cupy, "asarray", full)
-    for operand in (la.Matrix.from_graph(hw.generate.path(9)), la.Vector.full(9, 1.0)):
-        with pytest.raises(EngineError, match=r"out of memory for an array of .* bytes .*; free arrays of your own"):
-            operand.to("cuda")
-
-
 def test_properties_and_quick_methods_that_compute(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every product calls these methods, so only what they compute explains errors, and not the call."""
 

@@ -1,11 +1,16 @@
-"""Compiled kernels on disk: private to their owner, whole or not there, and never a reason to fail."""
+"""Compiled kernels on disk: private to their owner, whole or not there, loaded once."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -39,17 +44,16 @@ def test_a_damaged_file_is_made_again(folder: Path, damage: bytes | None, caplog
     assert "is damaged and is made again" in caplog.text
 
 
-@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
-def test_a_folder_that_others_may_write_to_is_not_used(folder: Path, mode: int) -> None:
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777, None])
+def test_a_folder_of_another_user_is_not_used(folder: Path, mode: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor one that others may write to."""
     kernel_files.write(KEY, CODE, SYMBOLS)
-    folder.chmod(mode)
-    assert kernel_files.read(KEY) is None and f"chmod go-w {folder}" in str(kernel_files.why_not())
-
-
-def test_a_folder_of_another_user_is_not_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel_files.write(KEY, CODE, SYMBOLS)
-    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
-    assert kernel_files.read(KEY) is None and "belongs to another user" in str(kernel_files.why_not())
+    if mode is None:
+        monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    else:
+        folder.chmod(mode)
+    said = f"chmod go-w {folder}" if mode else "belongs to another user"
+    assert kernel_files.read(KEY) is None and said in str(kernel_files.why_not())
 
 
 def test_a_folder_that_cannot_be_made_costs_no_more_than_time(
@@ -122,3 +126,65 @@ def test_recorded_kernels_are_compiled_for_a_wheel(tmp_path: Path, monkeypatch: 
     kernel_files.why_not_shipped.cache_clear()
     found = kernel_files.read_shipped(nvrtc.shipped_key(header, "sm_75", names, more, text), 99000)
     assert found is not None and found[0][:4] == b"\x7fELF" and set(found[1]) == set(names)
+
+
+# ---------------------------------------------------------------- loaded once: CUDA unloads modules without references
+
+
+def test_threads_that_ask_at_once_get_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    cupy_function = pytest.importorskip("cupy.cuda.function")
+    from hopwave.engines.cuda import nvrtc
+
+    loads: list[bytes] = []
+    together = threading.Barrier(8)
+
+    class Module:
+        def load(self, code: bytes) -> None:
+            loads.append(code)
+
+        def get_function(self, symbol: str) -> Any:
+            return SimpleNamespace(symbol=symbol, ptr=len(loads))
+
+    def begun(header: str, arch: str, names: tuple[str, ...], more: Any, text: str) -> Future[Any]:
+        together.wait(timeout=30)  # all threads have looked for the function and not found it
+        made: Future[Any] = Future()
+        made.set_result((b"code", {names[0]: "symbol"}))
+        return made
+
+    monkeypatch.setattr(cupy_function, "Module", Module)
+    monkeypatch.setattr(nvrtc.building, "begin", begun)
+    loaded = nvrtc.Loaded()
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(loaded.get, "a.cuh", "f", 0, "sm_90", (), "") for _ in range(8)]
+        found = [future.result() for future in asked]
+    assert loads == [b"code"] and len({id(function) for function in found}) == 1
+    assert loaded.get("a.cuh", "f", 0, "sm_90", (), "") is found[0]  # without another compilation
+
+
+def test_threads_that_ask_at_once_get_the_same_arrays() -> None:
+    """Kernels' records hold the addresses of a graph's arrays: if arrays are replaced, the old ones are freed."""
+    pytest.importorskip("cupy")
+    from hopwave.engines.cuda.graph import made_once
+
+    made: list[object] = []
+    asked = threading.Barrier(8)
+
+    class Graph:
+        def __init__(self) -> None:
+            self.lock = threading.RLock()
+
+        @made_once
+        def rows(self) -> object:
+            made.append(object())
+            time.sleep(0.05)  # so that the others arrive meanwhile
+            return made[-1]
+
+    graph = Graph()
+
+    def ask(_: int) -> object:
+        asked.wait(timeout=30)
+        return graph.rows
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(ask, range(8)))) == 1
+    assert len(made) == 1 and "rows" in vars(graph)

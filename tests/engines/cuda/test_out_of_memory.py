@@ -62,11 +62,7 @@ def small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("scale", "edge_factor", "words"),
     [
-        (
-            29,
-            16,
-            r"scale 29 with edge factor 16 on the GPU needs 25\.\d\d GB and may use 8\.59 GB; use a smaller scale",
-        ),
+        (29, 16, r"scale 29 with edge factor 16 .* needs 25\.\d\d GB and may use 8\.59 GB; use a smaller scale"),
         (28, 1, r"scale 28 with edge factor 1 on the GPU needs 12\.\d\d GB"),
         (31, 1, r"scale 31 has ids of more than 31 bits, .* use a scale up to 30"),
     ],
