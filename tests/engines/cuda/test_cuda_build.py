@@ -59,25 +59,16 @@ def test_sparse_ids_become_labels() -> None:
 def test_columns_of_other_libraries_on_the_gpu() -> None:
     import cupy
 
-    class Column:
+    def column(values: list[int]) -> Any:
         """A column of a library that only supports DLPack."""
-
-        def __init__(self, array: Any) -> None:
-            self.array = array
-
-        def __dlpack__(self, **options: Any) -> Any:
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self) -> Any:
-            return self.array.__dlpack_device__()
-
-        def __len__(self) -> int:
-            return len(self.array)
+        array = cupy.asarray(values)
+        passed = {name: staticmethod(getattr(array, name)) for name in ("__dlpack__", "__dlpack_device__", "__len__")}
+        return type("Column", (), passed)()
 
     right = Graph.from_edges([0, 1], [1, 2])
     for kind in (np.int8, np.uint16, np.uint32, np.uint64, np.float64):
         assert Graph.from_edges(cupy.asarray([0, 1], kind), cupy.asarray([1, 2], kind)) == right
-    there = Graph.from_edges(Column(cupy.asarray([0, 1])), Column(cupy.asarray([1, 2])))
+    there = Graph.from_edges(column([0, 1]), column([1, 2]))
     assert there == right and there.device == "cuda"
     assert Graph.from_edges([0, 1], [1, 2], device="cuda").device == "cuda"
 
