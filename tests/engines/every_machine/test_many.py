@@ -1,46 +1,34 @@
-"""Searches from many sources: everything that a sweep keeps, on every engine that can, against a table of distances."""
+"""Everything that a sweep from many sources keeps, by hops and along weights, against a table of distances."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import dijkstra
+from test_search import on
 
 import hopwave as hw
 import oracle
 from graphs import TRAPS, graphs
-from hopwave import EngineError, Graph, engines, generate
+from hopwave import Graph, engines, generate
+from hopwave.algorithms.distances import rounding
 from hopwave.arrays import on_host
-from hopwave.engines.cpu.many.run import neighbourhoods
+from hopwave.engines.cpu import policy
 from hopwave.planning.many_sources import Sweep, Swept
-from together import in_one_test
+from questions import available
 
 PACKED = ", compressed rows"
-FIELDS = "reached", "total", "farthest", "inverse", "histogram", "columns", "rows"
 
 
-def able(device: str) -> bool:
-    """Whether an engine is available and searches from many sources."""
-    try:
-        return engines.engine(device.removesuffix(PACKED)).why_not_operation("sweep", TRAPS["path"]()) is None
-    except EngineError:
-        return False
-
-
-machines = pytest.mark.parametrize(
-    "device",
-    [
-        pytest.param(name, marks=pytest.mark.gpu) if "cuda" in name else name
-        for name in (*engines.NAMES, f"cuda{PACKED}")
-        if able(name)
-    ],
-)
+machines = on([name for name in ("cuda", "cpu", f"cuda{PACKED}") if available(name.removesuffix(PACKED))])
 
 
 def run(device: str, graph: Graph, sources: Any, keep: Any, threads: int | None = None, **more: Any) -> Swept:
@@ -88,17 +76,6 @@ def check(ask: Callable[..., Swept], sources: Any, d: Any, shifts: tuple[int, in
 
 
 @machines
-@pytest.mark.parametrize("together", [True, False], ids=["shared", "alone"])
-@in_one_test("name", TRAPS)
-def test_traps(device: str, together: bool, name: str) -> None:
-    graph = TRAPS[name]()
-    sources = np.unique(np.linspace(0, graph.n - 1, min(graph.n, 70 if graph.n <= 220 else 5)).astype(np.int64))
-    check(
-        lambda keep, **how: run(device, graph, sources, keep, together=together, **how), sources, table(graph, sources)
-    )
-
-
-@machines
 @given(graph=graphs(max_n=90), data=st.data())
 def test_random_graphs(device: str, graph: Graph, data: Any) -> None:
     """Sources in any order, repeated too; any limit; any number of threads."""
@@ -110,34 +87,11 @@ def test_random_graphs(device: str, graph: Graph, data: Any) -> None:
     check(lambda keep, **how: run(device, graph, sources, keep, **given, **how), sources, table(graph, sources, limit))
 
 
-@in_one_test("keep", ["sums", "columns", "rows", "pairs"])
-@pytest.mark.parametrize("name", ["kronecker", "kronecker-directed", "delaunay", "hub-with-pendant"])
-def test_threads_and_sharing_change_no_bit(name: str, keep: str) -> None:
-    graph = TRAPS[name]()
-    sources = np.random.default_rng(1).integers(0, graph.n, 700)
-    first = run("cpu", graph, sources, keep, 1, together=True, limit=4)
-    for threads, together in ((1, False), (2, True), (3, False), (3, True)):
-        other = run("cpu", graph, sources, keep, threads, together=together, limit=4)
-        assert all(getattr(first, field).tobytes() == getattr(other, field).tobytes() for field in FIELDS)
-        assert all(np.array_equal(a, b) for a, b in zip(first.pairs, other.pairs, strict=True))
-
-
 def test_counters_of_lanes_do_not_overflow() -> None:
     """One level has more vertices than a byte can count, for all 64 lanes."""
     found = run("cpu", generate.star(5000), np.arange(64), "sums", 1)
     assert found.reached.tolist() == [5000] * 64
     assert found.total.tolist() == [4999] + [1 + 2 * 4998] * 63
-
-
-def test_neighbourhoods_hold_every_vertex_once_and_are_near() -> None:
-    """On a grid most of a group's 64 sources are within a few hops of its first vertex."""
-    grid = generate.grid(64, 64)
-    for graph in (generate.kronecker(10, 8), Graph.from_edges([1], [2], n=200), grid):
-        order = np.empty(graph.n, np.uint32)
-        neighbourhoods(graph.indptr.view(np.uint32), graph.indices.view(np.uint32), order)
-        assert np.array_equal(np.sort(order), np.arange(graph.n))
-    groups = order.reshape(-1, 64).astype(np.int64)
-    assert np.median([hw.bfs(grid, int(group[0])).distances[group].max() for group in groups]) <= 16
 
 
 def test_a_table_that_is_kept_is_not_written_to_again() -> None:
@@ -148,3 +102,69 @@ def test_a_table_that_is_kept_is_not_written_to_again() -> None:
     right = [hw.bfs(graph, v, device="cpu").distances for v in range(5)]
     assert all((table[0] == row).all() for table, row in zip(kept, right[:4], strict=True))
     assert (part == right[4][5:9]).all()
+
+
+# ---------------------------------------------------------------- along weights
+
+SMALL = [name for name, make in TRAPS.items() if 0 < make().n <= 65]
+# Each kind of weights is a different trap; all are made from one number per edge, the same for both directions.
+WEIGHTS = {
+    "equal": lambda x: np.full(len(x), 0.1),
+    "whole": lambda x: np.ceil(5 * x),
+    "zero": lambda x: np.zeros(len(x)),
+    "zeros and ties": lambda x: np.floor(3 * x),
+    "tiny beside huge": lambda x: np.where(x < 0.3, 1e-300, np.where(x < 0.6, 1e-9 * x, 1e290)),
+    "fractions": lambda x: x,
+}
+
+
+def weighted(graph: Graph, kind: str) -> Graph:
+    source, target = graph.to_edges()
+    numbers = np.random.default_rng(7).random(len(source))
+    return Graph.from_edges(source, target, graph.n, graph.directed, weights=WEIGHTS[kind](numbers))
+
+
+def lengths(graph: Graph, sources: Any, limit: float | None = None) -> Any:
+    """SciPy's distances. Like hopwave, it reads stored zeros as arcs of length 0."""
+    d = dijkstra(graph.to_scipy(np.float64), indices=sources, limit=np.inf if limit is None else limit)
+    return d.reshape(len(sources), graph.n)
+
+
+def check_lengths(device: str, graph: Graph, sources: Any, limit: float | None = None, **given: Any) -> None:
+    ask = partial(run, device, graph, sources, weighted=True, limit=limit, **given)
+    check(ask, sources, lengths(graph, sources, limit), (-970, -1000))
+
+
+@pytest.mark.parametrize("share", [None, 0.1, 0.6])
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_weights(kind: str, share: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a share: short arcs first, as in graphs of many arcs, with and without pulls, to a limit or to targets."""
+    if share is not None:
+        monkeypatch.setattr(policy, "short_arcs_first", lambda n, m, directed, *_: not directed and m > 0)
+        monkeypatch.setattr(policy, "SHORT_SHARE", share)
+    few = np.array([3, 5, 6])
+    for make in (*(TRAPS[name] for name in SMALL), lambda: generate.kronecker(7), lambda: generate.grid(9, 9)):
+        graph = weighted(make(), kind)
+        sources = np.arange(0, graph.n, 3)
+        check_lengths("reference" if share is None and graph.n < 40 else "cpu", graph, sources)
+        check_lengths("cpu", graph, np.repeat(sources[::-1], 2), 0.7, threads=2, block=7)
+        if graph.n > 6:
+            found = run("cpu", graph, sources, "rows", targets=few, weighted=True).rows
+            assert np.array_equal(found, lengths(graph, sources)[:, few])
+
+
+@pytest.mark.parametrize("kind", ["zeros and ties", "whole", "fractions"])
+def test_numbers_of_vertices_change_no_bit(kind: str) -> None:
+    """Rounding errors are carried along, so the order of additions does not matter."""
+    graph = weighted(generate.delaunay(300), kind)
+    sources, place = np.random.default_rng(1).integers(0, graph.n, 200), np.random.default_rng(2).permutation(graph.n)
+    source, target = graph.to_edges()
+    moved = Graph.from_edges(place[source], place[target], graph.n, weights=graph.edges().weights)
+    one = run("cpu", graph, sources, "sums", 1, weighted=True)
+    two = run("cpu", moved, place[sources], "sums", 2, weighted=True)
+    assert one.total.tobytes() == two.total.tobytes() and one.inverse.tobytes() == two.inverse.tobytes()
+
+
+def test_where_sums_of_weights_are_exact() -> None:
+    for weights, exact in (([1, 2, 3], True), ([0.5, 0.25, 7], True), ([0.1, 1, 1], False), ([1, 2.0**52, 1], False)):
+        assert (rounding(Graph.from_edges([0, 1, 2], [1, 2, 3], weights=weights)) == 0) == exact

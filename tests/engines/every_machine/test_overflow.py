@@ -6,14 +6,13 @@ level spans more than float64 does, one scale per level is not enough, and the r
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from test_betweenness import compiled_machines, edge_scores, every_plan, machines, ready, same
+from test_betweenness import compiled_machines, edge_scores, every_plan, same
+from test_search import machines, ready
 
 import hopwave as hw
 import oracle
@@ -195,27 +194,6 @@ def test_path_counts_of_a_level_too_wide_for_one_scale(device: str) -> None:
     assert isinstance(last, np.ndarray) and last[3 * 1023] == 2.0**1023, "2^1023 is a float64"
 
 
-def scaled(value: Fraction) -> tuple[float, int]:
-    """A positive number as a mantissa in [½, 1) and an exponent, rounded to float64."""
-    power = value.numerator.bit_length() - value.denominator.bit_length()
-    mantissa, exponent = math.frexp(value / Fraction(2) ** power)
-    return mantissa, exponent + power
-
-
-@in_one_test("gap", [0, 1, 2, 52, 53, 54, 999, 1000, 1001, 5000])
-def test_scaled_addition(gap: int) -> None:
-    """A sum is exact in both orders and normalised, however far apart its terms are; adding 0 changes nothing."""
-    from hopwave.engines.cpu.rank import add_all
-
-    for small, large in ((0.5, 0.5), (0.75, 0.9999999999999999), (0.5, 0.5000000000000001)):
-        exact = scaled(Fraction(small) + Fraction(large) * 2**gap)
-        for order in (1, -1):
-            sums, powers = np.zeros(1), np.zeros(1, np.int32)
-            numbers = np.array([small, large])[::order].copy(), np.array([7, 7 + gap], np.int32)[::order].copy()
-            add_all(np.zeros(2, np.int64), *numbers, sums, powers)
-            assert (sums[0], powers[0] - 7) == exact
-
-
 @pytest.mark.slow
 def test_paths_through_a_group_where_a_level_is_too_wide() -> None:
     """The share of paths that touch a group, for path counts that one scale per level cannot hold."""
@@ -224,3 +202,14 @@ def test_paths_through_a_group_where_a_level_is_too_wide() -> None:
         graph, PathSums("group", group=np.arange(graph.n) == meeting), lambda done: None
     )
     assert found[0] == 2.0, "to the two vertices behind the meeting; all others are reached before it"
+
+
+@pytest.mark.parametrize("links", [1100, CHAIN])
+def test_more_paths_along_weights_than_float64_holds(links: int) -> None:
+    bare, meeting = ladder(links)
+    graph, sources = bare.with_weights(np.full(bare.m, 0.5)), [0, meeting]
+    found = run("cpu", "brandes-dijkstra", graph, *sources, weighted=True)
+    assert found.extended >= 1
+    same(found.total / 2, oracle.betweenness(bare, sources, normalized=False, exact=False))
+    edges = hw.edge_betweenness_centrality(graph, sources=sources, weights=True, normalized=False, device="cpu")
+    same(edge_scores(edges), list(oracle.edge_betweenness(bare, sources, normalized=False, exact=False).values()))
