@@ -4,7 +4,7 @@
 
 The checks are the functions check_NAME in the files check_*.py of this folder; without names all of them run. A check
 that fails on one rank ends the whole job, since the others may be waiting for that rank; its name and the reason are
-printed on one line.
+printed on one line. FOLDER/passed.txt gets the names of those that passed: mpiexec may lose or colour the last line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from rank_setup import WORLD
+from rank_setup import FOLDER, WORLD
 
 
 def find_checks() -> dict[str, Callable[[], None]]:
@@ -44,6 +44,8 @@ def main() -> None:
         WORLD.barrier()
         if WORLD.rank == 0:
             print(f"passed {name} {time.perf_counter() - began:.2f} s", flush=True)
+            with (FOLDER / "passed.txt").open("a") as file:
+                file.write(f"{name}\n")
 
 
 if __name__ == "__main__":

@@ -276,10 +276,10 @@ def test_every_search_of_xbfss_figures_finds_the_distances(graph: Graph) -> None
 
     source = int(np.argmax(graph.degrees))
     right = np.asarray(hw.bfs(graph, source, device="cpu").distances)
-    ways = xbfs.ways(Lab("cuda", True), graph.to("cuda"))
-    assert {"baseline", "+ Ad", "XBFS"} < set(ways)
-    for name, search in ways.items():
-        levels, found = search(source)
+    plans = xbfs.ways("cuda")
+    assert {"baseline", "+ Ad", "XBFS"} < set(plans)
+    for name, plan in plans.items():
+        levels, found = Lab("cuda", True).search(graph.to("cuda"), plan, source)
         assert np.array_equal(on_host(found), right), name
         assert sum(level.found for level in levels) == (right > 0).sum(), name
 
