@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import hopwave as hw
-from hopwave import HopwaveError, PlanError, engines
+from hopwave import PlanError, engines
 from hopwave.algebra.semiring import any_pair, any_secondi, plus_first
 from hopwave.planning import catalogue
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import SearchJob
+from hopwave.planning.jobs import BetweennessJob, SearchJob
 from hopwave.planning.plan import Plan, Pull, Push, Step
 from hopwave.planning.rules import XBFS, Always, Beamer, OneWay, Ratio, Sizes
 
@@ -24,11 +24,6 @@ COUNTING = SearchJob(path_counts=True)
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
 REFUSING = [plan for plan in SEARCHES if plan.why_not(COUNTING)]
 MINE = Plan("mine", "none", "1", "a test", (Push("thread"), Pull("thread")), Beamer(2, 2))
-ON_GPUS_ALONE = {  # plan → the CPU's reason to refuse it; tests/engines/cuda runs these plans
-    "near-far": "use method='delta-stepping', or device='cuda'",
-    "hopwave-batch": "shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'",
-}
-every_plan = pytest.mark.parametrize("plan", CATALOGUE.values(), ids=str)
 
 
 def plans(*names: str) -> list[Plan]:
@@ -40,7 +35,7 @@ def test_every_record_is_a_plan_of_its_own_name() -> None:
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in CATALOGUE) and "auto" not in CATALOGUE
 
 
-@every_plan
+@pytest.mark.parametrize("plan", CATALOGUE.values(), ids=str)
 def test_every_plan_cites_paper_and_section(plan: Plan, root: Path) -> None:
     assert plan.summary and "\n" not in plan.summary and "|" not in plan.summary
     assert f"`{plan.name}`" in (root / "docs" / "plans.md").read_text(encoding="utf-8")
@@ -51,26 +46,13 @@ def test_every_plan_cites_paper_and_section(plan: Plan, root: Path) -> None:
         assert re.search(r"\b(\d(\.\d)*|[IVX]+-[A-Z])\b", plan.section), "and its sections have numbers"
 
 
-@every_plan
-def test_every_plan_runs_on_some_engine(plan: Plan) -> None:
-    graph = hw.generate.path(3)
-
-    def run() -> Any:
-        if plan.task == "search":
-            assert engines.engine("reference").why_not(plan, SearchJob()) is None
-            return hw.bfs(graph, 0, plan=plan.name)
-        if plan.task == "betweenness":
-            weights = np.ones(4) if plan.lengths == "weights" else None
-            return hw.betweenness_centrality(graph, plan=plan.name, weights=weights, device="cpu")
-        method = "delta-stepping" if plan.name == "dijkstra-buckets" else plan.name  # one core is faster on a path
-        delta = 1.0 if plan.name == "delta-stepping" else None
-        return hw.sssp(graph.with_weights(np.ones(4)), 0, method=method, delta=delta, device="cpu")
-
-    if plan.name in ON_GPUS_ALONE:
-        with pytest.raises(HopwaveError, match=ON_GPUS_ALONE[plan.name]):
-            run()
-    else:
-        assert run().plan == plan.name
+def test_every_plan_runs_on_some_engine() -> None:
+    """tests/questions asks all that run; it, too, calls the methods of shortest paths by their names."""
+    jobs = {"search": SearchJob(), "betweenness": BetweennessJob(np.zeros(1, np.int64))}
+    asked = [plan for plan in CATALOGUE.values() if plan.task in jobs]
+    refused = [plan.name for plan in asked if engines.engine("cpu").why_not(plan, jobs[plan.task])]
+    assert refused == ["hopwave-batch"], "which needs a GPU"
+    assert not any(engines.engine("reference").why_not(plan, SearchJob()) for plan in SEARCHES)
 
 
 def test_every_word_of_a_step_is_used_by_some_plan() -> None:
@@ -192,8 +174,7 @@ def test_a_refusal_names_a_plan_that_works(plan: Plan) -> None:
         hw.bfs(graph, 0, path_counts=True, plan=plan.name)
     named = set(re.findall(r"'([a-z0-9-]+)'", str(error.value))) - {plan.name}
     assert named & CATALOGUE.keys(), "the message names a published plan beside auto"
-    for name in named:
-        assert hw.bfs(graph, 0, path_counts=True, plan=name).path_counts[15] == 20
+    assert {hw.bfs(graph, 0, path_counts=True, plan=name).path_counts[15] for name in named} == {20}
 
 
 ON_GPU = pytest.param({"device": "cuda"}, marks=pytest.mark.gpu)
@@ -203,15 +184,11 @@ ON_GPU = pytest.param({"device": "cuda"}, marks=pytest.mark.gpu)
 def test_a_plan_and_a_rule_of_ones_own(where: dict[str, Any], request: pytest.FixtureRequest) -> None:
     if where == {"device": "cuda"}:
         request.getfixturevalue("gpu")
-    graph = hw.generate.kronecker(8)
-    seen: list[Sizes] = []
+    graph, seen = hw.generate.kronecker(8), []
 
     def late(sizes: Sizes) -> int:
         seen.append(sizes)
         return int(sizes.nf > sizes.n / 10)
-
-    def failing(sizes: Sizes) -> int:
-        raise KeyError(sizes.n)
 
     mine = dataclasses.replace(hw.plan("pushpull"), name="mine", rule=late)
     found = hw.bfs(graph, 0, plan=mine, trace=True, **where)
@@ -219,9 +196,12 @@ def test_a_plan_and_a_rule_of_ones_own(where: dict[str, Any], request: pytest.Fi
     assert found.trace.directions == ["pull" if s.nf > s.n / 10 else "push" for s in seen]
     assert [level.vertices for level in found.trace] == [s.nf for s in seen]
     assert {"push", "pull"} == set(found.trace.directions)
-    assert np.array_equal(found.distances, hw.bfs(graph, 0, plan=MINE).distances)
-    with pytest.raises(PlanError, match="late chose step 7; return a whole number from 0 to 1"):
-        hw.bfs(graph, 0, plan=dataclasses.replace(mine, rule=wraps(late)(lambda sizes: 7)), **where)
-    with pytest.raises(KeyError, match="256"):
-        hw.bfs(graph, 0, plan=dataclasses.replace(mine, rule=failing), **where)
-    assert np.array_equal(hw.bfs(graph, 0, plan=mine, **where).distances, found.distances)
+    wrong: list[tuple[type[Exception], str, Any]] = [
+        (PlanError, "late chose step 7; return a whole number from 0 to 1", wraps(late)(lambda sizes: 7)),
+        (KeyError, "256", lambda sizes: {}[sizes.n]),
+    ]
+    for error, words, rule in wrong:
+        with pytest.raises(error, match=words):
+            hw.bfs(graph, 0, plan=dataclasses.replace(mine, rule=rule), **where)
+    for plan in (mine, MINE):
+        assert np.array_equal(hw.bfs(graph, 0, plan=plan, **where).distances, found.distances)
