@@ -27,16 +27,6 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _cupy(monkeypatch: pytest.MonkeyPatch, runtime: Any) -> None:
-    """Simulate an installed CuPy with this runtime."""
-    cupy = ModuleType("cupy")
-    cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
-    cupy.cuda = cuda = ModuleType("cupy.cuda")  # type: ignore[attr-defined]
-    cuda.runtime = runtime  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "cupy", cupy)
-    monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
-
-
 def test_the_processor_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     processor = devices()[0]
     assert (processor.name, processor.kind, processor.available, processor.reason) == ("cpu", "cpu", True, None)
@@ -65,47 +55,43 @@ def test_a_gpu_without_cupy_says_what_to_install(driver: Path, monkeypatch: pyte
     assert [device.kind for device in devices()] == ["cpu"], "no GPU is not an error"
 
 
-def test_a_gpu_with_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
-    about = {"name": b"NVIDIA H200", "multiProcessorCount": 132, "totalGlobalMem": 150 << 30}
-    _cupy(monkeypatch, SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda number: about))
-    assert devices()[1:] == (Device("cuda:0", "cuda", "NVIDIA H200", 132, 150 << 30),)
-
-
-def test_a_driver_that_does_not_answer(driver: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> int:
-        raise RuntimeError("cudaErrorInsufficientDriver:\n too old")
-
-    _cupy(monkeypatch, SimpleNamespace(getDeviceCount=broken))
-    found = devices()[1]
-    assert not found.available and found.reason is not None
-    assert "cudaErrorInsufficientDriver: too old" in found.reason and "nvidia-smi" in found.reason
-
-
 @pytest.mark.parametrize(("version", "extra"), [(None, "cuda12"), (12080, "cuda12"), (13000, "cuda13")])
 def test_the_extra_fits_the_driver(monkeypatch: pytest.MonkeyPatch, version: int | None, extra: str) -> None:
     monkeypatch.setattr(module, "driver_version", lambda: version)
     assert cuda_extra() == extra
 
 
-@pytest.mark.parametrize(("gpus", "retained"), [(1, 1), (0, 0), (4, 0)])
-def test_cuda_starts_while_cupy_is_imported(gpus: int, retained: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With several GPUs none is started early, since it is not known which one is wanted."""
-    driver = MagicMock()
+def broken() -> int:
+    raise RuntimeError("cudaErrorInsufficientDriver:\n too old")
+
+
+def test_a_gpu_with_cupy(driver: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU that works, and a driver that does not answer."""
+    about = {"name": b"NVIDIA H200", "multiProcessorCount": 132, "totalGlobalMem": 150 << 30}
+    cupy, cuda = (ModuleType(name) for name in ("cupy", "cupy.cuda"))
+    cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
+    vars(cupy)["cuda"] = cuda
+    for made in (cupy, cuda):
+        monkeypatch.setitem(sys.modules, made.__name__, made)
+    vars(cuda)["runtime"] = SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda number: about)
+    assert devices()[1:] == (Device("cuda:0", "cuda", "NVIDIA H200", 132, 150 << 30),)
+    vars(cuda)["runtime"] = SimpleNamespace(getDeviceCount=broken)
+    found = devices()[1]
+    assert not found.available and found.reason is not None
+    assert "cudaErrorInsufficientDriver: too old" in found.reason and "nvidia-smi" in found.reason
+
+
+@pytest.mark.parametrize(("gpus", "retained"), [(1, 1), (0, 0), (4, 0), (None, 0)])
+def test_cuda_starts_while_cupy_is_imported(gpus: int | None, retained: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With several GPUs none is started early, since it is not known which one is wanted; without a driver, none."""
+    driver, begun = MagicMock(), []
     for name in ("cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain"):
         getattr(driver, name).return_value = 0
     driver.cuDeviceGetCount.side_effect = lambda count: setattr(count._obj, "value", gpus)
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: driver)
+    failing = OSError if gpus is None else None
+    monkeypatch.setattr(ctypes, "CDLL", MagicMock(return_value=driver, side_effect=failing))
     module._start_driver()
-    assert driver.cuInit.call_count == 1 and driver.cuDevicePrimaryCtxRetain.call_count == retained
-
-
-def test_without_a_driver_nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> Any:
-        raise OSError(name)
-
-    monkeypatch.setattr(ctypes, "CDLL", missing)
-    module._start_driver()
-    begun: list[str] = []
+    assert driver.cuInit.called == (gpus is not None) and driver.cuDevicePrimaryCtxRetain.call_count == retained
     monkeypatch.setattr(module, "start_new_thread", lambda function, arguments: begun.append(function.__name__))
     monkeypatch.setitem(sys.modules, "cupy", None)
     module.start_cuda()

@@ -1,9 +1,10 @@
-"""Progress of long work: a bar on a terminal, plain lines elsewhere, nothing for short work or with False."""
+"""Progress of long work: a bar on a terminal, plain lines elsewhere, nothing for short work or with False; threads."""
 
 from __future__ import annotations
 
 import io
 import sys
+import threading
 import time
 
 import pytest
@@ -12,6 +13,7 @@ import hopwave.io as hio
 from hopwave.graph import Graph
 from hopwave.system import progress, threads
 from hopwave.system.progress import Meter
+from hopwave.system.threads import Flag, Pool, each
 
 
 @pytest.fixture
@@ -62,22 +64,17 @@ def test_lines_where_there_is_no_terminal(eager, printed):
     assert "\r" not in printed("hopwave: building: done after 0 s\n")
 
 
-def test_lines_are_written_seconds_apart(eager, capsys, monkeypatch):
+@pytest.mark.parametrize(("wanted", "environment", "lines"), [(False, None, 0), (None, "0", 0), (None, None, 2)])
+def test_progress_can_be_turned_off(wanted, environment, lines, eager, capsys, monkeypatch):
+    """If not, lines are written seconds apart: here the first and the last."""
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", 1000.0)
-    with Meter("reading", 10, None) as meter:
-        while not meter._last_line:
+    if environment:
+        monkeypatch.setenv("HOPWAVE_PROGRESS", environment)
+    with Meter("reading", 10, wanted) as meter:
+        while lines and not meter._last_line:
             time.sleep(0.001)
         time.sleep(0.05)
-    assert capsys.readouterr().err.count("\n") == 2  # the first line and the last
-
-
-@pytest.mark.parametrize("how", ["progress=False", "HOPWAVE_PROGRESS=0"])
-def test_progress_can_be_turned_off(how, eager, capsys, monkeypatch):
-    if how == "HOPWAVE_PROGRESS=0":
-        monkeypatch.setenv("HOPWAVE_PROGRESS", "0")
-    with Meter("reading", 10, False if how == "progress=False" else None):
-        time.sleep(0.05)
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err.count("\n") == lines
 
 
 @pytest.mark.parametrize("error", [None, KeyError])
@@ -126,3 +123,47 @@ def test_nobody_watches_when_the_work_is_over(is_told, eager, printed, capsys):
     while threads.crew._away:
         time.sleep(0.001)
     assert ("done" in capsys.readouterr().err) is is_told
+
+
+# ---------------------------------------------------------------- threads: results, errors, limits
+
+
+def test_a_pool_uses_no_more_threads_than_it_may() -> None:
+    seen: set[int] = set()
+    pool = Pool(2)
+
+    def work(number: int) -> int:
+        seen.add(threading.get_ident())
+        time.sleep(0.001)
+        return number * number
+
+    tasks = [pool.begin(work, number) for number in range(50)]
+    assert [task.result() for task in tasks] == [number * number for number in range(50)]
+    assert 1 <= len(seen) <= 2
+
+
+def test_the_first_error_in_order_is_raised_and_the_rest_is_left_out() -> None:
+    begun: list[int] = []
+
+    def work(number: int) -> None:
+        begun.append(number)
+        time.sleep(0.002)
+        if number in (3, 5):
+            raise ZeroDivisionError(str(number))
+
+    with pytest.raises(ZeroDivisionError, match="3"):
+        each(2, range(1000), work)
+    time.sleep(0.02)
+    assert len(begun) < 500
+
+
+def test_several_wait_for_one_flag() -> None:
+    flag, seen = Flag(), []
+    waiting = [threading.Thread(target=lambda: seen.append(flag.wait(30))) for _ in range(4)]
+    for thread in waiting:
+        thread.start()
+    assert not flag.wait(0.01)
+    flag.set()
+    for thread in waiting:
+        thread.join(30)
+    assert seen == [True] * 4 and flag.wait(0.0)
