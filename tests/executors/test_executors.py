@@ -1,4 +1,4 @@
-"""executor=: the same bits as one process, whoever computes the blocks and whatever fails."""
+"""executor=: the same bits as one process, whoever computes the blocks, on CPUs or GPUs, and whatever fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import pickle
 import signal
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,28 @@ import numpy as np
 import pytest
 
 import hopwave as hw
-from dealing import Call, answer, noted_deals
-from hopwave import EngineError, Graph, GraphError, engines, generate
+from every_call import plain
+from hopwave import EngineError, Graph, engines, generate
 from hopwave.algorithms import many_sources
 from hopwave.api import choice
 from hopwave.engines.cpu import policy as cpu_policy
 from hopwave.engines.cpu.betweenness.run import RenumberedGraph
+from hopwave.engines.cuda.betweenness import regimes
 from hopwave.errors import ExecutorError
 from hopwave.executors import deal
 
-MESH = generate.delaunay(300, seed=1)  # large enough that betweenness has many blocks
-_source, _target = MESH.to_edges()
-ROADS = Graph.from_edges(_source, _target, MESH.n, weights=np.random.default_rng(2).random(len(_source)))
+Call = tuple[Callable[..., Any], Graph, dict[str, Any]]
+
+
+def with_lengths(graph: Graph) -> Graph:
+    ends = graph.to_edges()
+    return Graph.from_edges(*ends, graph.n, weights=np.random.default_rng(2).random(len(ends[0])))
+
+
+MESH, FINE = generate.delaunay(300, seed=1), generate.delaunay(4000, seed=1)  # betweenness has many blocks
+ROADS, FINE_ROADS = with_lengths(MESH), with_lengths(FINE)
+HUBS, SMALL = generate.barabasi_albert(2000, 8, seed=1), generate.barabasi_albert(200, 3, seed=1)
+ONE_WAY = generate.rmat(11, 8, seed=3)
 
 BETWEENNESS, EDGES = hw.betweenness_centrality, hw.edge_betweenness_centrality
 HOPS = (
@@ -56,17 +66,58 @@ CALLS: dict[str, Call] = {
     "pairs": (hw.pairs_within, MESH, {"d": 2}),
     "blocks": (hw.distance_blocks, MESH, {"sources": range(40)}),
 }
-every_call = pytest.mark.parametrize("call", CALLS)
+GPU_CALLS: dict[str, Call] = {
+    "batches": (BETWEENNESS, HUBS, {"k": 700, "seed": 1, "plan": "hopwave-batch"}),
+    "blocks": (BETWEENNESS, FINE, {"plan": "hopwave-block"}),
+    "wide": (BETWEENNESS, HUBS, {"k": 4, "seed": 3, "plan": "hopwave-wide"}),
+    "one way": (BETWEENNESS, ONE_WAY, {"endpoints": True}),
+    "edges": (EDGES, HUBS, {"k": 300, "seed": 1, "deterministic": True}),
+    "weights": (BETWEENNESS, FINE_ROADS, {"k": 999, "seed": 1, "weights": True}),
+    "weighted edges": (EDGES, FINE_ROADS, {"k": 500, "seed": 1, "weights": True}),
+    "TurboBC": (BETWEENNESS, HUBS, {"k": 20, "seed": 1, "plan": "turbobc-vecsc"}),
+    "sampled sources": (BETWEENNESS, HUBS, {"epsilon": 0.1, "method": "sources", "seed": 1}),
+    "squares": (BETWEENNESS, SMALL, {"epsilon": 0.3, "method": "sources", "seed": 1, "plan": "turbobc-sccsc"}),
+    "sampled paths": (BETWEENNESS, HUBS, {"epsilon": 0.02, "method": "paths", "seed": 1}),
+    "harmonic": (hw.harmonic_centrality, ONE_WAY, {}),
+    "closeness": (hw.closeness_centrality, FINE_ROADS, {"weights": True}),
+    "sampled closeness": (hw.closeness_centrality, FINE_ROADS, {"k": 999, "seed": 1, "weights": True}),
+    "eccentricity": (hw.eccentricity, FINE_ROADS, {"weights": True}),
+    "histogram": (hw.distance_histogram, HUBS, {}),
+    "rows": (hw.bfs_many, FINE, {"sources": range(0, 4000, 9)}),
+    "lengths": (hw.sssp_many, FINE_ROADS, {"sources": range(0, 4000, 9)}),
+    "pairs": (hw.pairs_within, FINE, {"d": 2}),
+}
+
+
+def on_gpu(test: Any) -> Any:
+    return pytest.mark.gpu(pytest.mark.usefixtures("gpu")(test))
+
+
+def answer(call: Call, **how: Any) -> Any:
+    """What a call finds, to the last bit."""
+    function, graph, given = call
+    found = function(graph, **given, **how)
+    return plain(found), plain(getattr(found, "bounds", None))
 
 
 @pytest.fixture
-def deals(monkeypatch: pytest.MonkeyPatch) -> list[deal.Deal]:
-    """Collects every deal. Blocks are small, so that there are several."""
-    made = noted_deals(monkeypatch)
-    monkeypatch.setattr(many_sources, "block_rows", lambda n, block=0, weighted=False: 16)
-    monkeypatch.setattr(deal, "FIRST_TASKS", 4)  # however many cores there are
-    monkeypatch.setattr(deal, "LANES", 16)
-    monkeypatch.setattr(deal, "PAIRS", 50)
+def deals(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> list[deal.Deal]:
+    """Collects every deal. Blocks are small, so that there are several, however many cores there are."""
+    made: list[deal.Deal] = []
+    begin = deal.Deal.__init__
+    gpu = request.node.get_closest_marker("gpu") is not None
+    for place, name, value in (
+        (deal.Deal, "__init__", lambda self, *given: (begin(self, *given), made.append(self))[0]),
+        (many_sources, "block_rows", lambda n, block=0, weighted=False: 300 if gpu else 16),
+        (regimes, "MAX_ROUNDS", 1),
+        (regimes, "MAX_BATCHES", 1),
+        (regimes, "block_size", lambda k, *more: min(k, 300)),
+        (deal, "FIRST_TASKS", deal.FIRST_TASKS if gpu else 4),
+        (deal, "LANES", deal.LANES if gpu else 16),
+        (deal, "PAIRS", 500 if gpu else 50),
+        (deal, "ON_GPU", 1),
+    ):
+        monkeypatch.setattr(place, name, value)
     return made
 
 
@@ -76,7 +127,7 @@ def threads() -> Iterator[Executor]:
         yield pool
 
 
-@every_call
+@pytest.mark.parametrize("call", CALLS)
 def test_threads_give_the_bits_of_one_process(call: str, threads: Executor, deals: list[deal.Deal]) -> None:
     assert answer(CALLS[call]) == answer(CALLS[call], executor=threads)
     assert sum(made.sent.tasks for made in deals) > (0 if call == "small" else 2)
@@ -131,7 +182,7 @@ def test_a_graph_is_sent_once_to_each_worker(
 
 
 def test_the_reverse_of_a_graph_is_not_sent(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
-    one_way = Graph.from_edges(_source, _target, MESH.n, directed=True)
+    one_way = Graph.from_edges(*MESH.to_edges(), MESH.n, directed=True)
     cluster = Cluster(monkeypatch)
     for graph in (one_way, one_way.reversed()):
         call = hw.harmonic_centrality, graph, {}
@@ -163,16 +214,6 @@ def test_a_block_whose_worker_died_is_done_again(monkeypatch: pytest.MonkeyPatch
     assert answer(CALLS["vertices"], executor=cluster) == answer(CALLS["vertices"])
     with pytest.raises(EngineError, match=r"block \d+ of 300 failed on 3 workers .* with OSError: out of disk; see"):
         answer(CALLS["vertices"], executor=Cluster(monkeypatch, fails=lambda number: True))
-
-
-def test_errors_of_hopwave_come_back_as_they_are(threads: Executor) -> None:
-    ring = Graph.from_edges([0, 1, 2], [1, 2, 0], weights=[0.0, 0.0, 0.0])
-    said = []
-    for how in ({}, {"executor": threads}):
-        with pytest.raises(GraphError) as raised:
-            answer((BETWEENNESS, ring, {"sources": [0], "weights": True}), **how)
-        said.append(str(raised.value))
-    assert said[0] == said[1]
 
 
 def test_a_call_from_inside_a_pool_of_one_does_not_wait_for_itself() -> None:
@@ -209,7 +250,7 @@ def test_pauses_for_checkpoints_lose_no_block(
 
 
 def test_the_reference_engine_is_dealt_too(threads: Executor) -> None:
-    few = Graph.from_edges(_source[:60], _target[:60], MESH.n, weights=np.arange(1.0, 61.0))
+    few = Graph.from_edges(*(ends[:60] for ends in MESH.to_edges()), MESH.n, weights=np.arange(1.0, 61.0))
     call = BETWEENNESS, few, {"sources": range(30), "weights": True, "device": "reference"}
     assert answer(call) == answer(call, executor=threads)
 
@@ -268,11 +309,10 @@ def gpus_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deal, "engine", lambda name: engines.engine("cpu" if name == "cuda" else name))
 
 
-@every_call
+@pytest.mark.parametrize("call", CALLS)
 def test_a_process_without_gpu_asks_a_worker(
     call: str, gpus_elsewhere: None, monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]
 ) -> None:
-    monkeypatch.setattr(deal, "ON_GPU", 1)
     assert answer(CALLS[call]) == answer(CALLS[call], device="cuda", executor=Cluster(monkeypatch))
 
 
@@ -290,3 +330,62 @@ def test_workers_without_gpu_say_so(monkeypatch: pytest.MonkeyPatch, threads: Ex
     monkeypatch.setattr(deal, "engine", missing)
     with pytest.raises(EngineError, match="device='cuda' found no GPU here"):
         hw.betweenness_centrality(MESH, device="cuda", executor=threads)
+
+
+# ---------------------------------------------------------------- workers with a GPU
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    """Two processes, which share the GPU; on a machine with two GPUs each would have its own."""
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+@on_gpu
+@pytest.mark.parametrize("name", GPU_CALLS)
+def test_threads_with_a_gpu_give_the_bits_of_one_process(name: str, threads: Executor, deals: list[deal.Deal]) -> None:
+    assert answer(GPU_CALLS[name], device="cuda") == answer(GPU_CALLS[name], device="cuda", executor=threads)
+    assert sum(made.dealer.count for made in deals) > 1  # blocks
+
+
+@on_gpu
+def test_processes_give_the_bits_of_one(processes: Executor, deals: list[deal.Deal]) -> None:
+    """One of each kind of block, all in one test, so that the processes compile and load only once."""
+    for name in ("batches", "weights", "sampled paths", "harmonic", "rows"):
+        deals.clear()
+        same = answer(GPU_CALLS[name], device="cuda") == answer(GPU_CALLS[name], device="cuda", executor=processes)
+        blocks, graphs = sum(made.dealer.count for made in deals), sum(made.sent.graphs for made in deals)
+        assert same and blocks >= 2 and graphs <= 4, name  # one graph per process, and sometimes one more
+
+
+@on_gpu
+def test_results_of_a_gpu_graph_are_on_the_gpu(threads: Executor, processes: Executor, deals: list[deal.Deal]) -> None:
+    import cupy
+
+    hubs, one_way = (
+        Graph.from_edges(*map(cupy.asarray, graph.to_edges()), graph.n, directed=graph.directed)
+        for graph in (HUBS, ONE_WAY)
+    )
+    assert hubs.device == one_way.device == "cuda"
+    for call in (
+        lambda **how: BETWEENNESS(hubs, k=300, seed=1, device="cuda", **how).scores,
+        lambda **how: hw.bfs_many(hubs, range(200), device="cuda", **how),
+        lambda **how: hw.bfs_many(one_way, range(200), direction="in", device="cuda", **how),
+        lambda **how: hw.harmonic_centrality(hubs, device="cuda", **how).scores,
+    ):
+        expected, *found = (call(executor=workers) for workers in (None, threads, processes))
+        assert {type(one) for one in found} == {type(expected)} == {cupy.ndarray}
+        assert {one.get().tobytes() for one in found} == {expected.get().tobytes()}
+
+
+@on_gpu
+@pytest.mark.filterwarnings("ignore")  # the warning about forking a process with threads
+@pytest.mark.parametrize("name", ["wide", "harmonic", "sampled paths"])
+def test_a_forked_process_says_that_it_cannot(name: str, deals: list[deal.Deal]) -> None:
+    answer(GPU_CALLS[name], device="cuda")
+    with (
+        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool,
+        pytest.raises(EngineError, match=r"forked from one that had started CUDA.*get_context\('spawn'\)"),
+    ):
+        answer(GPU_CALLS[name], device="cuda", executor=pool)

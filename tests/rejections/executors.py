@@ -11,7 +11,7 @@ from hopwave import EngineError, ExecutorError, GraphError, generate
 from hopwave.system.progress import Meter
 from rejections import Row, each
 
-MESH = generate.grid(9, 9)
+MESH, RING = generate.grid(9, 9), generate.cycle(3).with_weights([0.0] * 6)
 POOL = ThreadPoolExecutor(1)  # starts no thread before it gets work
 CLOSED = ThreadPoolExecutor(1)
 CLOSED.shutdown()
@@ -41,6 +41,7 @@ class Other(Executor):
 ROWS: list[Row] = [
     *each(lambda ask: ask(MESH, executor=4), CALLS, GraphError, "executor=4 is not a concurrent.futures.Executor"),
     *each(lambda ask: ask(MESH, executor=POOL, threads=2), CALLS, GraphError, "leave out threads="),
+    (lambda: hw.betweenness_centrality(RING, weights=True, executor=POOL), GraphError, "adds nothing to the length"),
     (lambda: hw.harmonic_centrality(MESH, top=3, executor=POOL), GraphError, "top="),
     (lambda: hw.betweenness_centrality(MESH, executor=CLOSED), EngineError, "make a new one and call again"),
     (lambda: hw.betweenness_centrality(MESH, executor=Forgetful()), ExecutorError, "must return a Future"),
