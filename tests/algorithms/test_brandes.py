@@ -30,20 +30,13 @@ from hopwave.planning.jobs import BetweennessJob
 # ---------------------------------------------------------------- scaling
 
 
-@given(
-    sums=st.lists(st.floats(0, 1e6), max_size=9),
-    normalized=st.booleans(),
-    directed=st.booleans(),
-    endpoints=st.booleans(),
-    data=st.data(),
-)
+@given(st.lists(st.floats(0, 1e6), max_size=9), st.booleans(), st.booleans(), st.booleans(), st.data())
 def test_scale(sums: list[float], normalized: bool, directed: bool, endpoints: bool, data: st.DataObject) -> None:
     """Compared with the oracle, which test_oracle.py compares with NetworkX."""
     n = len(sums)
     vertices = st.lists(st.integers(0, n - 1), min_size=1, max_size=n - 1, unique=True)
     sampled = data.draw(st.none() | vertices) if n > 1 else None
-    graph = Graph.from_edges([], [], n=n, directed=directed)
-    factors = oracle.rescaling(graph, sampled, normalized, endpoints)
+    factors = oracle.rescaling(Graph.from_edges([], [], n=n, directed=directed), sampled, normalized, endpoints)
     how = {"normalized": normalized, "directed": directed, "endpoints": endpoints}
     found = scale(np.array(sums), n, **how, sampled=None if sampled is None else np.array(sampled, np.int64))
     np.testing.assert_allclose(found, np.array(sums) * np.array(factors, float), rtol=1e-14)
@@ -69,11 +62,12 @@ def test_sources_are_drawn_as_networkx_draws_them(kind: str, n: int, k: int) -> 
 
 
 def test_generators_continue_their_sequence() -> None:
-    """A generator that is given; without a seed, Python's own."""
+    """A generator that is given; without a seed, Python's own. Nothing is drawn where nothing is left out."""
     mine, theirs = np.random.default_rng(3), np.random.default_rng(3)
     wrapped = create_py_random_state(theirs)
     for _ in range(3):
         assert draw_sources(50, 5, mine).tolist() == wrapped.sample(range(50), 5)
+        assert draw_sources(7, None, mine) is None and draw_sources(7, 7, mine) is None
     assert mine.random() == theirs.random()
     random.seed(9)
     assert draw_sources(50, 5, None).tolist() == random.Random(9).sample(range(50), 5)
@@ -82,12 +76,6 @@ def test_generators_continue_their_sequence() -> None:
     first = draw_sources(50, 5, state).tolist()
     state.set_state(before)
     assert create_py_random_state(state).sample(range(50), 5) == first
-
-
-def test_all_sources() -> None:
-    generator = random.Random(1)
-    assert draw_sources(7, None, generator) is None and draw_sources(7, 7, generator) is None
-    assert generator.random() == random.Random(1).random(), "nothing is drawn where nothing is left out"
 
 
 # ---------------------------------------------------------------- samples that are large enough
@@ -107,17 +95,16 @@ def sampled(graph: Graph, **asked: Any) -> hw.BetweennessResult:
     return hw.betweenness_centrality(graph, epsilon=0.12, method="sources", **asked)
 
 
+@pytest.mark.parametrize("cutoff", [None, 2])
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("directed", [False, True])
-def test_adaptive_bounds_hold(seed: int, directed: bool) -> None:
+def test_adaptive_bounds_hold(seed: int, directed: bool, cutoff: int | None) -> None:
     graph = generate.kronecker(11, edge_factor=4, seed=seed, directed=directed)
-    right = hw.betweenness_centrality(graph).scores
-    found = sampled(graph, seed=seed)
-    assert found.sources < graph.n and found.bounds is not None
+    right = hw.betweenness_centrality(graph, cutoff=cutoff).scores
+    found, raw = (sampled(graph, seed=seed, cutoff=cutoff, normalized=normalized) for normalized in (True, False))
+    assert found.sources < graph.n and found.bounds is not None and found.bounds.max() <= 0.12
     assert (np.abs(found.scores - right) <= found.bounds).all()
-    assert found.bounds.max() <= 0.12
     assert found.certificate.error < 1e-12 and found.certificate.sources == found.sources
-    raw = sampled(graph, seed=seed, normalized=False)
     pairs = (graph.n - 1) * (graph.n - 2) / (1 if directed else 2)
     np.testing.assert_allclose(raw.scores, found.scores * pairs, rtol=1e-14)
     np.testing.assert_allclose(raw.bounds, found.bounds * pairs, rtol=1e-14)
@@ -131,21 +118,12 @@ def test_adaptive_samples_repeat_by_their_seed() -> None:
         assert not np.array_equal(first.scores, other.scores)
 
 
-def test_adaptive_cutoff() -> None:
-    graph = generate.kronecker(11, edge_factor=4)
-    right = hw.betweenness_centrality(graph, cutoff=2).scores
-    found = sampled(graph, seed=1, cutoff=2)
-    assert (np.abs(found.scores - right) <= found.bounds).all()
-    assert not np.array_equal(found.scores, sampled(graph, seed=1).scores)
-
-
-def test_small_graphs_are_computed_exactly() -> None:
+@pytest.mark.parametrize("normalized", [True, False])
+def test_small_graphs_are_computed_exactly(normalized: bool) -> None:
     graph = generate.delaunay(200)
-    found = hw.betweenness_centrality(graph, epsilon=0.01, seed=1)
-    np.testing.assert_allclose(found.scores, hw.betweenness_centrality(graph).scores, rtol=1e-12)
+    found, right = (hw.betweenness_centrality(graph, normalized=normalized, epsilon=e, seed=1) for e in (0.01, None))
+    np.testing.assert_allclose(found.scores, right.scores, rtol=1e-12)
     assert found.sources == 200 and (found.bounds == 0).all()
-    raw = hw.betweenness_centrality(graph, epsilon=0.01, normalized=False)
-    np.testing.assert_allclose(raw.scores, hw.betweenness_centrality(graph, normalized=False).scores, rtol=1e-12)
 
 
 # ---------------------------------------------------------------- blocks, memory
@@ -202,9 +180,3 @@ def test_the_backend_takes_any_truth_value_as_networkx_does() -> None:
         karate = nx.karate_club_graph()
         found = nx.betweenness_centrality(karate, **how, backend="hopwave")
         assert found == pytest.approx(nx.betweenness_centrality(karate, **how, backend="networkx"), rel=1e-12)
-
-
-def test_a_progress_function_is_called_at_the_end() -> None:
-    heard: list[tuple[int, int]] = []
-    hw.betweenness_centrality(generate.grid(12, 12), progress=lambda done, total: heard.append((done, total)))
-    assert heard[-1] == (144, 144) and heard == sorted(heard)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -32,7 +30,6 @@ CALLS: dict[str, Callable[..., Any]] = {
     "wide": lambda **how: hw.betweenness_centrality(GRAPH, k=40, seed=3, plan="hopwave-wide", device="cpu", **how),
     "edges": lambda **how: hw.edge_betweenness_centrality(GRAPH, device="cpu", **how),
 }
-every_call = pytest.mark.parametrize("call", CALLS)
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +62,7 @@ def broken_off(call: Callable[..., Any], path: Path, after: int = 1) -> None:
 # ---------------------------------------------------------------- continuing
 
 
-@every_call
+@pytest.mark.parametrize("call", CALLS)
 def test_a_run_continues_after_ctrl_c(call: str, tmp_path: Path) -> None:
     path, run = tmp_path / "run.npz", CALLS[call]
     unbroken = run(threads=2)
@@ -79,19 +76,6 @@ def test_a_run_continues_after_ctrl_c(call: str, tmp_path: Path) -> None:
     assert np.array_equal(resumed.scores, unbroken.scores)
     assert resumed.certificate == unbroken.certificate
     assert min(heard) > 0, "it did not start anew"
-
-
-@pytest.mark.slow
-@every_call
-def test_a_run_that_saves_all_the_time(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "INTERVAL", 0.002)
-    saved: list[int] = []
-    save = Checkpoint.save
-    monkeypatch.setattr(Checkpoint, "save", lambda self, run, done: (saved.append(done), save(self, run, done)))
-    unbroken = CALLS[call](threads=1)
-    found = CALLS[call](checkpoint=tmp_path / "run.npz", threads=2)
-    assert np.array_equal(found.scores, unbroken.scores)
-    assert len(saved) > 1 and saved == sorted(saved)
 
 
 def test_ctrl_c_while_a_source_is_added_up_counts_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,29 +176,22 @@ def test_other_files_are_refused(begun: Path, tmp_path: Path) -> None:
     path, whole = tmp_path / "run.npz", begun.read_bytes()
     with np.load(begun) as stored:
         parts = dict(stored)
-    flipped = bytearray(whole)
-    flipped[len(whole) // 2] ^= 0xFF
-    for content in (b"precious notes", flipped, *(whole[:length] for length in (0, 10, len(whole) // 2, -5))):
+    for content in (b"precious notes", whole[: len(whole) // 2]):
         path.write_bytes(content)
         refused(path, CALLS["vertices"], FormatError, "expected a checkpoint of a betweenness run")
     hw.write(path, GRAPH)
     refused(path, CALLS["vertices"], FormatError, "give another name, or delete the file")
-    changes: list[tuple[dict[str, Any], str]] = [
-        (
-            {"format": np.array("hopwave betweenness checkpoint 1")},
-            r"\(its form is '.* 1', and this hopwave reads '.* 2'",
-        ),
-        ({"total": parts["total"][:-1]}, "another size or type"),
-        ({"total": parts["total"].astype(complex)}, "another size or type"),
-        ({"certificate": parts["certificate"].astype("U9")}, "another size or type"),
-        *(({"done": np.array(bad)}, "delete the file") for bad in ([0, 1, 2], -1, 10**6, [{}])),
-    ]
-    for change, words in changes:
-        np.savez(path, **parts | change)
-        refused(path, CALLS["vertices"], FormatError, words)
+    old = np.array("hopwave betweenness checkpoint 1")
     # Another engine may use blocks of another size; equally many blocks would then be another number of sources.
-    np.savez(path, **parts | {"size": parts["size"] + 1})
-    refused(path, CALLS["vertices"], GraphError, "another graph, question, plan or device")
+    changes: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"format": old}, FormatError, r"\(its form is '.* 1', and this hopwave reads '.* 2'"),
+        ({"total": parts["total"][:-1]}, FormatError, "another size or type"),
+        ({"done": np.array(10**6)}, FormatError, "delete the file"),
+        ({"size": parts["size"] + 1}, GraphError, "another graph, question, plan or device"),
+    ]
+    for change, error, words in changes:
+        np.savez(path, **parts | change)
+        refused(path, CALLS["vertices"], error, words)
 
 
 # ---------------------------------------------------------------- written completely or not at all
@@ -260,24 +237,6 @@ def test_ctrl_c_says_where_progress_is(full: bool, tmp_path: Path, monkeypatch: 
         saved = f"hopwave: progress is saved in {path}; repeat the same call or command to continue"
         wanted = "hopwave: progress could not be saved: No space left on device" if full else saved
         assert stopped.value.__notes__ == [wanted] and path.exists() is not full
-
-
-TWO_WRITERS = """
-import sys
-from hopwave.system.files import replacing
-for turn in range(400):
-    with replacing(sys.argv[1]) as stream:
-        stream.write(b"x" * 100)
-"""
-
-
-@pytest.mark.slow
-def test_two_writers_of_one_file(tmp_path: Path) -> None:
-    """Each finds the other's temporary file and must leave it alone."""
-    command = [sys.executable, "-c", TWO_WRITERS, str(tmp_path / "one.npz")]
-    writers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    assert [(writer.communicate(timeout=120)[1], writer.returncode) for writer in writers] == [("", 0)] * 3
-    assert [file.name for file in tmp_path.iterdir()] == ["one.npz"]
 
 
 def test_ctrl_c_inside_a_library_that_writes_is_still_ctrl_c(tmp_path: Path) -> None:

@@ -55,18 +55,15 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(top_scores, "ROUND", 20)
 
 
+@pytest.mark.parametrize("share", [None, 0.0, 1.0])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_the_highest_are_those_of_all_scores(name: str) -> None:
-    for top in (1, 7, 60, GRAPHS[name].n, 5000):
+def test_the_highest_are_those_of_all_scores(name: str, share: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By searches that are cut off or whole, as a rule decides; or all in one way."""
+    if share is not None:
+        monkeypatch.setattr(top_scores, "shared_arc", lambda depth: share)
+    for top in (1, 7, 60, GRAPHS[name].n, 5000) if share is None else (4,):
         assert_same(GRAPHS[name], top)
     assert_same(GRAPHS[name], 5, wf_improved=False)
-
-
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_cut_searches_and_whole_ones_agree(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(top_scores, "shared_arc", lambda depth: share)
-    for name in ("scale-free", "components", "grid", "directed", "bow tie"):
-        assert_same(GRAPHS[name], 4)
 
 
 def test_searches_are_saved() -> None:

@@ -95,11 +95,14 @@ def test_blocks_keep_to_their_size(n: int, block: int) -> None:
     assert np.concatenate([ids for ids, _ in blocks]).tolist() == list(range(n))
 
 
-@in_one_test("ask", [hw.closeness_centrality, hw.local_efficiency, hw.stress_centrality, hw.hyperball])
+REPORTING = hw.betweenness_centrality, hw.closeness_centrality, hw.local_efficiency, hw.stress_centrality, hw.hyperball
+
+
+@in_one_test("ask", REPORTING)
 def test_progress_is_reported(ask: Any) -> None:
     told: list[tuple[int, int]] = []
     ask(generate.path(10), progress=lambda done, count: told.append((done, count)))
-    assert told[-1][0] == told[-1][1] > 1
+    assert told[-1][0] == told[-1][1] > 1 and told == sorted(told)
 
 
 # ---------------------------------------------------------------- weights

@@ -186,9 +186,9 @@ def sample(c: Case) -> dict[str, Any]:
 
 
 def within_bounds(ask: Any) -> Any:
-    def check(c: Case, found: Any, weights: bool, **_: Any) -> None:
-        exact, scores, bounds = ask(c.weighted, weights=weights).scores, *map(on_host, (found.scores, found.bounds))
-        assert not np.isnan(scores).any()
+    def check(c: Case, found: Any, k: int, seed: int, delta: float, **how: Any) -> None:
+        exact, scores, bounds = ask(c.weighted, **how).scores, *map(on_host, (found.scores, found.bounds))
+        assert not np.isnan(scores).any() and np.isfinite(bounds).all()
         assert (np.abs(scores - exact) <= bounds * (1 + 1e-9) + 1e-12 * (1 + exact)).all()
 
     return check
@@ -396,7 +396,8 @@ ROWS = [
     Row("hw.closeness_centrality", closeness, "weighted", lambda c: {"wf_improved": c.flag(), "weights": True}, scores,
         title="along weights"),
     Row("hw.closeness_centrality", highest("closeness_centrality"), "weighted", top, best_scores, title="top"),
-    Row("hw.closeness_centrality", None, "weighted", sample, None, within_bounds(hw.closeness_centrality),
+    Row("hw.closeness_centrality", None, "weighted", lambda c: sample(c) | {"wf_improved": c.flag()}, None,
+        within_bounds(hw.closeness_centrality),
         only=lambda c: c.connected or not c.directed, title="sampled"),
     Row("hw.harmonic_centrality", harmonic, given=near_to, read=scores),
     Row("hw.harmonic_centrality", harmonic, "weighted", lambda c: near_to(c) | {"weights": True}, scores,

@@ -16,6 +16,7 @@ from hopwave.algorithms.draws import draw_sources
 from rejections import Row, each
 
 PATH, SEVEN, GRID = generate.path(4), generate.path(7), generate.grid(40, 40)
+ARCS, APART = generate.path(4, directed=True), hw.Graph.from_edges([0, 2], [1, 3])
 SAMPLED: list[Callable[..., Any]] = [
     hw.betweenness_centrality, hw.closeness_centrality, hw.average_shortest_path_length,
 ]  # fmt: skip
@@ -87,6 +88,10 @@ ROWS: list[Row] = [
     (lambda: hw.betweenness_centrality(PATH, plan="hopwave-batch", device="cpu"), PlanError, "use 'hopwave-block'"),
     (lambda: hw.edge_betweenness_centrality(PATH, plan="hopwave-wide"), PlanError, "vertices alone"),
     (lambda: hw.betweenness_centrality(PATH, plan="hopwave-wide", epsilon=0.1), PlanError, "vertices alone"),
+    (lambda: hw.edge_betweenness_centrality(PATH, k=1, delta=0), GraphError, "delta=0 is not a risk"),
+    (lambda: hw.betweenness_centrality(PATH, k=1).bound, AttributeError, "no attribute 'bound'"),  # type: ignore[attr-defined]
+    (lambda: hw.closeness_centrality(ARCS, k=2), GraphError, "not strongly connected; use harmonic_centrality"),
+    (lambda: hw.average_shortest_path_length(APART, k=2), GraphError, "is infinite: the graph is not connected"),
     # The highest scores, and intervals of samples.
     (lambda: hw.closeness_centrality(PATH, top=0), GraphError, "top=0"),
     (lambda: hw.harmonic_centrality(PATH, top=1.5), GraphError, "top=1.5"),

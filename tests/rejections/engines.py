@@ -23,6 +23,10 @@ def little_memory(patch: Any) -> Graph:
     return generate.path(1000).with_weights(np.ones(1998))
 
 
+def sampled(graph: Graph, device: str) -> Any:
+    return hw.betweenness_centrality(graph, epsilon=0.3, method="paths", weights=True, device=device, seed=1)
+
+
 LOOP = Graph.from_edges(["a", "b", "c"], ["b", "c", "b"], directed=True, weights=[1.0, 0.0, 0.0])
 BOTH = [hw.betweenness_centrality, hw.edge_betweenness_centrality]
 
@@ -39,6 +43,8 @@ ROWS: list[Row] = [
         GraphError,
         "weight 1 of",
     ),
+    (lambda device: sampled(line(1, 0, 1), device), GraphError, "cannot be counted: weight 0 of"),
+    (lambda device: sampled(line(1e20, 1, 1), device), GraphError, "cannot be counted: weight 1 of"),
     (lambda: hw.betweenness_centrality(LOOP, weights=True), GraphError, "from 'a' cannot be counted: weight 0 of '"),
     *each(lambda f: f(line(1, 2, 3), weights=True, plan="hopwave-block"), BOTH, PlanError, "or 'brandes-dijkstra'"),
     *each(lambda f: f(line(1, 2, 3), weights=False, plan="brandes-dijkstra"), BOTH, PlanError, "weights="),
