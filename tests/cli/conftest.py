@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 from collections.abc import Callable
@@ -31,6 +32,12 @@ SAMPLES: dict[str, Any] = {  # name → content, or the graph to write
     "ring.npz": hw.Graph.from_edges(["a", "b", "c", "a"], ["b", "c", "d", "d"], weights=[10.0, 25.0, 10.0, 90.0]),
     "jobs.csv": "place,jobs,rent\nb,100,8\nc,40,\nd,7,6\n",
     "bad.csv": "place,jobs\nb,many\n",
+    "homes.txt": "b\n\na\n",
+    "lengths.tsv": "a\tb\t1.5\nb\tc\t2\na\tc\t4\n",  # two columns of vertices, and one that may be weights
+    "titled.tsv": "origin\tdest\tkm\na\tb\t1.5\nb\tc\t2\na\tc\t4\n",
+    "texts.csv": '"1","2"\n"2","0"\n"0","7"\n',  # labels that look like positions
+    "numbers.csv": "10,20\n20,0\n",
+    "star.npz": hw.generate.star(3000),
 }
 
 
@@ -86,5 +93,16 @@ def fail(capsys: pytest.CaptureFixture[str]) -> Callable[[str], tuple[int, str]]
         assert out == ""
         assert err.startswith("hopwave: error: ") and err.count("\n") == 1 and "Traceback" not in err
         return code, err.strip()
+
+    return call
+
+
+@pytest.fixture
+def hide(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes libraries look as if they were not installed."""
+    find = importlib.util.find_spec
+
+    def call(*names: str) -> None:
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name, *r: None if name in names else find(name, *r))
 
     return call

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
 import os
+import re
+import shlex
 import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
-from calls import PNG
 
 import hopwave as hw
-from hopwave.cli import app, benchmarks, files, main, terminal
+from hopwave.cli import app, main, terminal
 from hopwave.io import read, write
 
 SHOWN = [  # command, what it prints; the text must not contain what follows "not "
@@ -43,6 +42,10 @@ SHOWN = [  # command, what it prints; the text must not contain what follows "no
     ("bc named.csv --edges --directed --top 1", "bob → cyd"),
     ("bc named.csv -k 1 --seed 1", "unknown"),
     ("bc karate.npz --top 0", "arithmetic checked"),
+    ("bc karate.npz -k 20 --seed 1 --delta 0.2", "20 of 34 sources; scores ± 0.", "(80%); arithmetic checked to"),
+    ("bc star.npz --epsilon 0.1 --seed 1 --delta 0.2", "of 8,997,000 pairs; scores ± 0.0", "(80%)", "drawn paths"),
+    ("bc star.npz --epsilon 0.1 --seed 1 --method sources", "of 3,000 sources; scores ± 0.0", "(90%); arithmetic"),
+    ("bc star.npz --epsilon 0.0001", "all 3,000 sources; scores exact"),
     ("bc triangle.mtx", "in hops; --weights follows the weights of the file"),
     ("bc triangle.mtx --weights", "along the weights of the file"),
     ("bc twice.csv --weights --combine min", "brandes-dijkstra (weights are the lengths of arcs"),
@@ -50,12 +53,17 @@ SHOWN = [  # command, what it prints; the text must not contain what follows "no
     ("closeness triangle.mtx --weights", "along the weights of the file"),
     ("closeness karate.npz", "34 searches whole, 0 cut off, 0 skipped"),
     ("closeness karate.npz --all --top 2", "all 34 whole", "Highest closeness centrality"),
+    ("closeness karate.npz -k 20 --seed 1 --interval normal", "from 20 sources", "(about 90%, normal)"),
     ("sssp streets.csv -s a -t d -t f", "dijkstra (the graph is small)", "Shortest paths from a", "4 of 6 vertices"),
     ("sssp streets.csv -s a -t d -t f", "the weights of the file", "to d (7): a → b → c → d", "to f: no path"),
     ("sssp streets.csv --trace --combine min", "starting from c, which has the highest degree", "rounds"),
     ("pagerank karate.npz --no-weights --restart 5 --top 2", "Highest PageRank", "equally likely"),
     ("table ring.npz -s a -s b -t d", "2 × 1"),
     ("accessibility ring.npz --limit 15", "Most vertices within 15"),
+    ("bfs named.csv -s ann -s eve --depth-limit 2 --path-counts --validate", "5 of 5 rules hold", "not NOT"),
+    ("bfs named.csv --directed --direction in -s cyd --validate", "5 of 5 rules hold", "not NOT"),
+    ("gap --scale 9 --trials 2 --device cpu --threads 2", "bfs", "sssp", "weights 1 to 255", "pr", "below 1e-4"),
+    ("gap --scale 9 --trials 1 --kernel cc", "weak components", "not triangles"),
 ]
 DEGREES = [(1, 1, 0), (2, 3, 12), (4, 7, 4)]
 JOBS = {"vertex": "a", "jobs within 15": 100.0, "jobs within 40": 140.0, "rent within 15": 8.0, "rent within 40": 8.0}
@@ -85,11 +93,17 @@ ANSWERED: list[tuple[str, dict[str, Any]]] = [  # command, part of its JSON
     ("bc triangle.mtx --raw --top 1", {"top": [{"vertex": 0, "betweenness": 0.0}]}),
     ("bc triangle.mtx --raw --weights --cutoff 5.5 --top 1", {"top": [{"vertex": 0, "betweenness": 1.0}]}),
     ("bc triangle.mtx --raw --weights --cutoff 5.5", {"weights": True, "plan": "brandes-dijkstra", "cutoff": 5.5}),
+    ("bc triangle.mtx --raw --weights --edges --cutoff 3", {"scored": "edges", "cutoff": 3}),
+    ("bc named.csv -s ann -t dan --raw --top 1", {"top": [{"vertex": "bob", "betweenness": 0.5}]}),
+    ("bc lengths.tsv --weights -r weight=2 --raw --top 1", {"top": [{"vertex": "b", "betweenness": 1.0}]}),
     ("bc karate.npz --cutoff 1 --top 1", {"top": [{"vertex": 0, "betweenness": 0.0}], "cutoff": 1}),
     ("sssp streets.csv -s a -s f --limit 3", {"reached": 5, "greatest_distance": 3.0, "sources": ["a", "f"]}),
     ("sssp streets.csv -s a -t c", {"paths": [{"target": "c", "length": 3.0, "path": ["a", "b", "c"]}]}),
     ("sssp streets.csv -s a", {"buckets": None, "weights": True, "method": "dijkstra", "why": "the graph is small"}),
     ("sssp streets.csv --delta 2 --no-weights", {"sources": ["c"], "source_given": False, "method": "delta-stepping"}),
+    ("sssp titled.tsv -r weight=km --source a", {"greatest_distance": 3.5}),
+    ("sssp texts.csv -s 1 -t 0", {"paths": [{"target": "0", "length": 2.0, "path": ["1", "2", "0"]}]}),
+    ("bfs numbers.csv -s 20", {"sources": [20]}),
     ("sssp twice.csv --source 0 -r weights=false", {"weights": False}),
     ("table ring.npz -s a -s b -t d --limit 40", {"distances": [[None], [35.0]]}),
     ("table ring.npz -s a --no-weights", {"distances": [[0, 1, 2, 1]]}),
@@ -143,21 +157,16 @@ def test_info_tells_what_memory_questions_take(answer) -> None:
 
 
 def test_info_tells_shapes_apart(answer, run) -> None:
-    """One number is not enough: the scale-free metric of all four graphs is below TurboBC's threshold."""
-    spokes = hw.generate.grid(60, 60).to_edges()
-    hub = [np.append(end, more) for end, more in zip(spokes, (np.zeros(60, int), np.arange(100, 160)), strict=True)]
-    for shape, graph in {
-        "even": hw.generate.grid(60, 60),
-        "skewed": hw.generate.barabasi_albert(3000, 3, seed=1),
-        "even with hubs": hw.Graph.from_edges(*hub),
-    }.items():
+    """One number is not enough: the scale-free metric of all these graphs is below TurboBC's threshold."""
+    grid = hw.generate.grid(60, 60)
+    hub = [np.append(end, more) for end, more in zip(grid.to_edges(), ([0] * 60, range(100, 160)), strict=True)]
+    shapes = {"even": grid, "skewed": hw.generate.barabasi_albert(3000, 3, seed=1)}
+    for shape, graph in (shapes | {"even with hubs": hw.Graph.from_edges(*hub)}).items():
         write("graph.npz", graph)
         found = answer("info graph.npz")
         assert (found["shape"], found["regular"]) == (shape, True)
     assert "even with hubs: the maximum is" in run("info graph.npz")
-    mixed = hw.Graph.from_edges(*hw.generate.complete(30).to_edges(), n=3000)
-    assert mixed.stats().busiest_share == 1.0 and mixed.stats().shape == "skewed"
-    assert replace(mixed.stats(), max_degree=2, busiest_share=0.05).shape == "uneven"
+    assert replace(grid.stats(), max_degree=2, busiest_share=0.05).shape == "uneven"
 
 
 def test_convert_writes_the_graph_that_it_read(run) -> None:
@@ -185,20 +194,6 @@ def test_convert_notes_a_direction_that_the_file_cannot_hold(run, name: str, kin
     run(f"convert square.mtx.gz {name} {'--undirected' if kind == 'directed' else '--directed'}")  # nothing on stderr
 
 
-def test_a_column_that_may_be_weights_is_named(answer, fail) -> None:
-    """The error says in one line what to add to the command; with that option, lengths are used."""
-    Path("lengths.tsv").write_text("a\tb\t1.5\nb\tc\t2\na\tc\t4\n")
-    _, message = fail("convert lengths.tsv bare.npz")
-    assert "pass weight=2 to read it, or weights=False" in message and "--read-option NAME=VALUE" in message
-    assert "weight=2" in fail("bc lengths.tsv --weights")[1]
-    found = answer("bc lengths.tsv --weights -r weight=2 --raw --top 1")
-    assert found["top"] == [{"vertex": "b", "betweenness": 1.0}]
-    Path("lengths.tsv").write_text("origin\tdest\tkm\na\tb\t1.5\nb\tc\t2\na\tc\t4\n")
-    _, message = fail("sssp lengths.tsv --source a")
-    assert "column 'km' may be weights" in message and "weight='km'" in message
-    assert answer("sssp lengths.tsv -r weight=km --source a")["greatest_distance"] == 3.5
-
-
 def test_generate_lists_every_generator_and_passes_its_options(run, answer) -> None:
     text, found = run("generate --list"), {kind["name"] for kind in answer("generate --list")["generators"]}
     assert found == set(hw.generate.generators()) and all(name.replace("_", "-") in text for name in found)
@@ -219,64 +214,6 @@ def test_generate_has_a_command_for_every_generator(run, kind: str) -> None:
     assert read("out.npz") == expected and f"{expected.n} vertices" in text
 
 
-# -------------------------------------------------------------------- bfs
-
-
-def test_bfs_validates(answer) -> None:
-    for options in ("-s ann -s eve --depth-limit 2 --path-counts", "--directed --direction in -s cyd"):
-        found = answer(f"bfs named.csv {options} --validate")["validation"]
-        assert found["ok"] is True and set(found["rules"].values()) == {True}
-
-
-def test_a_number_is_a_label_never_a_position(answer) -> None:
-    Path("texts.csv").write_text('"1","2"\n"2","0"\n"0","7"\n')
-    found = answer("sssp texts.csv -s 1 -t 0")
-    assert found["sources"] == ["1"] and found["paths"][0]["path"] == ["1", "2", "0"]
-    Path("numbers.csv").write_text("10,20\n20,0\n")
-    assert answer("bfs numbers.csv -s 20")["sources"] == [20]
-
-
-def columns_of(result: Any) -> dict[str, Any]:
-    return {**result._names(), **result._columns()}
-
-
-def test_bfs_writes_tables(run) -> None:
-    run("bfs named.csv -s ann --out out.csv --path-counts")
-    with Path("out.csv").open() as stream:
-        rows = {row["vertex"]: row for row in csv.DictReader(stream)}
-    assert rows["cyd"] == {"vertex": "cyd", "distance": "2", "predecessor": "bob", "path_count": "1.0"}
-    assert rows["eve"] == {"vertex": "eve", "distance": "-1", "predecessor": "", "path_count": "0.0"}
-    run("bfs named.csv -s ann --out out.parquet")
-    found = pq.read_table("out.parquet").to_pydict()
-    assert found["vertex"] == ["ann", "bob", "cyd", "dan", "eve", "fay"] and found["distance"] == [0, 1, 2, 3, -1, -1]
-    assert found["predecessor"] == ["ann", "ann", "bob", "cyd", None, None]
-    for command, column, expected in (
-        ("bfs named.csv -s ann", "predecessor", ["ann", "ann", "bob", "cyd", "", ""]),
-        ("bfs square.mtx.gz -s 0", "vertex", list(range(16))),
-    ):
-        run(f"{command} --out out.npz")
-        with np.load("out.npz", allow_pickle=False) as arrays:
-            assert arrays[column].tolist() == expected
-    mixed = hw.Graph.from_edges([("a", 1), "b"], ["b", 7])  # labels of several kinds become text in Parquet
-    files.write_columns(Path("out.parquet"), columns_of(hw.bfs(mixed, "b", device="reference")))
-    assert sorted(pq.read_table("out.parquet").to_pydict()["vertex"]) == ["('a', 1)", "7", "b"]
-    result = hw.bfs(hw.generate.diamonds(1100), 0, path_counts=True, device="cpu")
-    assert columns_of(result)["path_count_log2"][-1] == 1100  # beyond float64
-
-
-def test_bfs_draws(run) -> None:
-    write("lonely.npz", hw.Graph.from_edges([], [], n=3))
-    for name, ending, first in (
-        ("square.mtx.gz", "png", PNG),
-        ("square.mtx.gz", "svg", b"<?xml"),
-        ("square.mtx.gz", "pdf", b"%PDF"),
-        ("deep.npz", "png", PNG),  # more levels than bars that fit with gaps between them
-        ("lonely.npz", "png", PNG),
-    ):
-        assert f"wrote out.{ending}" in run(f"bfs {name} -s 0 --plot out.{ending} --device reference")
-        assert Path(f"out.{ending}").read_bytes().startswith(first)
-
-
 def test_many_levels_are_grouped_unless_all_levels_is_given(run) -> None:
     short, full = (run(f"bfs deep.npz -s 0 --device reference {option}") for option in ("", "--all-levels"))
     assert "101 levels in groups" in short and len(short.splitlines()) < 60 and len(full.splitlines()) > 100
@@ -295,12 +232,6 @@ def test_plans(run, answer) -> None:
     assert [plan["name"] for plan in found] == [plan.name for plan in hw.plans()]
     assert all(plan["name"] in text and plan["paper"] for plan in found)
     assert run("plans --markdown") == hw.plans().markdown() + "\n"
-
-
-def test_bars_are_ascii_in_an_ascii_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert terminal.bar(0.0, 8).plain == "" and terminal.bar(1e-9, 8).plain == "▏"
-    monkeypatch.setattr("sys.stdout", type("Old", (), {"encoding": "ascii"})())
-    assert terminal.bar(0.5, 8).plain == "####"
 
 
 def test_json_holds_numpy_and_strange_labels(capsys: pytest.CaptureFixture[str]) -> None:
@@ -325,19 +256,6 @@ def test_bench_says_why_a_plan_has_no_time(run) -> None:
     rows = [line.split() for line in text.splitlines() if " hopwave-" in line and "±" not in line]
     assert rows[0][:2] == ["1", "hopwave-block"] and float(rows[0][2]) > 0 and rows[0][4] == "%"
     assert rows[1][:3] == ["–", "hopwave-batch", "–"] and "GPU" in " ".join(rows[1])
-
-
-@pytest.mark.parametrize(("third", "fourth", "place"), [(0.8, 1.2, 2), (0.6, 1.4, 1)])
-def test_bench_does_not_rank_within_noise(third: float, fourth: float, place: int, monkeypatch, answer) -> None:
-    """xbfs is faster than merrill in every round, pushpull only in some; the second time it overlaps with xbfs."""
-    took, rounds = {"merrill": 2.0, "xbfs": 1.0, "pushpull": 1.5}, iter([0.4, 1.6, third, fourth, 1.0])
-
-    def once(graph: Any, plan: Any, *rest: Any) -> float:
-        return took[plan.name] * (next(rounds) if plan.name == "pushpull" else 1.0)
-
-    monkeypatch.setattr(benchmarks, "time_searches", once)
-    found = answer("bench square.mtx.gz --device cpu -p merrill -p xbfs -p pushpull")["plans"]
-    assert [(row["plan"], row["place"]) for row in found] == [("xbfs", 1), ("pushpull", place), ("merrill", 3)]
 
 
 def test_bench_finds_a_wrong_result(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -394,3 +312,39 @@ def test_standard_output_gets_the_file_and_nothing_else(run) -> None:
     assert read("again.csv") == read("named.csv")
     Path("path.mtx").write_text(run("generate path --n 3 - --to matrix-market"))
     assert read("path.mtx") == hw.generate.path(3)
+
+
+# -------------------------------------------------------------------- the README
+
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+SMALLER = {"--scale": "6", "-k": "5"}  # the README's sizes → sizes for a test
+
+
+def commands() -> list[str]:
+    """The command lines of the README's section about the command, without their comments."""
+    section = README.read_text(encoding="utf-8").partition("## Command line")[2]
+    block = section.partition("```sh\n")[2].partition("```")[0]
+    return [line.partition(" #")[0].strip() for line in block.splitlines()]
+
+
+def small(words: list[str]) -> list[str]:
+    """The command with sizes that suit a test."""
+    return [SMALLER.get(before, word) for before, word in zip(["", *words], words, strict=False)]
+
+
+ELSEWHERE = ("warmup", "fetch", "paper")  # too slow for here; tests/datasets has a server; tests/papers
+
+
+@pytest.mark.parametrize("command", [command for command in commands() if command.split()[1] not in ELSEWHERE])
+def test_commands_run_as_they_are_written(command: str, run) -> None:
+    hw.write("web.mtx.gz", hw.generate.kronecker(6, 4, seed=1))
+    grid = hw.generate.grid(10, 10)
+    hw.write("roads.csv", grid.with_weights([2.5] * grid.m))
+    words = shlex.split(re.sub(r"^mpiexec -n \d+ ", "", command))  # tests/mpi starts several processes
+    assert words[0] == "hopwave"
+    assert run(" ".join(small(words[1:])))
+
+
+def test_there_are_commands() -> None:
+    assert {"info", "bfs", "bc", "sssp", "closeness", "doctor"} <= {command.split()[1] for command in commands()}
