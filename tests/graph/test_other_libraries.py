@@ -182,18 +182,6 @@ def test_arrow_arrays_and_scalars_name_vertices() -> None:
             hw.bfs(NAMED, wrong)
 
 
-@pytest.mark.parametrize("kind", ["M8[D]", "M8[s]", "M8[ns]"])
-def test_dates_are_ends_of_edges(kind: str) -> None:
-    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    ends = [np.array(days, kind) for days in (["2026-01-01", "2026-01-02"], ["2026-01-02", "2026-01-05"])]
-    for of in (lambda column: column, list, *((pd.Series, pl.Series) if kind == "M8[ns]" else ())):
-        graph = Graph.from_edges(*map(of, ends))  # type: ignore[arg-type]
-        assert hw.bfs(graph, ends[0][0])[ends[1][1]] == 2, "found by the same date"
-    with pytest.raises(GraphError, match=r"src\[1\] is .*NaT.*, which names no vertex; drop the rows that miss an end"):
-        Graph.from_edges(np.array(["2026-01-01", "NaT"], kind), ends[1])
-    assert Graph.from_edges(np.array([1, 2], "m8[h]"), np.array([2, 3], "m8[h]")).n == 3
-
-
 @pytest.mark.parametrize("nothing", ["", " ", "nan", "NaN", "None", "NA", "null", "<NA>", "NaT"])
 def test_texts_for_a_missing_end_are_refused(nothing: str, tmp_path: Path) -> None:
     """At every door of tables: all edges that miss an end would meet there. `names=True` says that it is a name."""

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 import hopwave as hw
 from hopwave import FormatError, Graph
-from hopwave.io import formats, lines
+from hopwave.io import lines
 from hopwave.system import threads
 
 AB = [("a", "b"), ("b", "c")]
@@ -280,39 +280,6 @@ def test_files_are_read_where_no_thread_can_be_started(tmp_path: Path, monkeypat
     monkeypatch.setattr(threads, "start_new_thread", failing)
     (tmp_path / "a.txt").write_bytes(b"0 1\n1 2\n2 3\n")
     assert hw.read(tmp_path / "a.txt").m == 6
-
-
-LABELS = (
-    " a", "a ", "a b", "a\nb", "a\n", "\ra", "a\r", "a\r\nb", "\ta", "a\tb", "\fa", "a\v", "\u2028a", "\x85a", "a\x1c",
-    "#a", "%a", "c a", "", " ", "\0", "a\0", "\ud800", "\ufeffa", '"', 'a"b', "'a", "a,b", "a;b", "1", "01", "-1",
-    "1.5", "é", "日本", "🙂", "&amp;", "&#65;", "<a>", "]]>", "\x1b[31m", "\x7f", "\x01", "*Edges", "NA", "nan", "None",
-    "true",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("extension", [known.extensions[0] for known in formats() if known.holds_labels])
-def test_labels_are_read_back_or_refused(extension: str, tmp_path: Path) -> None:
-    """Labels alone, at both ends of an edge, and beside the same label without its white space."""
-    for label in LABELS:
-        for names in ([label, "z", "y"], ["z", label, label.strip() or "y"]):
-            if len(set(names)) < 3:
-                continue
-            path = tmp_path / f"a{extension}"
-            G = Graph.from_edges([0, 1], [1, 2], labels=names)
-            try:
-                hw.write(path, G)
-            except FormatError as error:
-                assert "label" in str(error), error
-                continue
-            back = hw.read(path, header=True) if extension == ".csv" else hw.read(path)
-            assert back.labels is not None and back.labels.tolist() == names, label
-            assert np.array_equal(back.indices, G.indices), label
-
-
-def test_words_that_may_be_titles_are_an_edge_where_the_file_says_so(tmp_path: Path) -> None:
-    G = Graph.from_edges(["u", "v"], ["v", "weight"])
-    hw.write(tmp_path / "a.txt", G)
-    assert hw.read(tmp_path / "a.txt") == G
 
 
 def test_how_a_matrix_is_read(tmp_path: Path) -> None:

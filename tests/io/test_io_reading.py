@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import os
@@ -9,12 +10,14 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from columns import TEXTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,7 +51,6 @@ GENERAL = "%%MatrixMarket matrix coordinate pattern general\n"
 MTX = GENERAL + "2 2 1\n1 2\n"
 ARC, EDGE = G([0], [1], directed=True), G([0], [1])
 SYMMETRIC = {"real skew-symmetric": "1", "complex hermitian": "1 -2", "real symmetric": "0.0"}
-SYMMETRIC = {"real skew-symmetric": "1", "complex hermitian": "1 -2", "real symmetric": "0.0"}
 SPARSE = "# FromNodeId ToNodeId\n30 10\n10 7\n"
 WORDS = "ann bob\nbob ann\nbob 7\n"
 COMMENTS = {
@@ -65,6 +67,15 @@ REPEATED = {
     "g.wel": "0 1 5\n1 0 3\n1 2 1\n",
     "g.graph": "3 2 001\n2 5\n1 3 3 1\n2 1\n",
     "g.net": "*Vertices 3\n*Edges\n1 2 5\n2 1 3\n2 3\n",
+}
+FIVE = {
+    "g.mtx": "%%MatrixMarket matrix coordinate real symmetric\n% hi\n\n5 5 4\n2 1 1.5\n3 1 -2e-3\n3 2 0\n5 4 inf\n",
+    "g.txt": "# Nodes: 5 Edges: 4\n0 1\r\n0\t2 99\n\n 1 2 x y\n3 4\n",
+    "g.csv": "from;to;weight\n0;1;a\n0;2;b\n1;2;c\n3;4;d\n",
+    "g.graph": "% hi\n5 4 11 2\n9 9 2 7 3 7\n9 9 1 7 3 7\n% more\n9 9 1 7 2 7\n9 9 5 7\n9 9 4 7\n\n",
+    "g.col": "c hi\np edge 5 4\ne 1 2\nc more\ne 1 3\ne 2 3\ne 4 5\n",
+    "g.el": "0 1\n0 2\n1 2\n3 4\n",
+    "g.gr": "c hi\np sp 5 4\na 1 2 10\na 1 3 1\na 2 3 4\na 4 5 1.5\n",
 }
 GRAPHML = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
 CITIES = (
@@ -87,6 +98,7 @@ GML = (
     'label "A&amp;B" ]\n edge [ target 5 source -2 value 1 ]node[id -2 label "&#233;"]]\n'
 )
 PAJEK = '*Network x\n*Vertices 4 2\n1 "a b" 0.1 box\n2 c\n3 d\n% hi\n*Arcs :1 "knows"\n1 2 2.5 c Blue\n*Edges\n3 2\n'
+OFF = {"directed": False, "weights": False}
 ROMAN = ["Bonn", "Rome"]
 TWINS = '*Vertices 2\n1 "a"\n2 "a"\n*Edges\n1 2\n'
 
@@ -131,7 +143,10 @@ READ: list[tuple[str, Any, dict[str, Any], Graph]] = [
     *((name, text, {"directed": False, "combine": combine},
        G([0, 1], [1, 2], weights=[weight, 2 if (name, combine) == ("g.graph", "sum") else 1]))  # at both its ends
       for name, text in REPEATED.items() for combine, weight in (("min", 3), ("max", 5), ("sum", 8), ("first", 5))),
-    *((name, text, {"directed": False, "weights": False}, G([0, 1], [1, 2])) for name, text in REPEATED.items()),
+    *((name, text, OFF, G([0, 1], [1, 2])) for name, text in REPEATED.items()),
+    *(("g.graph", text, {}, G([0, 1, 2, 3], [1, 2, 3, 0], weights=weights)) for text, weights in (
+        ("4 4\n4 2\n1 3\n4 2\n1 3\n", None), ("4 4 1\n4 8 2 5\n1 5 3 6\n4 7 2 6\n1 8 3 7\n", [5, 6, 7, 8]))),
+    *((name, text, OFF, G([0, 0, 1, 3], [1, 2, 2, 4])) for name, text in FIVE.items()),
     # attributes
     ("g.graphml", CITIES, {}, G([0, 0], [1, 0], labels=["b", "a"])),
     ("g.graphml", CITIES, {"label": "city", "weight": "km"}, G([0, 0], [1, 0], weights=[1.5, 7], labels=ROMAN)),
@@ -158,6 +173,9 @@ REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     ("g.graphml", CITIES, {"weight": "miles"}, "no edge attribute 'miles'; expected one of those declared: 'km'"),
     ("g.graphml", CITIES, {"label": "town"}, "node 'b' has no attribute 'town'"),
     ("g.gml", GML, {"weight": "km"}, "no edge has 'km'"),
+    *(("g.graphml", '<!DOCTYPE graphml SYSTEM "g.dtd">' + TEXTS["a.graphml"] % value, {}, words) for value, words in (
+        ("1&foo;2", "uses an entity"), ("1<x>2</x>3", "'weight' of the edge has elements in it"),
+        ('1</data><data key="w">2', "a second 'weight' of one edge"), ("1e999", "too large for float64"))),
     ("g.net", TWINS, {}, "a second vertex is called 'a'.*labels=False"),
 ]  # fmt: skip
 
@@ -216,21 +234,52 @@ def graphml(inside):
     return f'{GRAPHML}\n<graph edgedefault="directed">\n<node id="a"/>\n{inside}\n</graph></graphml>'
 
 
-@pytest.mark.parametrize(
-    ("name", "make"),
-    [
-        ("deep.gml", lambda k: "graph [ " + "a [ " * k + "] " * k + "]"),
-        ("line.gml", lambda k: 'graph [ node [ id 1 label "' + "x\n" * k + '" ] ]'),
-        ("deep.graphml", lambda k: graphml("<a>" * k + "</a>" * k)),
-        ("text.graphml", lambda k: graphml("<desc>" + "x&amp;" * k + "</desc>")),
-        ("wide.net", lambda k: f"*Vertices {k}\n*Arcslist\n" + " ".join(map(str, range(1, k + 1))) + "\n"),
-    ],
-)
-def test_time_grows_with_the_size(name, make, tmp_path):
-    (tmp_path / name).write_text(make(200_000))
+LARGE: dict[str, Callable[[int], str]] = {
+    "deep.gml": lambda k: "graph [ " + "a [ " * k + "] " * k + "]",
+    "line.gml": lambda k: 'graph [ node [ id 1 label "' + "x\n" * k + '" ] ]',
+    "deep.graphml": lambda k: graphml("<a>" * k + "</a>" * k),
+    "text.graphml": lambda k: graphml("<desc>" + "x&amp;" * k + "</desc>"),
+    "wide.net": lambda k: f"*Vertices {k}\n*Arcslist\n" + " ".join(map(str, range(1, k + 1))) + "\n",
+    "blank.txt": lambda k: "\n" * k + "x",
+    "entity.gml": lambda k: f'graph [ node [ id 0 label "&#{"1" * k}x;" ] ]',
+}
+# Digits, then a character that no number has: slow if every split of the digits is tried.
+MALFORMED: list[Callable[[int], str]] = [
+    lambda k: "1" * k + "x",
+    lambda k: "1." + "1" * k + "x",
+    lambda k: "1e" + "1" * k + "x",
+    lambda k: "1" * k + "." + "1" * k + ".",
+    lambda k: "1" + " " * k + "x",
+    lambda k: "1" * k,
+]
+ROWS = {**TEXTS, "bare.csv": "0,1,%s\n", "bare.txt": "0 1 %s\n"}
+
+
+@pytest.mark.parametrize("make", [*LARGE.items(), *((name, bad) for name in ROWS for bad in MALFORMED)])
+def test_time_grows_with_the_size(make: tuple[str, Callable[[int], str]], tmp_path: Path) -> None:
+    name, text = make[0], make[1](200_000)
+    path = made(tmp_path, name, ROWS[name] % text if name in ROWS else text)
     start = time.perf_counter()
-    hio.read(tmp_path / name)
+    with contextlib.suppress(FormatError):
+        hio.read(path)
     assert time.perf_counter() - start < 20  # takes a fraction of a second; quadratic work would take hours
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("text", ["1e999", "-1e999", "9007199254740993", "1_000", "١", "nan", "x"])
+def test_numbers_that_would_change_are_refused(tmp_path: Path, name: str, text: str) -> None:
+    with pytest.raises(FormatError):
+        hio.read(made(tmp_path, name, TEXTS[name] % text))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize(
+    "text", ["9007199254740992", "1152921504606846976", "9007199254740993.0", "1e300", "-0.0", "00012"]
+)
+def test_numbers_that_float64_holds_are_read(tmp_path: Path, name: str, text: str) -> None:
+    real = TEXTS[name].replace("integer", "real")
+    weights = hio.read(made(tmp_path, name, real % text)).weights
+    assert weights is not None and {repr(weight) for weight in weights.tolist()} == {repr(float(text))}
 
 
 # ---------------------------------------------------------------- the compiled scanners
@@ -270,6 +319,8 @@ Grammar = edge_lines.Grammar
         (b"a 1 2 +7\r\na\t3 4 0\n", Grammar("", prefix=b"a", values=1, whole=True, weight=1)),
         (b" 1 , 2 , x,3\n3,4,y z,0.1,\n", Grammar("", comments=b"", delimiter=b",", weight=2)),
         (b"1\t2\t3\n 3 \t 4\t1e22\n", Grammar("", delimiter=b"\t", weight=1)),
+        (b"7,,\n3,5,2.5\n4 , ,\r\n5,7,1e3\n", Grammar("", comments=b"", delimiter=b",", lone=True, weight=1)),
+        (b"7,\n3,5\n4 , ,\r\n5,7\n", Grammar("", comments=b"", delimiter=b",", lone=True)),
     ],
 )
 def test_the_scanner_reads_clean_lines_by_itself(text, grammar):

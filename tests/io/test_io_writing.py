@@ -10,34 +10,10 @@ from pathlib import Path
 import pytest
 
 import hopwave.io as hio
-from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.system.files import replacing
 
 GRAPH = Graph.from_edges([0, 1], [1, 2])
-EXTENSIONS = [known.extensions[0] + packed for known in hio.formats() for packed in ("", ".gz")]
-
-
-class FullDisk(OSError):
-    pass
-
-
-@pytest.mark.parametrize("extension", EXTENSIONS)
-@pytest.mark.parametrize("interruption", [FullDisk, KeyboardInterrupt, MemoryError])
-def test_a_failed_write_leaves_what_was_there(extension, interruption, tmp_path, monkeypatch):
-    path = tmp_path / f"graph{extension}"
-    path.write_bytes(b"what was there")
-    known = next(known for known in hio.formats() if known.extensions[0] == extension.removesuffix(".gz"))
-
-    def fail(target, graph, **options):
-        target.stream.write(b"half of it" * 10_000)
-        raise interruption
-
-    monkeypatch.setitem(known.__dict__, "write", fail)
-    with pytest.raises(interruption):
-        hio.write(path, GRAPH)
-    assert path.read_bytes() == b"what was there"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_rename_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
@@ -45,10 +21,10 @@ def test_a_rename_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
     path.write_bytes(b"what was there")
 
     def fail(self, target):
-        raise FullDisk(errno.EIO, "Input/output error")
+        raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr("pathlib.Path.replace", fail)
-    with pytest.raises(FullDisk):
+    with pytest.raises(OSError, match="Input/output"):
         hio.write(path, GRAPH)
     assert path.read_bytes() == b"what was there" and list(tmp_path.iterdir()) == [path]
 
@@ -90,12 +66,3 @@ def test_a_forbidden_file(tmp_path):
     (tmp_path / "g.mtx").chmod(0)
     with pytest.raises(PermissionError, match="ask its owner"):
         hio.read(tmp_path / "g.mtx")
-
-
-def test_a_link_that_leads_back_to_itself(tmp_path):
-    (tmp_path / "a.csv").symlink_to(tmp_path / "b.csv")
-    (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
-    with pytest.raises(FormatError, match="a link that leads back to itself"):
-        hio.write(tmp_path / "a.csv", GRAPH)
-    with pytest.raises(OSError, match="symbolic links"):
-        hio.read(tmp_path / "a.csv")

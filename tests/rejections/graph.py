@@ -32,6 +32,8 @@ COUNTS = {"a": [0, 1], "b": [1, 2]}
 TABLES = [pd.DataFrame(COUNTS), pl.DataFrame(COUNTS), pa.table(COUNTS)]
 NUMBERED = {2: "c", 0: "a", 1: "b"}
 LENGTHS = pd.Series({(2, 3): 1.0, (1, 2): 5.0, (0, 1): 7.0, (1, 0): 1.0, (2, 1): 5.0, (3, 2): 7.0})
+LONG = [third for third in [np.longdouble(1) / 3] if third != float(third)]  # if longdouble is longer than float64
+DAYS = [np.array(["2026", "NaT"], kind) for kind in ("M8[D]", "M8[ns]")]
 HALF = sp.csr_array(np.array([[0, 1.5], [1.5, 0]]))
 
 
@@ -61,14 +63,20 @@ ROWS: list[Row] = [
     (lambda: weighted(np.array([1 + 2j, 1])), GraphError, "weights must be numbers; found complex128"),
     (lambda: weighted(np.array(["a", "b"])), GraphError, "weights must be numbers; found text"),
     *each(lambda x: weighted([x, 1]), [2**60 + 1, Decimal(2**53 + 1), Decimal("1e400")], GraphError, "hold exactly"),
+    *each(lambda kind: weighted(np.array([np.iinfo(kind).max, 1], kind)), ["i8", "u8"], GraphError, "hold exactly"),
+    *each(lambda x: weighted(np.array([x, x])), LONG, GraphError, "hold exactly"),
+    (lambda: weighted([10**5000, 1]), GraphError, "a number of 5001 digits, which float64 cannot hold exactly"),
     (lambda: weighted([Decimal("NaN"), 1]), GraphError, "is NaN"),
     (lambda: Graph.from_edges([0], [1], weights=[1], combine="mean"), GraphError, "combine='mean' is not known"),
     (lambda: Graph.from_edges([0], [1], combine="min"), GraphError, "there are none"),
     (lambda: Graph.from_edges([0], [1], weights=[1], combine="min", repeats="keep"), GraphError, "repeats='keep'"),
-    *each(lambda bits: Graph.from_edges([0], [1], weights=[2.0**bits]).to_scipy(f"int{bits + 1}"), [7, 31, 63],
-          GraphError, "is no number of type int"),
+    # Machines that cut it to the greatest make 2⁶³ − 1 of 2⁶³, which is equal as float64.
+    *each(lambda kind: Graph.from_edges([0], [1], weights=[np.iinfo(kind).max + 1.0]).to_scipy(kind),
+          ["int8", "int32", "int64", "uint64"], GraphError, "is no number of type "),
     *each(lambda w: Graph.from_edges([0], [1], weights=[w]).to_scipy("int8"), [300, 1.5, float("inf")], GraphError, ""),
     # ends
+    *each(lambda days: Graph.from_edges(days, [0, 1]), DAYS, GraphError, "drop the rows that miss an end"),
+    *each(lambda days: Graph.from_edges([0], [1], labels=days), DAYS, GraphError, "a label is None or NaN"),
     *each(missing, KINDS, GraphError, "drop the rows that miss an end"),
     *each(lambda of: Graph.from_edges(of([0, None]), of([0, 0])), COLUMNS, GraphError, "miss an end"),
     *each(lambda of: Graph.from_edges(of(["a", None]), of(["a"] * 2)), COLUMNS, GraphError, "miss an end"),
@@ -113,6 +121,8 @@ ROWS: list[Row] = [
     (lambda: Graph.from_scipy(HALF * 1j), GraphError, "complex"),
     (lambda: Graph.from_scipy(np.eye(2)), GraphError, "not ndarray; give scipy.sparse.csr_array(A)"),
     *each(Graph.from_edge_index, [np.zeros((3, 4), int), np.zeros(4, int), [[0, 1], [1, 2]]], GraphError, "shape (2"),
+    *each(lambda device: Graph.from_edges([0], [1], device=device), ["tpu", "disk", 0], GraphError, "is not known"),
+    *each(lambda device: PATH.to(device), ["tpu", "disk", 0], GraphError, "is not known"),
     # graphs of other libraries, and tables
     *each(lambda make: make(nx.path_graph(3)), [Graph.from_igraph, Graph.from_scipy], GraphError, "Graph.from_network"),
     (lambda: Graph.from_networkx(igraph.Graph([(0, 1)])), GraphError, "give Graph.from_igraph(g)"),

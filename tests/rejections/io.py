@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from pathlib import Path
 
 import networkx as nx
 
@@ -24,12 +25,20 @@ def heavy(weight: float) -> Graph:
     return Graph.from_edges([0, 1], [1, 2], weights=[1, weight])
 
 
+def round_link(tmp: Path) -> Path:
+    (tmp / "a.csv").symlink_to(tmp / "b.csv")
+    (tmp / "b.csv").symlink_to(tmp / "a.csv")
+    return tmp / "a.csv"
+
+
 ROWS: list[Row] = [
     (lambda tmp: hw.read(tmp / "none.mtx"), FileNotFoundError, "check the spelling"),
     (lambda tmp: hw.write(tmp / "none" / "g.mtx", EDGE), FileNotFoundError, "no such folder to write to"),
     (lambda tmp: hw.read(tmp), FormatError, "is a folder; expected a graph file"),
     (lambda tmp: ((tmp / "a.mtx").mkdir(), hw.write(tmp / "a.mtx", EDGE)), IsADirectoryError, "is a folder"),
     (lambda tmp: (os.mkfifo(tmp / "a.mtx"), hw.read(tmp / "a.mtx")), FormatError, "pipe or a device; expected a"),
+    (lambda tmp: hw.write(round_link(tmp), EDGE), FormatError, "a link that leads back to itself"),
+    (lambda tmp: hw.read(round_link(tmp)), OSError, "symbolic links"),
     *each(lambda name: hw.read(name), [7, None, ["a.mtx"], b"a.mtx"], FormatError, "is not the name of a file"),
     *each(lambda name: hw.read(name), ["a\0b.csv", "\ud800.csv"], FormatError, "cannot be the name of a"),
     *each(lambda name: hw.write(name, EDGE), ["a\0b.csv", "\ud800.csv"], FormatError, "; give another"),
