@@ -22,7 +22,7 @@ LEFT_OUT = ("site", "house", "mpi", "engines/cuda/test_kernels.py", "engines/cud
 NEED_NEWER = (  # tests that need newer libraries, or compare with their newer definitions
     "io/test_io_roundtrip.py::test_matrix_market_agrees_with_scipy",
     "cli/test_cli_scores.py::test_options_as_networkx",
-    "algorithms/betweenness_sampling/test_source_bounds.py::test_samples_are_those_of_networkx_and_travel",
+    "algorithms/test_betweenness_sampling.py::test_samples_are_those_of_networkx_and_travel",
     "house/test_oracle.py::test_samples_are_scaled_as_networkx_does",
     "fuzz/test_fuzz.py::test_inputs[graphs]",
     "fuzz/test_fuzz.py::test_a_full_disk_leaves_the_old_file[write npz]",  # NumPy left a damaged archive open

@@ -53,6 +53,15 @@ def stop(after: int) -> Callable[[int, int], None]:
     return progress
 
 
+def raises(error: BaseException) -> Callable[..., Any]:
+    """Return a function that raises this."""
+
+    def fail(*given: Any, **more: Any) -> Any:
+        raise error
+
+    return fail
+
+
 def broken_off(call: Callable[..., Any], path: Path, after: int = 1) -> None:
     """Interrupt the call early, so that it leaves a checkpoint."""
     with pytest.raises(KeyboardInterrupt):
@@ -102,22 +111,14 @@ def test_other_errors_leave_the_last_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
     broken_off(CALLS["vertices"], path)
     before = path.read_bytes()
-
-    def fail(reached: int, total: int) -> None:
-        raise ZeroDivisionError
-
     with pytest.raises(ZeroDivisionError):
-        CALLS["vertices"](checkpoint=path, progress=fail)
+        CALLS["vertices"](checkpoint=path, progress=raises(ZeroDivisionError()))
     assert path.read_bytes() == before
 
 
 def test_a_finished_run_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = CALLS["vertices"](checkpoint=str(tmp_path / "run.npz"))
-
-    def never(*given: Any) -> None:
-        raise AssertionError("nothing is left to run")
-
-    monkeypatch.setattr(cpu_betweenness, "run_workers", never)
+    monkeypatch.setattr(cpu_betweenness, "run_workers", raises(AssertionError("nothing is left to run")))
     assert np.array_equal(CALLS["vertices"](checkpoint=tmp_path / "run.npz").scores, first.scores)
 
 
@@ -216,27 +217,25 @@ def test_an_interrupted_write_keeps_the_old_checkpoint(
 
 
 @pytest.mark.parametrize("full", [False, True])
-def test_ctrl_c_says_where_progress_is(full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("more", [{}, {"epsilon": 0.01, "method": "paths", "seed": 1}], ids=["sources", "paths"])
+def test_ctrl_c_says_where_progress_is(
+    more: dict[str, Any], full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, stages = tmp_path / "run.npz", set()
     if full:
-
-        def fail(*given: Any) -> None:
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr(Checkpoint, "_write", fail)
+        monkeypatch.setattr(Checkpoint, "_write", raises(OSError(28, "No space left on device")))
 
     def stop(done: int, of: int) -> None:
         stages.add(of)
         if len(stages) > bool(more):  # the pilot sample is not saved
             raise KeyboardInterrupt
 
-    for call, more in (("vertices", {}), ("vertices", {"epsilon": 0.01, "method": "paths", "seed": 1})):
-        path, stages = tmp_path / f"{len(more)}.npz", set()
-        with warnings.catch_warnings(), pytest.raises(KeyboardInterrupt) as stopped:
-            warnings.simplefilter("ignore")
-            CALLS[call](checkpoint=path, progress=stop, **more)
-        saved = f"hopwave: progress is saved in {path}; repeat the same call or command to continue"
-        wanted = "hopwave: progress could not be saved: No space left on device" if full else saved
-        assert stopped.value.__notes__ == [wanted] and path.exists() is not full
+    with warnings.catch_warnings(), pytest.raises(KeyboardInterrupt) as stopped:
+        warnings.simplefilter("ignore")
+        CALLS["vertices"](checkpoint=path, progress=stop, **more)
+    saved = f"hopwave: progress is saved in {path}; repeat the same call or command to continue"
+    wanted = "hopwave: progress could not be saved: No space left on device" if full else saved
+    assert stopped.value.__notes__ == [wanted] and path.exists() is not full
 
 
 def test_ctrl_c_inside_a_library_that_writes_is_still_ctrl_c(tmp_path: Path) -> None:

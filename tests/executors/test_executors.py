@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -322,11 +323,8 @@ def test_what_no_worker_computes_is_named(gpus_elsewhere: None, threads: Executo
         found.local_efficiencies(MESH, print)
 
 
-def test_workers_without_gpu_say_so(monkeypatch: pytest.MonkeyPatch, threads: Executor) -> None:
-    def missing(name: str) -> Any:
-        raise EngineError(f"device={name!r} found no GPU here")
-
-    monkeypatch.setattr(choice, "has_gpu", lambda: False)
+def test_workers_without_gpu_say_so(gpus_elsewhere: None, monkeypatch: pytest.MonkeyPatch, threads: Executor) -> None:
+    missing = Mock(side_effect=EngineError("device='cuda' found no GPU here"))
     monkeypatch.setattr(deal, "engine", missing)
     with pytest.raises(EngineError, match="device='cuda' found no GPU here"):
         hw.betweenness_centrality(MESH, device="cuda", executor=threads)
