@@ -1,13 +1,8 @@
-// Betweenness for a batch of sources at once: every read of the graph serves all of them.
-//
-// Bit s of a vertex's mask stands for source s of the batch; σ, share and δ are rows with one number per source. A warp
-// takes a chunk of a vertex's list, reads the neighbours' masks and then only those rows that some source needs, one
-// source per lane (two in batches of 64). The way out and the way back are one gather: Σ X(u) over the neighbours u
-// whose mask has a bit that v wants. The sums of a cut list's chunks are added in order: the same bits in every run.
-//
-//   masks     one array per level: the sources that reach the vertex in that level
-//   visited   the sources that have reached the vertex so far
-//   alive     the sources whose search found a vertex in the last level
+// Betweenness for a batch of sources at once: every read of the graph serves all of them. Bit s of a vertex's mask
+// stands for source s; σ, share and δ are rows with one number per source. A warp takes a chunk of a vertex's list,
+// reads the neighbours' masks and then only those rows that some source needs. The way out and the way back are one
+// gather: Σ X(u) over the neighbours u whose mask has a bit that v wants. The sums of a cut list's chunks are added in
+// order.
 #pragma once
 #include "betweenness/brandes.cuh"
 #include "common/threads.cuh"
@@ -31,10 +26,10 @@ struct Batch {
   const Chunk *chunks;
   const int *neighbours;
   const Long *longs;
-  const u64 *other;  // masks of the level to gather from
-  u64 *mask;         // masks of the level being computed: written on the way out, read on the way back
-  u64 *visited, *alive;
-  double *X, *delta;  // rows: σ, later share; δ
+  const u64 *other;      // masks of the level to gather from
+  u64 *mask;             // masks of the level being computed: written on the way out, read on the way back
+  u64 *visited, *alive;  // sources that have reached the vertex; sources whose last level found one
+  double *X, *delta;     // rows: σ, later share; δ
   double *partials;
   double *arcs;                     // scores of arcs, or null
   const double *targets, *origins;  // what paths to each vertex, and from each source, count; null: 1
@@ -45,7 +40,6 @@ struct Batch {
   i64 leaf;      // 1 in the deepest level, which has nothing to gather from
 };
 
-// Moves every pointer to the part of its array that belongs to this batch.
 __device__ __forceinline__ void select_batch(Batch &B) {
   const i64 b = blockIdx.y;
   B.other += b * B.n, B.mask += b * B.n, B.visited += b * B.n, B.alive += b;
@@ -59,14 +53,12 @@ struct Pair {
   double a, b;
 };
 
-// A lane's counts for its two sources.
 struct Tally {
   u32 found[2];
   double counted[2];
 };
 
-// Called when a vertex's sum is complete. On the way out the sum is σ, and a vertex with σ > 0 is in the new level. On
-// the way back it gives δ and share.
+// A complete sum is σ on the way out, where σ > 0 puts the vertex into the level; on the way back it gives δ and share.
 template <bool BACK>
 __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum, Tally &tally) {
   const i64 at = (i64)v * B.lanes + lane();
@@ -93,7 +85,6 @@ __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum
   tally.counted[0] += a ? t : 0.0, tally.counted[1] += b ? t : 0.0;
 }
 
-// Adds a block's tallies to those of the level, per source.
 __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
   __shared__ u32 found[LANES];
   __shared__ double counted[LANES];  // sums of whole numbers without demand: their order does not matter
@@ -109,7 +100,6 @@ __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
     if (found[s]) atomicAdd(&B.found[s], (u64)found[s]), atomicAdd(&B.counted[s], counted[s]);
 }
 
-// Returns the sources that need v's sum, as a mask.
 template <bool BACK>
 __device__ __forceinline__ u64 wanted(const Batch &B, int v) {
   return BACK ? B.mask[v] : ~B.visited[v] & *B.alive;
@@ -168,8 +158,7 @@ __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
   select_batch(B);
   Tally tally = {{0, 0}, {0.0, 0.0}};
   const i64 warp = (i64)blockIdx.x * WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * WARPS;
-  // Chunks go to warps in turn, the longest first. A warp reads the masks of its next chunks together and skips those
-  // that no source needs.
+  // Chunks go to warps in turn, the longest first; a warp reads the masks of its next chunks together.
   for (i64 base = warp; base < B.chunk_count; base += warps * B.together) {
     const i64 mine = base + lane() * warps;
     Chunk chunk = {0, 0, 0, -1, 0};
@@ -235,8 +224,7 @@ __global__ void set_sources(Batch B, const int *sources, i64 count) {
   B.X[at * B.lanes + s] = 1.0;
 }
 
-// After a level: finds the sources still alive, reports them to the host, and adds the level to Σ (d - 1) or Σ d. One
-// block of 64 threads per batch.
+// After a level: finds the sources still alive, and adds it to Σ (d - 1) or Σ d. One block of 64 threads per batch.
 template <class Offset>
 __global__ void close_level(Batch B, i64 distance, double *due, double *total, u64 *told) {
   __shared__ u32 halves[2];
@@ -255,9 +243,8 @@ __global__ void close_level(Batch B, i64 distance, double *due, double *total, u
   if (s == 0) told[blockIdx.y] = *B.alive = halves[0] | (u64)halves[1] << 32;
 }
 
-// total[v] += δ of every source, batch after batch and source after source; then, if wanted, δ² in the same order. With
-// endpoints, a target gets 1 for every source that reaches it, and a source 1 for every target that it reaches.
-// parts[source, block] gets the block's part of Σ δ of each source, without the source's own δ unless arcs are scored.
+// total[v] += δ of every source in order, and then, if wanted, δ². With endpoints, a target gets 1 for every source
+// that reaches it, and a source 1 for every target. parts[source, block] gets the block's part of Σ δ of each source.
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)
     add_batches(Batch B, const u64 *first, const double *reached, i64 batches, i64 endpoints, i64 squares, i64 edges,
@@ -310,8 +297,7 @@ __device__ __forceinline__ u64 pieces(const Offset *offsets, u64 v, int most) {
   return max((u64)1, (degree(offsets, (int)v) + most - 1) / most);
 }
 
-// For a list that is cut: its number of chunks (one slot each) in the upper bits, 1 in the lower bits; 0 for any other
-// list. Prefix sums give each cut list its number, its first slot, and where its chunks begin.
+// For a list that is cut: its chunks in the upper bits, 1 in the lower; prefix sums give its number and first slot.
 template <class Offset>
 __device__ __forceinline__ u64 slots_and_list(const Offset *offsets, u64 v, int most) {
   const u64 count = pieces(offsets, v, most);
@@ -346,7 +332,6 @@ __global__ void write_pieces(const Offset *offsets, u64 n, int most, const u64 *
       });
 }
 
-// Makes the chunks from their sorted keys.
 template <class Offset>
 __global__ void write_chunks(const Offset *offsets, const u64 *keys, u64 count, int most, const int *slots,
                              Chunk *chunks) {

@@ -1,15 +1,13 @@
-// Betweenness, one block per source: hundreds of searches at a time, each with its own state and only its block's
-// barriers. If sources are few and levels wide, a team of blocks takes one source.
+// Betweenness, one block per source, or a team of blocks if sources are few and levels wide: hundreds of searches at a
+// time, each with its own state and only its own barriers.
 //
 // On the way out, a vertex adds up σ over its in-neighbours one level up and claims the out-neighbours that are not
 // visited; in an undirected graph one walk along its row does both. The queue keeps all levels. One group of lanes adds
 // up each row in order, so the result has the same bits in every run.
 //
-// Encodings
 //   codes    two bits per vertex: 0 not visited, else 1 + depth % 3. Neighbours in an undirected graph are at most one
-//            level apart, so three codes tell levels apart. On the way back through a directed graph an out-neighbour
-//            may be any number of levels up; there the same memory holds two bitmaps, of the next deeper level and of
-//            this one.
+//            level apart. On the way back through a directed graph the same memory holds two bitmaps, of the next
+//            deeper level and of this one.
 //   X        σ on the way out, share on the way back
 //   shifts   a level whose counts might pass 2^LARGEST is divided by 2^shift (common/counts.cuh)
 #pragma once
@@ -123,8 +121,7 @@ struct Threads {
     return *tail;
   }
 
-  // Scales a level down if the next one might overflow. `bound` is an upper bound of log2 of its counts. Returns
-  // whether float64 can hold the level.
+  // Scales a level down if the next might overflow; log2 of its counts is below `bound`. Whether float64 can hold it.
   __device__ __forceinline__ bool rescale(int depth, int begin, int end, int &bound) {
     int shift = 0;
     bool fits = true;
@@ -150,8 +147,7 @@ struct Threads {
     return fits;
   }
 
-  // The way out: computes σ and the levels. Returns whether float64 can hold the counts; `depth` becomes the deepest
-  // level.
+  // Computes σ and the levels, the last of which is `depth`. Returns whether float64 can hold the counts.
   __device__ __forceinline__ bool forward(int &depth) {
     int begin = 0, end = 1, bound = 0;
     depth = 0;
@@ -222,8 +218,7 @@ struct Threads {
   }
 };
 
-// PLAIN: scores of vertices in an undirected graph, the common case, with fewer registers. TEAM: launched
-// cooperatively.
+// PLAIN: scores of vertices in an undirected graph, with fewer registers. TEAM: launched cooperatively.
 template <class Offset, class Number, bool SHARED, bool PLAIN, bool TEAM>
 __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) {
   extern __shared__ u32 shared_codes[];
@@ -288,8 +283,7 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
   }
 }
 
-// total[v] += the score of v in every row, row after row; then, if wanted, the squares of the scores likewise. A row
-// counts origins[r] times; null: once.
+// total[v] += the score of v in every row, then, if wanted, its square. A row counts origins[r] times; null: once.
 template <class Offset>
 __global__ void add_rows(const double *rows, const double *origins, i64 count, i64 width, i64 squares, double *total) {
   for (i64 v = signed_thread_number(); v < width; v += signed_thread_count()) {

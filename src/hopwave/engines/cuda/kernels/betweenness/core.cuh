@@ -1,7 +1,5 @@
 // Betweenness by the core of a graph, one warp or block per core vertex. engines/cpu/betweenness/core_rows.py has the
-// method, the names and the arithmetic; here many rows are in flight at once.
-//
-// A row is about one core vertex, e: all pairs whose paths enter the core there.
+// method, the names and the arithmetic. A row is about one core vertex, e: all pairs whose paths enter the core there.
 //
 //   forward    distances from e, then path counts wave by wave: a vertex's wave comes after those of its predecessors
 //   demand     T: how much these pairs send from e to each core vertex
@@ -10,9 +8,7 @@
 // Rows add to common sums by atomics. A sum is two whole numbers: `high` counts units of 2^-60 of the largest possible
 // sum, `low` counts 2^-30 of such a unit. So the order does not matter, and every run gives the same bits.
 //
-// Encodings
-//   T          forward: first the marks of the search, then how many arcs a vertex still waits for; then the demand;
-//              backward: (T + δ) / σ
+//   T          marks of the search; then how many arcs a vertex waits for; then the demand; backward: (T + δ) / σ
 //   begins     begins[0]: number of waves; begins[k]: where wave k ends in the queue
 #pragma once
 #include "common/threads.cuh"

@@ -18,8 +18,7 @@ __global__ void count_near(const Offset *offsets, const int *neighbours, i64 n, 
   if (lane() == 0 && near) atomicAdd(count, near);
 }
 
-// Finds v with the greatest min(one[v], other[v]); ties go to the lowest v. Packed as (distance + 1) << 32 | ~v.
-// `farthest` is 0 before.
+// The v with the greatest min(one[v], other[v]), the lowest of several, as (distance + 1) << 32 | ~v; 0 before.
 template <class Offset>
 __global__ void find_farthest(const int *one, const int *other, u64 n, u64 *farthest) {
   u64 mine = 0;
@@ -50,7 +49,6 @@ __global__ void morton_keys(const int *one, const int *other, u64 n, int most_on
   }
 }
 
-// From the sorted keys: order, rank, and the lengths of the rows in the new order.
 template <class Offset>
 __global__ void ranks_and_lengths(const u64 *keys, const Offset *offsets, u64 n, int *order, int *rank, u32 *lengths) {
   for (u64 i = thread_number(); i < n; i += thread_count()) {

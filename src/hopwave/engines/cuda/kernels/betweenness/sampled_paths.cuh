@@ -1,14 +1,10 @@
-// Shortest paths between random pairs (s, t), each drawn uniformly from all shortest paths of its pair: one warp per
-// pair.
-//
-// Two searches, forward from s and backward from t, advance one whole level at a time
-// (hopwave/engines/cpu/betweenness/sampled_paths.py explains the method). The CPU draws exactly the same paths: the
-// queue has the CPU's order, and sums of path counts above 2^53 are added up in that order.
+// Shortest paths between random pairs (s, t), each drawn uniformly from those of its pair: one warp per pair, and the
+// same paths as hopwave/engines/cpu/betweenness/sampled_paths.py, which explains the method. So the queue has the CPU's
+// order, and sums of path counts above 2^53 are added up in that order.
 //
 //   level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side
 //   sigma[v]   path counts, of visited vertices only
 //   queue      both sides in one array: forward from the front, backward from the end
-//   path       the vertices of the drawn path
 //
 // If path counts may pass 2^MAX_BITS, the kernel lists the pair's number, and the CPU draws its path.
 #pragma once
@@ -202,8 +198,7 @@ struct PairSearch {
     return found;
   }
 
-  // Returns the first place of a side's queue whose vertex is at level `wanted` or beyond; the queue is ordered by
-  // level.
+  // The first place of a side's queue, which is ordered by level, whose vertex is at level `wanted` or beyond.
   __device__ __forceinline__ int place_of(int side, int wanted) const {
     int low = 0, high = sides[side].tail;
     while (low < high) {
@@ -214,7 +209,6 @@ struct PairSearch {
     return low;
   }
 
-  // Returns how many arcs lead from u to v along the rows of a side. The list of u is ascending.
   __device__ __forceinline__ int arcs_between(int side, int u, int v) const {
     const int *neighbours = graph.neighbours[side];
     const i64 last = graph.offsets[side][u + 1];
@@ -252,8 +246,7 @@ struct PairSearch {
     return fabs(running - count) <= ROUNDING * count ? found : -1;
   }
 
-  // Walks from path[at] to the root of its side, writing each vertex one place before the last (forward) or after it
-  // (backward). Predecessors are drawn as on the CPU. Returns the root's place, or -1 if a count is wrong.
+  // Walks from path[at] to the root of its side, as on the CPU. Returns the root's place, or -1 if a count is wrong.
   __device__ __forceinline__ int walk(int side, int at, int number) {
     const int step = side ? -1 : 1;
     const Offset *offsets = graph.offsets[1 - side];
@@ -332,8 +325,7 @@ struct PairSearch {
     return isinf(greatest) ? 2000 : ilogb(greatest) + 1;
   }
 
-  // Draws one pair and, if it has a path of at most `cutoff` hops, one of its shortest paths. Returns false to leave
-  // the pair to the CPU.
+  // Draws one pair and, if a path has at most `cutoff` hops, a shortest path. Returns false to leave it to the CPU.
   __device__ __forceinline__ bool sample(const PathWork &work) {
     const i64 n = graph.n, s = min((i64)(fraction(0) * n), n - 1);
     i64 t = min((i64)(fraction(1) * (n - 1)), n - 2);

@@ -49,8 +49,7 @@ __device__ inline Count frontier(const Count *f, int u, int source) {
   return u == source ? Count(1) : f[u];
 }
 
-// Returns `sum` plus Σ value(u) over a column's rows u, in every lane; WIDTH threads per column: 1 (scCSC), WARP
-// (veCSC).
+// Returns `sum` plus Σ value(u) over a column's rows u, in every lane; WIDTH: 1 (scCSC), WARP (veCSC).
 template <int WIDTH, class Offset, class Sum, class Value>
 __device__ inline Sum column_sum(const int *rows, Offset begin, Offset end, Sum sum, Value value) {
   gather<WIDTH>(rows, begin, end, Always(), value, [&](int, decltype(value(0)) term) { sum += term; });
@@ -192,9 +191,8 @@ __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *
   run->done = finished;
 }
 
-// The flow over an arc u → v is sigma(u) · (1 + delta(v)) / sigma(v) if v is one level behind u. Scores of edges are
-// sums of flows; bc has them in the order of the matrix. `factors`, if not null, brings each scaled level to the scale
-// of the level before. Σ d is due.
+// The flow over an arc u → v is sigma(u) · (1 + delta(v)) / sigma(v) if v is one level behind u; edges' scores are sums
+// of flows, in the order of the matrix. `factors`, if not null, brings each level to the scale of the one before.
 template <class Count>
 struct Flows {
   int n, source;
@@ -206,7 +204,6 @@ struct Flows {
   double *bc;
   RunState *run;
 
-  // The share of v for every path that leads to it; 0 where no arc leads on a shortest path.
   __device__ __forceinline__ double share(int v) const {
     const int level = S[v];
     if (level == 0) return 0.0;
@@ -214,7 +211,6 @@ struct Flows {
     return factors ? spread * factors[level] : spread;
   }
 
-  // Adds the flow over one arc, whose head v has this share, and returns it.
   __device__ __forceinline__ double add(u64 arc, int u, int v, double share) const {
     const int level = S[v];
     if (share == 0.0 || S[u] != level - 1 || (level == 1 && u != source)) return 0.0;

@@ -4,12 +4,11 @@
 //   wave    a vertex's wave is the greatest number of tight arcs on a path to it from the source
 //   h(v)    the mean number of arcs on the shortest paths to v: Σ δ must be Σ (h(t) - 1) over the targets
 //
-// First all distances (common/shortest.cuh); then the tight arcs are marked, and those into every vertex counted. On
-// the way out, a vertex whose tight in-arcs are all done adds up σ over them; on the way back, the shares of its tight
-// out-arcs. One group of lanes adds up each row in order: the same bits in every run. A vertex whose tight in-arcs are
-// never all done is on or behind a cycle of arcs that add nothing to a distance: shortest paths then cannot be counted.
+// First all distances (common/shortest.cuh), then the tight arcs. On the way out, a vertex whose tight in-arcs are all
+// done adds up σ over them; on the way back, the shares of its tight out-arcs, each row in order by one group of lanes:
+// the same bits in every run. A vertex whose tight in-arcs are never all done is on or behind a cycle of arcs that add
+// nothing to a distance: shortest paths then cannot be counted.
 //
-// Encodings
 //   X        σ on the way out, share on the way back
 //   tight    two bitmaps of `words` words: the tight arcs in the order of in-arcs, and in the order of out-arcs
 //   status   1: float64 cannot hold σ · h, repeat the source with Extended numbers; 2: there is a cycle

@@ -4,19 +4,15 @@
 //   sort     vertices by level, and within a level by the length of their rows (enum RowClass)
 //   out      path counts σ, level by level: the level pulls them along its in-arcs, or, if the level before has far
 //            fewer arcs, that level pushes them along its out-arcs
-//   back     dependencies δ, from the deepest level on: each vertex pulls its successors' shares along its out-arcs,
-//            or, if the level after has far fewer arcs, that level pushes them along its in-arcs
+//   back     dependencies δ, from the deepest level on: pulled along out-arcs, or pushed along in-arcs
 //   scores   total[v] += δ(v), and both sides of the certificate
 //
-// The result has the same bits in every run. A row's length alone decides how many lanes share it, and the pieces of a
-// long row are added in order. Pushed terms are added by atomics, and those sums are exact: path counts are whole
-// numbers below 2^53, and shares are added in 128 bits (struct ExactSum).
+// The result has the same bits in every run: a row's length alone decides how many lanes share it, the pieces of a long
+// row are added in order, and pushed sums are exact: path counts are whole numbers below 2^53, shares have 128 bits
+// (struct ExactSum). Searches of more than `max_levels` levels are left to the block regime, so counts need no scaling.
 //
 //   X        σ on the way out, share on the way back (betweenness/brandes.cuh)
-//   bits     a bitmap for each of the first MAPPED levels: one bit says whether a neighbour is in the level
-//
-// Searches of more than `max_levels` levels are left to the block regime. So path counts fit into float64 without
-// scaling.
+//   bits     a bitmap for each of the first MAPPED levels
 #pragma once
 #include "betweenness/wide_walk.cuh"
 

@@ -1,20 +1,14 @@
 // The wide regime's walk along the rows of one level (betweenness/wide.cuh).
-//
-// How many lanes share a row depends on its length alone, so that its terms are always added in the same order. Pushed
-// terms arrive in any order, so they are added exactly.
 #pragma once
 #include "betweenness/brandes.cuh"
 #include "one_launch/levels.cuh"
 
 namespace hopwave::betweenness {
 
-// ---- What the files of the wide regime share (betweenness/wide.cuh); vertices sorted by level and length of row.
-
 using one_launch::grid_warp;
 using one_launch::grid_warps;
 using one_launch::THREADS;
 
-// How many lanes share a row: one, eight, a warp, or a warp for each piece.
 enum RowClass { SINGLE, EIGHTH, WARPED, LONG_ROW };
 constexpr int MAX_LEVELS = 48;            // regimes.MAX_BATCH_LEVELS
 constexpr int LEVELS = MAX_LEVELS + 1;    // with the source's level
@@ -67,7 +61,6 @@ struct Wide {
   i64 push_cost, push_back_cost;  // cost of a pushed arc, relative to a pulled arc
 };
 
-// The parameters of the job that a walk needs.
 struct One {
   double *total;
   const u8 *targets;  // null: every vertex is a target
@@ -106,8 +99,7 @@ struct Starts {
   u32 listed[2][LISTED + 1], pieces[2][LEVELS + 1];
 };
 
-// The part of the lists that belongs to one level: vertices of class c from at[c] to at[c + 1], and pieces of long
-// rows.
+// One level's part of the lists: vertices of class c from at[c] to at[c + 1], and pieces of long rows.
 struct Stretch {
   const int *list;
   const Piece *pieces;
@@ -144,8 +136,7 @@ struct Sorting {
 
   __device__ __forceinline__ const Offset *offsets(int which) const { return which ? graph.offsets : graph.in_offsets; }
 
-  // Calls visit(first, level) for every 32 vertices from `first` on; `level` is the level of the lane's vertex, or
-  // UNREACHED. Whole warps call it.
+  // visit(first, level) for every 32 vertices from `first` on, by whole warps; `level`: that of the lane's vertex.
   template <class Visit>
   __device__ __forceinline__ void vertices(Visit visit) const {
     const i64 step = (i64)grid_warps() * 32 * AT_ONCE;

@@ -1,12 +1,10 @@
-// What is read off all arcs of a graph: sums over both directions, the part between some vertices, and whether a search
-// obeys the rules of Graph500.
+// Sums over both directions of arcs, the part of a graph between some vertices, and Graph500's rules for a search.
 #pragma once
 #include "common/arcs.cuh"
 
 namespace hopwave::build {
 
-// sums[arc] = values[arc] + the value of the reverse arc, in an undirected graph with ascending rows. Of parallel arcs,
-// the i-th is the reverse of the i-th.
+// values[arc] + that of the reverse arc, in an undirected graph with ascending rows: of parallel arcs, the i-th.
 template <class Offset>
 __global__ void add_reverse(const Offset *offsets, const int *neighbours, int n, u64 arcs, const double *values,
                             double *sums) {
@@ -87,8 +85,7 @@ __global__ void judge_vertices(int n, const int *levels, const int *tree, const 
   if (lane() == 0 && wrong) atomicAdd(broken, wrong);
 }
 
-// The rules about arcs: none skips a level or leads out of what was reached. found[v] becomes 1 at the arc from v's
-// predecessor; without a tree, at one from the level above.
+// No arc skips a level or leads out of what was reached. found[v] becomes 1 at the arc from v's predecessor, or level.
 template <class Offset>
 __global__ void judge_arcs(const Offset *offsets, const int *neighbours, int n, u64 arcs, const int *levels,
                            const int *tree, i64 limit, u8 *found, u32 *broken) {

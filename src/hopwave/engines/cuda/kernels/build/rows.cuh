@@ -1,8 +1,6 @@
-// From edges to sorted rows: the kernels around the sort (engines/cuda/build.py has the steps in order).
-//
-// An arc of rows [first, last) is one 64-bit key: (row - first) << bits | target. Edges are read in order and keys are
-// written in order, so that repeated arcs keep the order of their edges: blocks take equal shares of the edges, count
-// their keys, get their first place from a scan over all blocks, and write their keys.
+// From edges to sorted rows: the kernels around the sort (engines/cuda/build.py has the steps in order). An arc of rows
+// [first, last) is one key: (row - first) << bits | target. Blocks take equal shares of the edges and write their keys
+// in order, so that repeated arcs keep the order of their edges.
 #pragma once
 #include "common/rows.cuh"
 #include "common/threads.cuh"
@@ -59,7 +57,6 @@ __device__ inline bool inside(Id row, i64 first, i64 last) {
   return row >= first && row < last;
 }
 
-// Counts the arcs of rows [first, last) in each block's share of the edges.
 template <class Id>
 __global__ void count_part(const Id *source, const Id *target, u64 edges, int symmetric, i64 first, i64 last,
                            u64 *counts) {
@@ -74,8 +71,7 @@ __global__ void count_part(const Id *source, const Id *target, u64 edges, int sy
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// Writes the keys of the counted arcs. The scan of the counts gives each block its first place. edge[i] is the edge
-// that key i comes from.
+// Writes the keys of the counted arcs from begins[block] on; edge[i] is the edge that key i comes from.
 template <class Id>
 __global__ void write_part(const Id *source, const Id *target, u64 edges, int symmetric, i64 first, i64 last, int bits,
                            const u64 *begins, u64 *keys, u32 *edge) {
@@ -179,7 +175,6 @@ __global__ void write_weights(const u64 *keys, const i64 *order, u64 arcs, int c
   }
 }
 
-// First sum_degrees adds up tiles of TILE degrees; then, from a scan over these sums, comes the offset of every row.
 template <class Offset>
 __global__ void sum_degrees(const u32 *degrees, u64 n, u64 *sums) {
   sum_tiles(n, sums, [=](u64 r) { return degrees[r]; });
@@ -190,7 +185,6 @@ __global__ void write_offsets(const u32 *degrees, u64 n, const u64 *sums, Offset
   if (thread_number() == 0) offsets[n] = (Offset)sums[(n + TILE - 1) / TILE];
 }
 
-// Finds the first place whose weight is NaN.
 template <class Weight>
 __global__ void find_nan(const Weight *weights, u64 count, u64 *first) {
   for (u64 i = thread_number(); i < count; i += thread_count())
@@ -226,9 +220,6 @@ __global__ void neighbours_of_ranks(const u64 *keys, u64 arcs, const int *by_deg
   for (u64 i = thread_number(); i < arcs; i += thread_count()) neighbours[i] = by_degree[keys[i] & 0xffffffffu];
 }
 
-// ---- The lengths of a graph's rows: the greatest length, and the long rows.
-
-// Finds the length of the longest row; `greatest` is 0 before.
 template <class Offset>
 __global__ void greatest_length(const Offset *offsets, u64 n, u64 *greatest) {
   u64 mine = 0;
@@ -246,7 +237,6 @@ __global__ void find_long(const Offset *offsets, u64 n, u64 length, u64 *keys, u
   }
 }
 
-// From sorted keys back to rows.
 template <class Offset>
 __global__ void rows_of_keys(const u64 *keys, u64 count, int *rows) {
   for (u64 i = thread_number(); i < count; i += thread_count()) rows[i] = (int)(keys[i] & 0xffffffffu);
@@ -254,8 +244,7 @@ __global__ void rows_of_keys(const u64 *keys, u64 count, int *rows) {
 
 // ---- Vertices were renumbered for a search; this puts its answers back into the order of ids.
 
-// One thread per four vertices. out[v] = values[numbers[v]]. If `ids` is not null, values are numbers too, or -1, and
-// become ids. Data that is read or written once is marked to leave the caches first.
+// One thread per four vertices. out[v] = values[numbers[v]]. If `ids` is not null, values are numbers too, or -1.
 template <class Offset>
 __global__ void spread(const int *numbers, const int *values, const int *ids, i64 n, int *out) {
   auto id = [&](int number) { return number < 0 ? number : __ldg(ids + number); };
@@ -280,7 +269,6 @@ __device__ __forceinline__ u64 *head_of(Packed *rows, u64 group) {
   return &rows->head + (group >> BLOCK_BITS) * HEADS + 1 + (group & (BLOCK_GROUPS - 1));
 }
 
-// Writes the base and the width of every group.
 template <class Offset>
 __global__ void measure_groups(const int *values, i64 count, i64 first, i64 groups, Packed *rows) {
   for (i64 g = signed_thread_number() / WARP; g < groups; g += signed_thread_count() / WARP) {
@@ -289,8 +277,7 @@ __global__ void measure_groups(const int *values, i64 count, i64 first, i64 grou
   }
 }
 
-// Writes the first word of every group; sizes[b] becomes the number of words of block first + b. One thread block per
-// block of groups.
+// Writes the first word of every group, and the words of each block of groups. One thread block per block.
 template <class Offset>
 __global__ void place_groups(i64 first, i64 blocks, i64 groups, Packed *rows, u64 *sizes) {
   for (i64 b = blockIdx.x; b < blocks; b += gridDim.x) {

@@ -1,6 +1,5 @@
-// Sparse products y = Aᵀx over the pattern of a graph, for searches and for betweenness. The caller decides what is
-// multiplied: bits, path counts, dependencies. Every thread has several arcs in flight: with one at a time, the row of
-// a hub would keep the whole grid waiting.
+// Sparse products y = Aᵀx over the pattern of a graph, for searches and for betweenness. Every thread has several arcs
+// in flight: with one at a time, the row of a hub would keep the whole grid waiting.
 #pragma once
 #include "common/threads.cuh"
 
@@ -12,8 +11,7 @@ struct Always {
   __device__ __forceinline__ bool operator()(int) const { return true; }
 };
 
-// Calls add(u, value(u)) for every u of neighbours[begin, end) for which there(u) holds, in this order. WIDTH lanes
-// share the row: 1, or a whole WARP, in which each lane has every 32nd arc.
+// add(u, value(u)) for every u of neighbours[begin, end) for which there(u) holds, in this order, by 1 or WARP lanes.
 template <int WIDTH, class Offset, class There, class Value, class Add>
 __device__ __forceinline__ void gather(const int *neighbours, Offset begin, Offset end, There there, Value value,
                                        Add add) {

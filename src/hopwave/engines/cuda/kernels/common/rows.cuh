@@ -1,11 +1,9 @@
 // How a row is read: plain rows have one int per arc; packed rows have groups of 32 arcs with as few bits each as the
-// group needs. The type of the offsets says which: unsigned ones belong to packed rows. So every kernel that is a
-// template over Offset, and reads neighbours by neighbour(), runs on both.
+// group needs. The type of the offsets says which: unsigned ones belong to packed rows.
 //
-// Packed: the arcs of all rows, end to end, are cut into groups of 32; a group may hold arcs of several rows. Each arc
-// has `width` bits, its difference from the group's least neighbour, `base`. So any arc is read by itself: first the
-// head of its group, then the one or two words with its bits. Groups come in blocks of 65536, and a block's words lie
-// together, on the GPU or in host memory that the GPU can address.
+// Packed: the arcs of all rows, end to end, are cut into groups of 32. Each arc has `width` bits, its difference from
+// the group's least neighbour, `base`. So any arc is read by itself: first the head of its group, then the one or two
+// words with its bits. Groups come in blocks of 65536, whose words lie together, on the GPU or in host memory.
 //
 //   heads, per block   address of the block's words (64 bits), then a head for each of its groups
 //   head               63 ... 32   31 ... 5                            4 ... 0

@@ -4,12 +4,8 @@
 //   d(v)    the least d(u) + w over the arcs u -> v, in float64: has the same bits in any order of the arcs
 //   near    vertices that became nearer, to within the bound: this round follows their arcs
 //   far     vertices beyond the bound. When the near pile is empty, the bound becomes their least distance plus delta.
-//
-// Encodings
-//   distance    per team: n, all infinite before a search. Non-negative float64 numbers compare like their bits, so a
-//               minimum of 64-bit integers finds the least.
-//   near_stamp, far_stamp   the last round, or far pile, that listed the vertex. Both are numbered on from search to
-//               search, so stamps need not be cleared.
+//   distance    all infinite before a search. Non-negative float64 numbers compare like their bits: a minimum of u64.
+//   stamps      the last round, or far pile, that listed the vertex; numbered on from search to search
 #pragma once
 #include "common/threads.cuh"
 
@@ -88,9 +84,8 @@ struct PathThreads {
 
   __device__ __forceinline__ int place(int *tail) const { return TEAM ? enqueue_at(tail) : atomicAdd(tail, 1); }
 
-  // Calls row(v, sub, width, mates) for every v of vertices[begin, end), or for v = begin to end - 1 if `vertices` is
-  // null. `width` lanes share a row, a whole warp if it is long; the caller is number `sub` of them, and `mates` is
-  // their mask.
+  // row(v, sub, width, mates) for every v of vertices[begin, end), or of [begin, end) if `vertices` is null. `width`
+  // lanes, with the mask `mates`, share a row, a whole warp if it is long; the caller is number `sub` of them.
   template <class Row>
   __device__ __forceinline__ void each_row(const Offset *offsets, const int *vertices, int begin, int end, Row row) {
     const int width = (int)S.group, sub = lane() % width, per_warp = WARP / width;
@@ -99,8 +94,7 @@ struct PathThreads {
       const int i = first + lane() / width;
       const int v = i >= end ? -1 : vertices ? vertices[i] : i;
       const bool is_long = v >= 0 && offsets[v + 1] - offsets[v] > S.long_row;
-      // Each group first takes its own row, unless that is long. Then all lanes take the long rows together, one by
-      // one.
+      // Each group takes its own row, unless that is long; then all lanes take the long rows, one by one.
       u32 waiting = __ballot_sync(ALL_LANES, is_long && sub == 0);
       int u = is_long ? -1 : v, number = sub, lanes = width;
       u32 together = mates;
@@ -148,8 +142,7 @@ struct PathThreads {
     });
   }
 
-  // Follows some arcs of a vertex at distance `here` and puts the heads that become nearer onto a pile. All atomic
-  // minima are issued together, then all stamps.
+  // Puts the heads that become nearer onto a pile. All atomic minima are issued together, then all stamps.
   __device__ __forceinline__ void relax(double here, const ArcsInFlight &arcs) {
     bool nearer[ARCS_IN_FLIGHT];
     u64 offer[ARCS_IN_FLIGHT], old[ARCS_IN_FLIGHT];

@@ -1,7 +1,5 @@
-// What every kernel is made of: types, threads and lanes by number, sums and scans over a warp or a block.
-//
-// Every kernel is a template over Offset (int or i64), even where it reads no offsets: a template is compiled only
-// where Python asks for one of its instances.
+// What every kernel is made of: types, threads and lanes by number, sums and scans over a warp or a block. Every kernel
+// is a template over Offset, even where it reads no offsets: a template is compiled only where Python asks for it.
 #pragma once
 
 namespace hopwave {
@@ -116,11 +114,9 @@ __device__ __forceinline__ void barrier(u32 *arrived, u32 &target, u32 blocks, W
 //   depth      of the frontier                parent     int per vertex, or null: no predecessors are wanted
 //   offsets    n + 1, where each row starts   bitmaps    bit v % 32 of word v / 32 is vertex v
 //
-// Memory that a kernel writes is never read through __ldg or __restrict__ const in the same kernel: the read-only cache
-// is not kept coherent within a launch.
+// Memory that a kernel writes is never read through __ldg or __restrict__ const in it: that cache is not coherent.
 
-// The status of v, which other threads of this launch may be writing: read from memory each time, never kept in a
-// register.
+// The status of v, which other threads of this launch may be writing.
 __device__ inline int status(const int *distance, int v) { return *(const volatile int *)(distance + v); }
 
 __device__ inline bool has(const u32 *bits, int v) { return bits[v / 32] >> (v % 32) & 1; }
@@ -146,8 +142,7 @@ __device__ __forceinline__ u64 splitmix(u64 state) {
 
 constexpr int TILE = 4096;  // items per tile
 
-// Exclusive prefix sum in place: counts[i] becomes Σ counts[j] over j < i. Returns the total. The whole block calls
-// this.
+// Exclusive prefix sum in place, by the whole block; returns the total.
 __device__ inline u64 scan_in_place(u64 *counts, u64 count) {
   u64 before = 0;
   for (u64 turn = 0; turn < count; turn += BLOCK) {
@@ -172,8 +167,7 @@ __device__ inline void sum_tiles(u64 count, u64 *sums, Value value) {
   }
 }
 
-// write(i, Σ value(j) over all j < i) for every item, from the scanned sums of tiles. write(i) may change what value(i)
-// reads: each value is read once, before it is written.
+// write(i, Σ value(j) over all j < i) for every item, from the scanned sums of tiles; each value is read once, before.
 template <class Value, class Write>
 __device__ inline void write_tiles(u64 count, const u64 *sums, Value value, Write write) {
   for (u64 tile = blockIdx.x; tile * TILE < count; tile += gridDim.x) {

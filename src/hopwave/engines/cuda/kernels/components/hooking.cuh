@@ -9,8 +9,7 @@
 
 namespace hopwave::components {
 
-// The root of v's tree. Another thread may hook that root to another vertex meanwhile. It is then no root but still an
-// ancestor of v, which is enough for join.
+// The root of v's tree, or an ancestor, if another thread hooks that root meanwhile: enough for join.
 __device__ inline int root_of(int *parent, int v) {
   int above = status(parent, v);
   while (above != v) {
@@ -34,7 +33,6 @@ __device__ inline void join(int *parent, int u, int v) {
   }
 }
 
-// Makes every vertex a tree of its own.
 template <class Offset>
 __global__ void plant(int n, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) parent[v] = (int)v;
@@ -68,8 +66,7 @@ __global__ void hook_rest(const Offset *offsets, Neighbours<Offset> neighbours, 
   }
 }
 
-// Puts every vertex directly under its root. Each thread writes only its own vertices: halving paths here would undo
-// the work of other threads.
+// Puts every vertex directly under its root. Halving paths here would undo the work of other threads.
 template <class Offset>
 __global__ void flatten(int n, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
@@ -108,7 +105,6 @@ __global__ void write_sides(int n, const int *parent, signed char *sides, int *o
   }
 }
 
-// Writes the roots of `count` vertices at even distances.
 template <class Offset>
 __global__ void sample_roots(u64 n, const int *parent, u64 count, int *roots) {
   for (u64 i = thread_number(); i < count; i += thread_count()) roots[i] = parent[i * n / count];
@@ -140,8 +136,7 @@ __global__ void write_labels(u64 n, const int *parent, int *labels) {
   }
 }
 
-// ---- Biconnected blocks: the steps of engines/cpu/blocks.py that read all arcs. Vertices are joined as in
-// components/hooking.cuh.
+// ---- Biconnected blocks: the steps of engines/cpu/blocks.py that read all arcs.
 //
 //   parent   of every vertex, in the tree of a breadth-first search
 //   first    a number for every vertex, so that those of a subtree are consecutive
@@ -159,7 +154,6 @@ __global__ void neighbour_range(const Offset *offsets, Neighbours<Offset> neighb
   });
 }
 
-// Joins the ends of edges that are not in the tree.
 template <class Offset>
 __global__ void join_others(const Offset *offsets, Neighbours<Offset> neighbours, int n, u64 arcs, const int *parent,
                             int *above) {

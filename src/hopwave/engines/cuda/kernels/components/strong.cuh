@@ -16,9 +16,7 @@ namespace hopwave::components {
 
 constexpr int OPEN = -1;
 
-// Two lists of pieces of rows, in turns: those of this round, and those found for the next one.
-//
-//   room     entries per list            counts   entries of this round, of the next, and a count that is being cleared
+// Two lists of pieces of rows, in turns; counts: entries of this round, of the next, and one being cleared.
 struct Rounds {
   u64 *lists;
   u64 room;
@@ -43,8 +41,7 @@ __device__ inline void enlist(const Rounds &rounds, u32 round, const Offset *off
   for (u32 i = 0; i < pieces; ++i) list[i] = piece(v, i);
 }
 
-// work(entry, next round) for all entries of a round, by whole warps; then the next round, until one is empty. Round 0
-// has been listed before.
+// work(entry, next round) for all entries of a round, by whole warps, until one is empty; round 0 is listed before.
 template <class Work>
 __device__ inline void in_rounds(const Rounds &rounds, u32 &target, Work work) {
   for (u32 round = 0;; ++round) {

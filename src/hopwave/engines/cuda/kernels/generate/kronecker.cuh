@@ -1,7 +1,6 @@
-// Kronecker edges by counter, equal to those of hopwave/generate/recursive.py, and the rows made of them.
-//
-// An edge is a hash of its number alone. So edges are drawn twice instead of stored: once to count the rows, once to
-// fill them. Loops and repeated edges stay, as Graph500 lists them.
+// Kronecker edges by counter, equal to those of hopwave/generate/recursive.py, and the rows made of them. An edge is a
+// hash of its number, so edges are drawn twice instead of stored. Loops and repeated edges stay, as Graph500 lists
+// them.
 #pragma once
 #include "common/rows.cuh"
 #include "common/threads.cuh"
@@ -82,8 +81,7 @@ __global__ void draw_keys(const __grid_constant__ Recipe recipe, i64 edges, cons
   }
 }
 
-// Check that the rows hold exactly the edges: a hash of every arc, summed over the edges and over the rows, must give
-// the same sum.
+// Check that the rows hold exactly the edges: the sum of a hash of every arc, over the edges and over the rows.
 template <class Id>
 __global__ void sum_edges(const __grid_constant__ Recipe recipe, i64 edges, u64 *sum) {
   u64 mine = 0;

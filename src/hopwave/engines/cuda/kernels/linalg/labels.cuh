@@ -1,13 +1,11 @@
-// Label propagation (hopwave/linalg/algorithms/labels.py): which label is most frequent among the neighbours of a
-// vertex.
+// Label propagation (hopwave/linalg/algorithms/labels.py): the most frequent label among the neighbours of a vertex.
 //
 //   f        the label of every vertex          rank      the place of every label in the order that decides ties
 //   stale    whether a vertex must look again: a neighbour's label or its own has changed
 //   wins     the label that a vertex would take; -1 if its own is among the most frequent
 //
 // A score is frequency << 32 | tie; the tie is n for the vertex's own label, else the label's rank. Rows of up to 32
-// arcs are counted within a warp. A longer row counts in a hash table with two slots per arc, each for a label and its
-// frequency.
+// arcs are counted within a warp, longer ones in a hash table with two slots per arc.
 #pragma once
 #include "common/arcs.cuh"
 #include "common/threads.cuh"
@@ -68,7 +66,6 @@ __global__ void count_labels(const Offset *offsets, const int *neighbours, const
   }
 }
 
-// The best score of every long row.
 template <class Offset>
 __global__ void best_labels(const Offset *offsets, const u64 *pieces, u64 count, int n, const int *f, const int *rank,
                             const u8 *stale, const int *labels, const u32 *frequencies, u64 *best) {
@@ -100,8 +97,7 @@ __global__ void look_long(const Offset *offsets, int n, const int *label_at, u8 
   if (lane() == 0 && found) atomicAdd(restless, found);
 }
 
-// Vertices that would move do so if their coins, those of coins() in hopwave/generate/counter.py, show heads; moved[v]
-// says which did.
+// Vertices that would move do so if the coins() of hopwave/generate/counter.py show heads.
 template <class Offset>
 __global__ void move(int n, u64 start, const int *wins, int *f, u8 *moved, u8 *stale) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
@@ -116,7 +112,6 @@ __global__ void spoil(const Offset *offsets, const int *neighbours, int n, u64 a
   });
 }
 
-// Lists the pieces of the rows with more than 32 arcs.
 template <class Offset>
 __global__ void list_long(const Offset *offsets, int n, u64 *pieces, u32 *count) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {

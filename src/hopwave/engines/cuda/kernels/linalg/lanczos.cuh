@@ -1,8 +1,6 @@
-// Makes y orthogonal to vectors that are orthogonal themselves and of length 1, and divides it by its own length
-// (hopwave/linalg/algorithms/power.py).
-//
-// Three passes over y with a barrier after each: the products of y with the vectors; what remains of them by rounding,
-// once these parts are subtracted; the length. Every block adds up the sums of all blocks in their order.
+// Makes y orthogonal to orthogonal vectors of length 1, and divides it by its own length (linalg/algorithms/power.py).
+// Three passes over y with a barrier after each: the products of y with the vectors; what remains of them by rounding;
+// the length. Every block adds up the sums of all blocks in their order.
 #pragma once
 #include "common/threads.cuh"
 

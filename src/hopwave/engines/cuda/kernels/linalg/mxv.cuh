@@ -54,8 +54,7 @@ __global__ void __launch_bounds__(BLOCK)
       Sums<Ring, listed>{values, found, list}, Ledger(ledger, cut_rows, cut_pieces), partial, progress, host);
 }
 
-// The terms of one entry (i, j) of a mask: row i of A times column j of B. Each entry of the shorter one is looked up
-// in the longer one.
+// Row i of A times column j of B. Each entry of the shorter one is looked up in the longer one.
 template <class Ring, class Offset>
 struct DotSource {
   const int *mask_rows, *mask_columns;
@@ -144,8 +143,7 @@ __global__ void __launch_bounds__(BLOCK)
 // ---- Products by columns: the columns where x has a value are scattered (push-pull, section 6.2, with claims instead
 // of its sort). Also writes the terms of a product of matrices, to be sorted.
 
-// The first term of a row claims the row with this launch's stamp and puts it on the list; further terms are added to
-// it. So nothing has to be cleared beforehand, and ⊕ needs no identity.
+// A row's first term claims the row with this launch's stamp; so nothing is cleared, and ⊕ needs no identity.
 template <class Ring, class Offset>
 struct ColumnSource {
   const Offset *indptr;
@@ -219,8 +217,7 @@ __global__ void __launch_bounds__(BLOCK)
   visit_all<Offset, pieces>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host);
 }
 
-// All terms of A · B: entry (i, k) of A times every entry (k, j) of B. Each term gets its own place, and the number of
-// (i, j) as its key.
+// All terms of A · B: entry (i, k) of A times every entry (k, j) of B, each with the number of (i, j) as its key.
 template <class Ring, class Offset>
 struct ExpandSource {
   const int *left_rows, *left_indices;

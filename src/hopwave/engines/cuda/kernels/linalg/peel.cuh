@@ -1,12 +1,10 @@
-// Core numbers by peeling, in one cooperative launch (Dasari, Desh and Zubair, ParK, 2014). Vertices of one core number
-// are removed without rounds (Kabir and Madduri, PKC, 2017).
+// Core numbers by peeling, in one cooperative launch (Dasari, Desh and Zubair, ParK, 2014). All vertices with the
+// fewest neighbours left, k, are listed. Warps take entries and remove arcs; a vertex that comes down to k is listed
+// too, without rounds (Kabir and Madduri, PKC, 2017). When nothing is pending, the next k begins.
 //
 //   left       the neighbours that a vertex has left; at the end, its core number
 //   list       pieces of the rows of vertices that were removed, EMPTY where none is written yet
 //   Peeling    head: the next entry to take; tail: the next free one; pending: entries that were not worked off yet
-//
-// All vertices with the fewest neighbours left, k, are listed. Warps take entries and remove arcs; a vertex that comes
-// down to k is listed too. When nothing is pending, the next k begins.
 #pragma once
 #include "common/arcs.cuh"
 #include "common/threads.cuh"

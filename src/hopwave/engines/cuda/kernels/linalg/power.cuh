@@ -1,18 +1,15 @@
 // Power iterations in one launch: PageRank, eigenvector and Katz centrality (hopwave/linalg/algorithms).
 //
 // A round is one product by rows and one meeting of all blocks, at which each block gets the sums of all. Rows, and
-// sums over rows, are added up in an order that depends on the matrix alone, so the result has the same bits in every
-// run.
-//
-// A warp takes one tile at a time: 32 short rows with one thread each, 16 rows with two threads each, … one row with
-// the whole warp, or a piece of a longer row. The warp that brings the last piece adds all of them up, in their order.
+// sums over rows, are added up in an order that depends on the matrix alone: the same bits in every run. A warp takes
+// one tile at a time: 32 short rows with one thread each, 16 rows with two threads each, … one row with the whole warp,
+// or a piece of a longer row. The warp that brings the last piece adds all of them up, in their order.
 //
 //   x        the current numbers: x of a row is read and written only by the thread that computes the row
 //   w        what the entries of the matrix are multiplied with: x · factor / total, or x itself. Two arrays: a round
 //            reads one and writes the other.
 //   order    rows are numbered by descending length where that balances tiles, so order[row] is its vertex. The columns
-//            that are read most are then side by side in w and share cache lines. Short rows may be numbered so that
-//            rows near each other in the graph have near numbers.
+//            that are read most then share cache lines.
 #pragma once
 #include "common/rows.cuh"
 #include "common/threads.cuh"
@@ -28,7 +25,6 @@ constexpr int CUT_WARPS = 2;   // warps per block that add up the sums of cut ro
 constexpr int AHEAD = 6, AHEAD_LONG = 8, AHEAD_VALUES = 4;
 constexpr double GREATEST = 1.7976931348623157e308;  // of float64
 
-// A matrix by rows, in the order in which its tiles are dealt out.
 template <class Offset>
 struct DealtRows {
   const Offset *offsets;               // of the rows, in the order of their tiles
@@ -64,7 +60,6 @@ struct __align__(16) TwoSums {
   double change, other;  // Σ |change|; Σ x at dead ends, or Σ x² if x is divided by its length
 };
 
-// Writes a number and the number of its meeting in one access of 16 bytes.
 __device__ __forceinline__ void publish(ulonglong2 *slot, double number, u64 meeting) {
   asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(slot), "l"(__double_as_longlong(number)), "l"(meeting)
                : "memory");
@@ -135,8 +130,7 @@ struct Round {
   double other;  // α Σ x at dead ends, or 1 / the length of w
   TwoSums mine;
 
-  // w of a column, from shared memory if it is kept there; 0 for column -1. There are no branches, which would delay
-  // the next loads.
+  // w of a column, 0 for column -1; without branches, which would delay the next loads.
   __device__ __forceinline__ double carried(int column) const {
     Word found = 0;
     if constexpr (sizeof(Word) == 4) {
@@ -155,7 +149,6 @@ struct Round {
     return found;
   }
 
-  // Returns one thread's sum: entries first, first + step, … of a stretch.
   template <int IN_FLIGHT>
   __device__ __forceinline__ double gathered(i64 begin, int first, int length, int step) const {
     const auto columns = stretch(rows.columns, begin);
@@ -187,7 +180,6 @@ struct Round {
             powers.dead_row ? powers.dead_row[row] : powers.dead_all, rows.inverse ? rows.inverse[row] : 1.0};
   }
 
-  // Computes x of a row from the sum of its entries. One thread calls this.
   __device__ __forceinline__ void finish(i64 row, double sum, const Own &own) {
     if (NORMED) {
       const double now = own.base * other, y = now + sum * other;
@@ -329,8 +321,7 @@ __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
   if (threadIdx.x == 0 && blockIdx.x == 0) powers.host[0] = rounds, powers.host[1] = __double_as_longlong(all.change);
 }
 
-// 1 / the total of each vertex, or without totals 1 / the length of its row; 0 if that is 0. `order`: the vertex of
-// each place, or null.
+// 1 / the total of each vertex, or of the length of its row; 0 if that is 0. `order`: each place's vertex, or null.
 template <class Offset>
 __global__ void invert(const Offset *offsets, const double *totals, const int *order, u64 n, double *inverse) {
   for (u64 i = thread_number(); i < n; i += thread_count()) {

@@ -1,20 +1,15 @@
 // What products over any semiring share. A warp takes a few rows at a time; a long row is cut into pieces, which a
-// second launch computes, one warp per piece. So the time of a product depends on its number of entries, not on how
-// they are spread over rows.
+// second launch computes, one warp per piece. A row's terms are added in an order that depends only on its length.
 //
 //   Ring    the arithmetic, written by hopwave/engines/cuda/linalg/semiring_source.py: types Sum, A, X (of sums, the
 //           matrix's values and the vector's), term, plus, stops, and what must be read
-//   Source  where terms come from: open(i, row, begin, end) finds the entries of row i, term(row, entry, t) makes one
-//           term
-//
-// The terms of a row are added in an order that depends only on its length: sums are the same in every run.
+//   Source  open(i, row, begin, end) finds the entries of row i, term(row, entry, t) makes one term
 #pragma once
 #include "common/threads.cuh"
 
 namespace hopwave::linalg {
 
-// ---- Adds a term to a sum that other threads add to as well, for any ⊕. The last bits of floating-point sums depend
-// on the order.
+// ---- Adds a term to a sum that other threads add to as well, for any ⊕; float sums depend on the order.
 
 template <class To, class From>
 __device__ inline To same_bits(From from) {
@@ -69,8 +64,7 @@ struct Progress {
 };
 
 // The rows that were cut, and their pieces, which are numbered through.
-//   of each cut row   place: the row's number; first: its first piece; arrived: pieces done; stopped: whether a piece
-//                     reached an early exit
+//   of each cut row   place: its number; first: its first piece; arrived: pieces done; stopped: by an early exit
 //   of each piece     owner: its cut row; filled: whether it has a sum
 struct Ledger {
   int *place, *first, *arrived, *stopped, *owner, *filled;
@@ -127,8 +121,7 @@ struct Total {
 
 // The entries of 32 rows, one row per lane, laid end to end; each step gives 32 of them to the lanes. The whole warp
 // calls each(owner, entry, valid, base, before, through):
-//   owner, entry      the lane whose row has the entry, and the entry
-//   valid             whether this lane gets an entry
+//   owner, entry      the lane whose row has the entry, and the entry; valid: whether this lane gets one
 //   base              how many entries came before this step
 //   before, through   entries of the rows before this lane's row; the same with this lane's row included
 template <class Offset, class Each>
@@ -186,7 +179,6 @@ struct Wanted {
   __device__ bool allows(int i) const { return i >= 0 && (!bits || bits[i] != complement); }
 };
 
-// Where sums go: to their row's value and bit, or (listed) to the end of a list.
 template <class Ring, bool listed>
 struct Sums {
   typename Ring::Sum *values;
@@ -237,7 +229,6 @@ __device__ inline Total<Ring> sum_by_warp(const Source &source, const typename S
   return total;
 }
 
-// Computes the sum of every wanted row.
 template <class Ring, class Offset, bool listed, class Source>
 __device__ inline void sum_rows(const Source &source, const Wanted &wanted, const Sums<Ring, listed> &sums,
                                 const Ledger &ledger, Progress *progress, u64 *host) {
@@ -281,8 +272,7 @@ __device__ inline void sum_rows(const Source &source, const Wanted &wanted, cons
                });
         if (by_lane) done = end;
       }
-      // The rest of the rows, one after another. With early exit, the first piece of a long row is tried before the row
-      // is cut.
+      // The rest of the rows. With early exit, the first piece of a long row is tried before the row is cut.
       u32 waiting = __ballot_sync(ALL_LANES, done < end && (Ring::exits || !cut));
       for (; waiting; waiting &= waiting - 1) {
         const int leader = __ffs(waiting) - 1;
@@ -303,8 +293,7 @@ __device__ inline void sum_rows(const Source &source, const Wanted &wanted, cons
   finish(found, touched, progress, host);
 }
 
-// The pieces of the rows that were cut, one warp per piece. The warp that finishes a row's last piece adds up the
-// pieces, in their order.
+// The pieces of the rows that were cut, one warp each; that of a row's last adds up the pieces, in their order.
 template <class Ring, class Offset, bool listed, class Source>
 __device__ inline void sum_pieces(const Source &source, const Sums<Ring, listed> &sums, const Ledger &ledger,
                                   typename Ring::Sum *partial, Progress *progress, u64 *host) {

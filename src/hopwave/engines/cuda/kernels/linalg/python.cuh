@@ -25,8 +25,7 @@ __device__ inline double quotient(X x, Y y) {
   return (double)x / (double)y;
 }
 
-// Division rounded towards -∞, and a remainder with the divisor's sign. Division of whole numbers by 0, an error in
-// Python, gives 0.
+// Rounded towards -∞, and a remainder with the divisor's sign; 0 for whole numbers by 0, an error in Python.
 template <class X, class Y>
 __device__ inline auto floor_quotient(X x, Y y) -> decltype(x / y) {
   if constexpr (is_floating<decltype(x / y)>) {

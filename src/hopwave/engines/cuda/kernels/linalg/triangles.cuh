@@ -1,7 +1,6 @@
 // Triangles of a symmetric pattern. Every edge leads from the end with fewer neighbours to the other, so that no vertex
-// has more than √2m arcs out (Chiba and Nishizeki, 1985). An edge closes a triangle with each vertex to which arcs lead
-// out of both its ends. The arcs out of a vertex go into a hash table in shared memory, and those of their heads are
-// looked up there (Pandey et al., TRUST, 2021).
+// has more than √2m arcs out (Chiba and Nishizeki, 1985). These go into a hash table in shared memory, where those of
+// their heads are looked up (Pandey et al., TRUST, 2021).
 #pragma once
 #include "common/threads.cuh"
 

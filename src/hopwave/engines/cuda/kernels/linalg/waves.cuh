@@ -1,10 +1,7 @@
 // A whole sequence of masked products in one launch: f⟨¬v⟩ = f ⊕.⊗ A, v⟨f⟩ = f, until f is empty, where ⊕ takes any
-// term and ⊗ does not use A's values. The levels are those of hopwave's own search (one_launch/levels.cuh).
-//
-//   Ring   the arithmetic, written by hopwave/engines/cuda/linalg/semiring_source.py
-//
-// Operand reuse (push-pull, section 5.4) works for every such semiring: a place outside v that has a neighbour in v has
-// it in f, or it would have been reached before. So f needs no array of its own.
+// term and ⊗ does not use A's values. The levels are those of hopwave's own search (one_launch/levels.cuh). Operand
+// reuse (push-pull, section 5.4) works for every such semiring: a place outside v that has a neighbour in v has it in
+// f, or it would have been reached before. So f needs no array of its own.
 #pragma once
 #include "linalg/products.cuh"
 #include "one_launch/by_level.cuh"

@@ -1,8 +1,5 @@
 // Searches from many sources of a deep graph, one block for each: a level of such a graph is too little work for more.
-//
-// What a block has visited is a bitmap in shared memory; its two lists begin there and go on in global memory. So a
-// level reads offsets and neighbours, and waits once. (For graphs of few levels, many/search.cuh follows an arc for
-// many sources at a time.)
+// What a block has visited is a bitmap in shared memory; its two lists begin there and go on in global memory.
 #pragma once
 #include "common/rows.cuh"
 

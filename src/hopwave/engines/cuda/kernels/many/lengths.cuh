@@ -1,8 +1,5 @@
 // Distances along weights from many sources, one block or a team of blocks per source (common/shortest.cuh), and sums
-// over each source's targets.
-//
-// Each sum carries its rounding error along (Knuth's exact sum of two floats), as on the CPU: the result is the exact
-// sum rounded to float64, or close to it.
+// over each source's targets, which carry their rounding errors along (Knuth's exact sum of two floats), as on the CPU.
 #pragma once
 #include "common/shortest.cuh"
 
@@ -91,8 +88,7 @@ __global__ void __launch_bounds__(1024) search_lengths(WeightedGraph<Offset> G, 
   }
 }
 
-// Adds to every vertex's column the number of sources that reach it, Σ w(d) and Σ w(d)², source after source. Each
-// product and each sum is rounded separately, as in the CPU engine.
+// Adds to every vertex's column the number of sources that reach it, Σ w(d) and Σ w(d)², rounded as in the CPU engine.
 template <class Offset>
 __global__ void add_columns(const double *rows, i64 count, i64 n, i64 inverse, i64 shift, double *columns) {
   const double unit = ldexp(1.0, (int)shift);
@@ -110,9 +106,7 @@ __global__ void add_columns(const double *rows, i64 count, i64 n, i64 inverse, i
   }
 }
 
-// ---- Distances along weights from many sources to some targets, and sums of the values at the vertices that each
-// source reaches: one block or a team of blocks per source (common/shortest.cuh). Only the columns or the sums are
-// kept.
+// ---- Distances along weights to some targets, and sums of the values at the vertices that each source reaches.
 
 // Takes sources in turn, each by one block or team. All its threads call `after(item)` after the search, which must set
 // every distance back to infinite. `over()` says whether a search may end early, the same to all threads.

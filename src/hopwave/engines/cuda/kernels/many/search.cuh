@@ -1,14 +1,9 @@
-// Searches from many groups of up to 64 · WORDS sources in one cooperative launch; many/state.cuh explains the words.
-//
-// A level of a small or deep graph does not fill a GPU and spends its time at barriers. So the grid is cut into
-// subgrids, which take one group at a time and never wait for one another.
 #pragma once
 #include "many/state.cuh"
 
 namespace hopwave::many {
 
-// ---- The steps of a level. A push passes rows on to neighbours, and `settle` then finds what is new in them; a pull
-// does both at once.
+// ---- The steps of a level. A push passes rows on, and `settle` finds what is new in them; a pull does both at once.
 
 template <class Offset, int WORDS>
 struct Steps : Findings<Offset, WORDS> {
@@ -40,7 +35,6 @@ struct Steps : Findings<Offset, WORDS> {
     if (!(__ldcg(touched) & bit) && !(atomicOr(touched, bit) & bit)) note(v);
   }
 
-  // Clears the rows that the group before has used.
   __device__ void clear() {
     const u64 words = 3ull * WORDS * job.n;  // an even number
     ulonglong2 *rows = (ulonglong2 *)all_seen;
@@ -71,8 +65,7 @@ struct Steps : Findings<Offset, WORDS> {
     }
   }
 
-  // The vertices found in the level before pass on their rows: one subwarp per vertex, and all subwarps on each long
-  // list.
+  // Vertices found before pass on their rows: one subwarp per vertex, and all subwarps on each long list.
   __device__ void push(u32 active, u32 longs) {
     const int *list = group.list[(turn + 1) % 2];
     for (u64 i = first_subwarp(); i < active; i += all_subwarps()) {
@@ -163,8 +156,7 @@ struct Steps : Findings<Offset, WORDS> {
     return bits;
   }
 
-  // Goes through all vertices that this level may find, and keeps what was asked for: after a push, the vertices on the
-  // list; in a pull, every vertex, one subwarp each, and then the long rows, one block each.
+  // After a push, takes the vertices on the list; in a pull, every vertex, one subwarp each, and then the long rows.
   __device__ void settle(bool pulling, u32 tail) {
     const i64 sources = group.count - 64ll * my_word();
     const u64 full = sources >= 64 ? ~0ull : sources > 0 ? (1ull << sources) - 1 : 0;

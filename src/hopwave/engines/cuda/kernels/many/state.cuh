@@ -1,4 +1,5 @@
-// Searches from many sources at once: the state that their steps share.
+// Searches from many groups of sources in one cooperative launch. A level of a small or deep graph does not fill a GPU,
+// so the grid is cut into subgrids, which take one group at a time and never wait for one another.
 //
 //   group       the sources that are searched from at once, up to 64 · WORDS of them
 //   row         WORDS words of 64 bits for a vertex; bit b of word w stands for source 64 w + b of the group
@@ -8,10 +9,8 @@
 //   subgrid     some blocks of the grid, which take a group together
 //   turn        levels so far, of all groups that a subgrid has searched
 //
-// Rows of front and fresh are never cleared. Bits left by an earlier level were passed on to all neighbours then, so
-// they are in the neighbours' rows of seen, and bits in seen are masked out.
-//
-// All threads of a warp stay in a loop together, even subwarps without work, so that the warp can use ballots.
+// Rows of front and fresh are never cleared: bits left by an earlier level are in the neighbours' rows of seen, and
+// bits in seen are masked out. All threads of a warp stay in a loop together, so that the warp can use ballots.
 #pragma once
 #include "common/rows.cuh"
 #include "common/threads.cuh"
@@ -37,8 +36,7 @@ struct Counters {
   __align__(128) u64 listed;  // pairs found, even if there was no room to write them
 };
 
-// All arguments of a launch, 8 bytes per field. The grid is cut into `grids` subgrids, which take one group of sources
-// each. Arrays marked "each" exist once per subgrid, one after another.
+// All arguments of a launch. Arrays marked "each" exist once per subgrid, one after another.
 template <class Offset>
 struct Many {
   const Offset *offsets;
@@ -138,8 +136,7 @@ struct Findings {
     else group.list[turn % 2][atomicAdd(&sums.tail, 1u)] = v;
   }
 
-  // Records that the sources in `fresh` reach v in this level; `found`: whether any thread of the subwarp has such a
-  // source.
+  // The sources in `fresh` reach v in this level; `found`: whether any thread of the subwarp has one.
   __device__ void keep(int v, bool found, u64 fresh) {
     pairs += __popcll(fresh);
     if (found && my_word() == 0) {
@@ -163,8 +160,7 @@ struct Findings {
     if (++added == (1 << PLANES) - 1) spill();
   }
 
-  // Empties the counters: subwarps add up their planes, and then divide the sources among themselves for the last
-  // addition.
+  // Empties the counters: subwarps add up their planes, then divide the sources among themselves.
   __device__ void spill() {
     u64 sum[PLANES + STEPS], any = 0;
     for (int p = 0; p < PLANES; ++p) sum[p] = plane[p], plane[p] = 0;
@@ -212,7 +208,6 @@ struct Findings {
     }
   }
 
-  // Encodes a pair as one number that sorts by source, then distance, then vertex.
   __device__ void list_pairs(int v, u64 fresh) {
     if (job.upwards)
       for (u64 left = fresh; left; left &= left - 1) {

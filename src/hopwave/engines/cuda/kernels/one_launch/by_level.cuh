@@ -1,9 +1,7 @@
 // The vertices that a search reached, level after level, and sums over the rows of a level: path counts, and sums of
-// masked products (linalg/waves.cuh).
-//
-// Within a level, vertices come by classes of in-degree, the longest rows first: a counting sort. A warp takes 32
-// vertices and goes through the levels among them, so that it needs one atomic operation per bin. The order within a
-// bin may differ from run to run; sums do not, since each is over one vertex's own row.
+// masked products (linalg/waves.cuh). Within a level, vertices come by classes of in-degree, the longest rows first: a
+// counting sort, in which a warp needs one atomic operation per bin. The order within a bin may differ from run to run;
+// sums do not, since each is over one vertex's own row.
 #pragma once
 #include "common/counts.cuh"
 #include "common/threads.cuh"
@@ -37,7 +35,6 @@ __device__ __forceinline__ void for_levels(const Offset *in_offsets, const int *
   }
 }
 
-// Adds a warp's vertices of one level to its bins.
 __device__ __forceinline__ void count_classes(u32 *bins, int kind) {
   u32 mine = 0;
   for (int c = 0; c < CLASSES; ++c) {
@@ -117,7 +114,6 @@ __global__ void fill_levels(const Offset *in_offsets, const int *distance, u64 n
   });
 }
 
-// What blocks share about the scale of a level.
 struct ScalingState {
   u64 greatest[2];  // the greatest count of this level and of the next, as bits, which compare like the numbers
   int overflowed;
@@ -197,8 +193,7 @@ __device__ __forceinline__ void leave_grid(Counters *counters) {
   if (threadIdx.x == 0 && atomicAdd(&counters->left, 1) == gridDim.x - 1) counters->left = counters->arrived = 0;
 }
 
-// ---- path counts: sigma(v) = Σ sigma(u) over v's in-neighbours u in the level before. One cooperative launch. Counts
-// are scaled: sigma / 2^shift, with one shift per level (common/counts.cuh).
+// ---- path counts: sigma(v) = Σ sigma(u) over v's in-neighbours u in the level before, scaled (common/counts.cuh).
 
 struct PathTotal {
   static constexpr bool here = true;

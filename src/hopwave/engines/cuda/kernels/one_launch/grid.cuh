@@ -66,7 +66,6 @@ struct Pulling {
     return hit;
   }
 
-  // The whole warp searches in_neighbours[e, end).
   __device__ __forceinline__ int warp_look(i64 e, i64 end) {
     for (; e < end; e += 32 * PULL_IN_FLIGHT) {
       int u[PULL_IN_FLIGHT];
@@ -88,7 +87,6 @@ struct Pulling {
     return rest >= 32 ? old : rest > 0 ? old | ALL_LANES << rest : ALL_LANES;
   }
 
-  // Writes the answer of v after its hub u was tested; `hit`: whether u was visited.
   __device__ __forceinline__ void write(int v, int u, bool hit, u32 kept) {
     if (Answer::FILLS && fills) {
       if (!(kept >> lane() & 1)) answer.template fill<ONCE>(v, hit ? u : -1, depth);
@@ -152,7 +150,6 @@ struct Pulling {
     }
   }
 
-  // Takes the vertices of some words: first tests the hub of each, then searches the lists of those not found yet.
   __device__ __forceinline__ void task(u32 first, u32 words, int *list, u32 *late, LevelSums *sums) {
     u32 old = ALL_LANES, open = 0, got = 0;
     if (lane() < words) old = before[first + lane()], open = ~(old | __ldg(graph.closed + first + lane()));
@@ -355,7 +352,6 @@ __device__ void push_level(const Graph<Offset> &graph, const Work &work, Answer 
   block_finish(pushing, sums);
 }
 
-// Cuts the long lists of a frontier into chunks, before a push.
 template <class Offset>
 __device__ void cut_frontier(const Graph<Offset> &graph, const Work &work, const Standing &here, LevelSums *sums) {
   for (u32 base = grid_warp() * 32; base < here.nf; base += grid_warps() * 32) {

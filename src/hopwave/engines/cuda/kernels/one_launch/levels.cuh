@@ -1,14 +1,10 @@
 // All levels of a search in one cooperative launch, with the direction chosen on the device.
 //
 // Small levels go to a team (one_launch/team.cuh) of as many blocks as the level needs; the other blocks wait at a
-// barrier. Large levels go to the whole grid, with one barrier per level, by pushing or pulling. A thread-block
-// cluster's barrier would be little faster than a team's word, and limit its size.
+// barrier. Large levels go to the whole grid, with one barrier per level, by pushing or pulling.
 //
 // State: two visited bitmaps (a pull reads one and writes the other), one queue that holds every vertex at most once,
-// and chunks of long lists. Vertices that are not reached get their answers at the end, or from the first pull
-// (Answer::FILLS). The end also clears what the next search needs clear.
-//
-// Timeline: the work between two grid barriers, and what every block does after the second one.
+// and chunks of long lists. The work between two grid barriers, and what every block does after the second one:
 //
 //   start   block 0 sets the sources and takes the first small levels; others wait   reads where the search stands
 //   team    the team takes as many levels as suit it; others wait                    reads where the search stands

@@ -1,4 +1,3 @@
-// What the files of hopwave's own search share: the graph, the buffers, the state of the search, the rule, the barrier.
 #pragma once
 #include "common/rows.cuh"
 #include "common/threads.cuh"
@@ -122,24 +121,21 @@ struct Work {
   i64 *trace;
   i64 trace_rows;
   i64 chunk, long_row;  // arcs from which a list is long; arcs of a row's rest from which the whole grid searches it
-  // Most arcs of a level for one block (alone), for a team of `team` blocks (few), and for all blocks as a team (share,
-  // per block).
+  // Most arcs of a level for one block (alone), a team of `team` blocks (few), and all blocks (share, per block).
   i64 alone, few, share, team;
 
   __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
 };
 
-// The template parameter `Answer` says where a search begins and what it writes: hops here, values over a semiring in
-// linalg/waves.cuh.
+// The template parameter `Answer` says where a search begins and what it writes: hops here, values in linalg/waves.cuh.
 //   FROM               whether reach() uses u
 //   EVERY              whether close() is called for every vertex, or only for those not reached
 //   HUB                how many entries at the start of a row graph.hub replaces: 1 if it is the first one, else 0
-//   source(i)          the i-th source
-//   begin(i, s)        starts at the i-th source, s
+//   begin(i, s)        starts at the i-th source, s = source(i)
 //   reach(v, u, d)     v is reached from u at depth d
 //   close(v, reached)  at the end: v was reached, or not
-//   FILLS              whether the first pull calls fill() for every vertex not visited before it; close() is then not
-//                      called. So whole cache lines are written; a partly written line would have to be read first.
+//   FILLS              whether the first pull calls fill() instead of close() for every vertex not visited before it,
+//                      so that whole cache lines are written
 //   fill<ONCE>(v, u, d)  v is reached from u at depth d, or not yet (u < 0); ONCE: see write_once
 //   tell(here)         reports the end of the search to the host
 template <bool PARENTS, bool FILL>
@@ -178,8 +174,7 @@ struct Hops {
 __device__ __forceinline__ u32 grid_warp() { return block_warp() * gridDim.x + blockIdx.x; }
 __device__ __forceinline__ u32 grid_warps() { return gridDim.x * WARPS; }
 
-// A vertex's word and bit in a bitmap. A vertex below 0 stands for no vertex: it has a word that may be read, but no
-// bit.
+// A vertex's word and bit in a bitmap; below 0, no vertex: a word that may be read, but no bit.
 __device__ __forceinline__ u32 word_of(int u) { return (u32)max(u, 0) >> 5; }
 __device__ __forceinline__ u32 bit_of(int u) { return u < 0 ? 0 : 1u << (u & 31); }
 
@@ -218,7 +213,6 @@ __device__ __forceinline__ bool finished(const Standing &s, int depth_limit) {
   return s.nf == 0 || s.reached == s.findable || s.depth >= depth_limit;
 }
 
-// Updates the state after a level that found `found` vertices with `mf` arcs. One thread per block calls this.
 __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int choice, u32 found, u64 mf, u64 checked,
                                              int blocks) {
   if (work.trace && blockIdx.x == 0 && s.levels < work.trace_rows) {
@@ -231,8 +225,7 @@ __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int 
   s.reached += found, s.depth++, s.levels++;
 }
 
-// The barrier of the whole grid (common/threads.cuh). A block that may wait long is `patient`: it sleeps between two
-// reads of the counter.
+// A block that may wait long is `patient`: it sleeps between two reads of the counter.
 template <class After>
 __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bool patient, After after) {
   auto wait = [&] {
@@ -262,7 +255,6 @@ __device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, 
   }
 }
 
-// Cuts the lanes' long lists for a push. A chunk has half the length from which a list is long.
 __device__ __forceinline__ void cut_long(int v, i64 begin, i64 degree, const Work &work, LevelSums *sums) {
   cut(degree >= work.chunk, v, begin, degree, work.chunks, &sums->chunks, work.chunk / 2);
 }

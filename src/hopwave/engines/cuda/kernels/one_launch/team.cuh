@@ -1,11 +1,9 @@
 // Small levels by a team: one block alone, some blocks, or all of them. Roads and meshes have thousands of such levels.
 //
 // Each block keeps its share of the frontier in shared memory, with lists cut into pieces of four or eight arcs, one
-// lane per arc. The vertices that a block finds are its share of the next frontier; blocks exchange only sums. A team
-// whose shares have become uneven puts its frontier into the queue and redistributes it.
-//
-// A block has workers and one messenger. While the messenger meets those of the other blocks, the workers load what is
-// already known of the next level. So a level costs the meeting and one more trip to memory, the claim.
+// lane per arc. The vertices that a block finds are its share of the next frontier; blocks exchange only sums. While a
+// block's messenger meets those of the other blocks, its workers load what is already known of the next level. So a
+// level costs the meeting and one more trip to memory, the claim.
 //
 // Timeline of a level ( | is __syncthreads() )
 //
@@ -16,20 +14,18 @@
 //               |   trace and standing of             |   add to the team's word, wait for all    |
 //               |   the level before                  |   blocks, decide what comes next          |
 //
-// After a level the team goes on (NEXT_LEVEL), leaves the frontier to the grid (LEAVE), or puts it into the queue and
-// begins again with even shares (REDISTRIBUTE). Before its first level it may find that the shares do not fit (REFUSE).
+// After a level the team goes on (NEXT_LEVEL), leaves the frontier to the grid (LEAVE), or, if the shares have become
+// uneven, puts it into the queue and begins again (REDISTRIBUTE). At first it may find that they do not fit (REFUSE).
 //
 // The team's word: 64 bits in global memory to which every block adds once per meeting.
 //
-//   bits       63 ... 56   55 ... 48       47 ... 26        25 ... 0
-//   sum of     blocks      votes to        vertices found   their arcs
-//                          redistribute
-//   at most    255         255             255 · (2^14-1)   255 · 2^17
+//   bits       63 ... 56   55 ... 48                47 ... 26        25 ... 0
+//   sum of     blocks      votes to redistribute    vertices found   their arcs
+//   at most    255         255                      255 · (2^14-1)   255 · 2^17
 //
 // Within a phase the word is never cleared: the sums of a meeting are its difference, modulo 2^64, from the word
-// before. Two words take turns, so that a fast block at the next meeting cannot disturb a slow one at this meeting. A
-// level needs no fence: blocks share only claims, which are made in the common L2 cache, and a block arrives when its
-// claims have returned. Bits that workers read too early only cost a useless claim.
+// before. Two words take turns, so that a fast block cannot disturb a slow one. A level needs no fence: blocks share
+// only claims, which are made in the common L2 cache, and a block arrives when its claims have returned.
 #pragma once
 #include "one_launch/state.cuh"
 
@@ -118,8 +114,7 @@ __device__ __forceinline__ Places reserve(bool fresh, Offset begin, Offset end, 
   return my;
 }
 
-// Writes vertices and pieces to their reserved places, as far as they fit; `share` is the shared address of a
-// FrontierShare.
+// As far as they fit; `share` is the shared address of a FrontierShare.
 template <class Offset, bool FROM>
 __device__ __forceinline__ void store(Places my, int u, Offset begin, int shift, u32 most_pieces, u32 share) {
   using Share = FrontierShare<Offset>;
@@ -193,8 +188,7 @@ struct Board {
 };
 constexpr int DISTRIBUTED = 3;  // the place in `sizes` of a share just distributed
 
-// A worker in the levels of a team. Whether a block is alone is no template parameter: this code, the largest part of a
-// search, would be compiled twice.
+// Whether a block is alone is no template parameter: this code, the largest part of a search, would be compiled twice.
 template <class Offset, class Answer>
 struct Worker {
   using Share = FrontierShare<Offset>;
@@ -309,8 +303,7 @@ __device__ __forceinline__ void distribute(const Task<Offset, Answer> &task, u32
   }
 }
 
-// The messenger of a block: one thread, which meets the other blocks' messengers and decides. Its data is in shared
-// memory, since the workers need the registers.
+// Meets the other blocks' messengers and decides. Its data is in shared memory, since the workers need the registers.
 template <class Offset, class Answer>
 struct Messenger {
   const Task<Offset, Answer> &task;

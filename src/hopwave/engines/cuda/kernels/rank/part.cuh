@@ -11,8 +11,7 @@ namespace hopwave::rank {
 
 // ---------------------------------------------------------------- Hiragushi's kernels
 
-// The heads of the frontier's rows go into a list of arcs: by a block, a warp or a scan, by the length of the row
-// (section 3.2, after Merrill et al.). One atomic operation per tile reserves its places.
+// Section 3.2, after Merrill et al.: one atomic operation per tile reserves its places in the list of arcs.
 template <class Slot>
 __global__ void expand(const i64 *offsets, const Slot *heads, const i64 *frontier, u64 rows, Slot *targets,
                        Slot *sources, u64 *gathered) {
@@ -24,8 +23,7 @@ __global__ void expand(const i64 *offsets, const Slot *heads, const i64 *frontie
 
 constexpr int HISTORY = 1024;  // heads that a block remembers
 
-// Keeps the targets that this rank never sent before, each with one of its sources, by the tests of steps/push.cuh;
-// pulls need an exact bitmap.
+// The targets that this rank never sent before, with one source each, by the tests of steps/push.cuh.
 template <class Slot>
 __global__ void contract(const Slot *targets, const Slot *sources, u64 arcs, u64 *sent, Slot *found, Slot *parents,
                          u64 *count) {
@@ -85,8 +83,7 @@ __device__ __forceinline__ i64 row_of(i64 e, const i64 *ends, i64 rows) {
   return (i64)steps::first_above(ends, 0, rows, e);
 }
 
-// One thread per arc of the frontier. A head that was not sent before is claimed in `sent` and written to `found`, with
-// the row that reached it.
+// One thread per arc of the frontier. A head that was not sent before is claimed and written with its row.
 template <class Slot>
 __global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier, const i64 *ends, i64 rows, i64 arcs,
                      u64 *sent, Slot *found, Slot *parents, u64 *count) {
@@ -101,8 +98,7 @@ __global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier,
   }
 }
 
-// The open rows of one segment, which begins at slot `first`, each search for a tail in the frontier. One warp per 32
-// rows, one row per lane.
+// The open rows of one segment, which begins at slot `first`, search for a tail in the frontier: one per lane.
 template <class Slot>
 __global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halves, u32 *closed, const u64 *front,
                      Slot *parents, u64 *sums) {
@@ -182,9 +178,8 @@ __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const
   }
 }
 
-// Graph500's rules about arcs. `wrong` has (count, row, tail) for each of three errors: an arc that skips a level, a
-// vertex left out, a tree arc that does not join two successive levels. `parents` are tail slots; -1 for rows without a
-// tree arc.
+// `wrong` has (count, row, tail) for each of three errors: an arc that skips a level, a vertex left out, a tree arc
+// that does not join two successive levels. `parents` are tail slots; -1 for rows without a tree arc.
 template <class Slot, class Level>
 struct Judge {
   const i64 *offsets;
@@ -230,10 +225,7 @@ __global__ void check_long(const i64 *offsets, const Slot *tails, i64 first, con
   for (i64 i = blockIdx.x; i < count; i += gridDim.x) judge.look(rows[i], threadIdx.x, blockDim.x);
 }
 
-// ---- A rank's part of a graph with lengths, on its GPU: the kernels of shortest paths
-// (distributed/delta_stepping.py).
-//
-// Lengths and distances are whole numbers, so that sums are exact and atomicMin finds the shorter of two paths.
+// ---- Shortest paths (distributed/delta_stepping.py). Distances are whole: atomicMin finds the shorter of two paths.
 
 constexpr i64 NEVER = 1ll << 62;  // the distance of a vertex that was not reached
 
@@ -253,8 +245,7 @@ struct Names {
   }
 };
 
-// Computes graph500.shortest.lengths for every arc: a hash of its two ends, the same in both directions. One warp per
-// row.
+// graph500.shortest.lengths of every arc: a hash of its two ends, the same in both directions.
 template <class Slot>
 __global__ void draw_lengths(const i64 *offsets, const Slot *neighbours, i64 rows,
                              const __grid_constant__ Names row_names, const __grid_constant__ Names names, u64 n,
@@ -296,8 +287,7 @@ __global__ void name_parents(const i64 *offsets, const Slot *heads, const u32 *l
   }
 }
 
-// Counts the arcs that break each of three rules: no arc gives a shorter path; its head was reached; a tree arc has the
-// right length. One warp per row.
+// Rules: no arc gives a shorter path; its head was reached; a tree arc has the right length. One warp per row.
 template <class Slot>
 __global__ void check_lengths(const i64 *offsets, const Slot *tails, const u32 *lengths, i64 rows, const i64 *distances,
                               const i64 *tail_distances, const i64 *parents, u8 *linked, u64 *wrong) {

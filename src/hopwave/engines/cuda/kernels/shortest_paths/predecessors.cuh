@@ -1,9 +1,7 @@
-// Finds every vertex's predecessor on a shortest path when distances are final; in one cooperative launch.
-//
-// An arc u → v is tight if d(u) plus its length is d(v). Among the tight arcs from nearer vertices, d(u) < d(v), the
-// lowest u is taken. Tight arcs between equally distant vertices (of length 0, or lost in rounding) could form a cycle.
-// So they are only taken for vertices without any other tight arc, in rounds: a vertex takes the lowest u that had its
-// own predecessor before the round began. The result is the same in every run, and is a tree.
+// Finds every vertex's predecessor on a shortest path when distances are final; in one cooperative launch. An arc u → v
+// is tight if d(u) plus its length is d(v). Among those from nearer vertices, the lowest u is taken. Tight arcs between
+// equally distant vertices (of length 0, or lost in rounding) could form a cycle. So they are only taken for vertices
+// without any other, in rounds: a vertex takes the lowest u that had its own predecessor before the round began.
 #pragma once
 #include "shortest_paths/state.cuh"
 
@@ -16,7 +14,6 @@ constexpr int LATER = 0x7fffffff;
 constexpr i64 INFINITY_BITS = 0x7ff0000000000000ll;
 __device__ __forceinline__ bool has_path(double d) { return d < __longlong_as_double(INFINITY_BITS); }
 
-// Returns the row of an arc: the last row in [low, high) that begins at the arc or before it.
 template <class Offset>
 __device__ __forceinline__ int row_of(const Offset *offsets, int low, int high, i64 arc) {
   while (high - low > 1) {

@@ -109,8 +109,7 @@ struct Relaxing {
 
   // ---- arcs
 
-  // Relaxes each lane's arcs; a head below 0 stands for no arc. All loads of a kind are issued together. Bit i of
-  // `alive` says whether the arcs of lane i's entry count.
+  // A head below 0 stands for no arc. All loads of a kind are issued together. Bit i of `alive`: lane i's arcs count.
   template <int K, class Alive>
   __device__ __forceinline__ void relax(const i64 (&arc)[K], const Bits (&from)[K], const int (&owner)[K],
                                         Alive alive) {
@@ -163,8 +162,7 @@ struct Relaxing {
     }
   }
 
-  // Each lane brings consecutive arcs, fewer than 2^32 in total; the lanes share all of them evenly. Skips the arcs of
-  // a lane whose entry is outdated (`now` is not d).
+  // Each lane brings consecutive arcs, which all lanes share evenly; none of an outdated entry (`now` is not d).
   __device__ __forceinline__ void share(Bits d, Bits now, i64 begin, u32 length) {
     u32 end = inclusive_scan(length), total = __shfl_sync(ALL_LANES, end, WARP - 1);
     if (total <= WARP) {  // the arcs are read without waiting for `now`

@@ -47,7 +47,6 @@ struct Search {
   typename M::Value last;  // every path to the goal ends with an arc that is at least so long
   u32 target;              // for barrier()
 
-  // Thread 0 records what a phase has changed.
   __device__ __forceinline__ void advance(const Ended<Bits> &ended) {
     at.phase++, at.grid_phases += ended.grid;
     if (ended.split) {
@@ -67,7 +66,6 @@ struct Search {
     here.far = __ldcg(&c->far[at.pile % 3]), here.least = __ldcg(&c->least[(at.pile + 2) % 3]);
   }
 
-  // Ends a phase of this block alone.
   __device__ __forceinline__ void meet_alone(const Ended<Bits> &ended) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -99,9 +97,8 @@ struct Search {
   __device__ __forceinline__ bool nothing_near() const { return !(here.near | here.chunks); }
   __device__ __forceinline__ bool over() const { return !here.overflow && nothing_near() && !here.far; }
 
-  // Whether a bucket has ended, there are targets, and none is beyond it. Distances below the threshold are then final,
-  // so that all blocks say the same, also if the first has gone on alone in the meantime. Whole blocks call this.
-  // All other paths to a goal are at least as long as the threshold and its last arc.
+  // Whether a bucket has ended, there are targets, and none is beyond it: distances below the threshold are then final,
+  // so that all blocks say the same. Other paths to a goal are at least as long as the threshold and its last arc.
   __device__ __forceinline__ bool settled() const {
     if (!nothing_near() || here.overflow) return false;
     if (work.goal >= 0) return __ldcg(work.dist + work.goal) < M::plus((Bits)at.threshold, last);
@@ -256,8 +253,7 @@ __device__ __forceinline__ typename M::Value last_arc(const Offset *offsets, con
   return least;
 }
 
-// Writes distances from the nearest of `count` sources to `out`, as float64; `out` is work.dist itself if distances are
-// kept as float64.
+// From the nearest of `count` sources to `out`, as float64; `out` may be work.dist itself.
 template <class Offset, class Length, class Bits>
 __global__ void __launch_bounds__(THREADS)
     search(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n,

@@ -1,9 +1,6 @@
-// The lengths of spurs, which leave known paths at one of their vertices: one warp for each, thousands at a time.
-//
-// A spur does not return to its path's vertices up to there, and does not begin with some arcs. What is left to the
-// target without anything barred leads the search: vertices whose distance and rest are within a bound are followed
-// first, as in engines/cpu/shortest_paths/deviations.py, which finds the paths. A distance is the least sum from the
-// source on, in any order of the arcs: it has the CPU's bits.
+// The lengths of spurs, which leave known paths at one of their vertices, do not return to the path up to there, and do
+// not begin with some arcs: one warp for each, thousands at a time. Vertices whose distance and rest to the target are
+// within a bound are followed first, as in engines/cpu/shortest_paths/deviations.py. A distance has the CPU's bits.
 //
 //   near, next  vertices that became nearer within the bound: this round's and the next round's
 //   far         vertices beyond the bound. When no near one is left, the bound becomes the least of them plus a step.

@@ -1,11 +1,7 @@
-// What the files of the search for shortest paths share: distances and lengths, entries, buffers, counters.
-//
-// A distance is kept as an unsigned integer that compares like the distance, so that atomicMin finds the least:
-//
-//   u32   whole lengths whose sums all fit            u64   the bits of a float64 that is not negative
-//
-// An entry is a vertex with a distance that it got. The distance replaced a greater one, so no two entries are equal.
-// An entry is outdated when the vertex has got a shorter distance; so each distance is passed on at most once.
+// A distance is kept as an unsigned integer that compares like the distance, so that atomicMin finds the least: u32 for
+// whole lengths whose sums all fit, else u64, the bits of a float64 that is not negative. An entry is a vertex with a
+// distance that it got. It is outdated when the vertex has got a shorter one; so each distance is passed on at most
+// once.
 #pragma once
 #include "common/threads.cuh"
 
@@ -126,8 +122,7 @@ struct Work {
   i64 share;      // least entries per block, so that few entries go to few blocks
 };
 
-// Entries that a block found, in shared memory. Near entries also have the ends of their rows, which are read while the
-// distance is being written.
+// In shared memory. Near entries also have the ends of their rows, read while the distance is being written.
 template <class Offset, class Bits>
 struct BlockQueues {
   static constexpr u32 NEAR = 16384 / (sizeof(Bits) + sizeof(Offset) + 8), FAR = 8192 / sizeof(Entry<Bits>);

@@ -1,5 +1,4 @@
-// Hiragushi's bottom-up kernel (Figure 3): unvisited vertices are packed in shared memory and updates are gathered from
-// there, so that no thread idles because its vertex is visited, and no global atomic operation is needed.
+// Hiragushi's bottom-up kernel (Figure 3): unvisited vertices are packed in shared memory, so that no thread idles.
 #pragma once
 #include "common/threads.cuh"
 #include "steps/report.cuh"
@@ -8,13 +7,11 @@ namespace hopwave::steps {
 
 constexpr int PACKED = 4 * BLOCK;  // vertices that a block packs at a time
 
-// A thread owns one word of 32 vertices. In rounds of at most PACKED vertices, the threads of a block
-//   1. write the open vertices of their own words side by side into scratch;
-//   2. take any vertices from scratch, look for a neighbour, and write the vertex's bit to its place in scratch
-//      (section 3.4, "Reducing the use of shared memory");
-//   3. collect the bits of their own words.
-// `open`: the bits of this thread's word. look(number) says whether a vertex is found; number: 32 times a thread of the
-// block, and the bit of its word. Returns the bits found in this thread's word. The whole block calls this.
+// A thread owns one word of 32 vertices, of which `open` are not visited. In rounds of at most PACKED vertices, a block
+//   1. writes the open vertices side by side into scratch;
+//   2. takes any vertices from scratch, and writes the bits of those found to their places (section 3.4);
+//   3. collects the bits of each thread's own word.
+// look(number) says whether a vertex is found; number: 32 times a thread of the block, and the bit of its word.
 template <class Look>
 __device__ inline u32 compacted(u32 open, Look look) {
   __shared__ u32 scratch[PACKED];

@@ -6,20 +6,17 @@
 
 namespace hopwave::steps {
 
-// Whether v belongs to the bottom-up frontier: not visited before this level (Definition 2.1). Vertices that the level
-// before found early, at this depth + 1, still belong to it, so that the queue holds all vertices that a push will need
-// (Observation 2).
+// Not visited before this level (Definition 2.1), or found early by the one before: a push will need them (Observation
+// 2).
 __device__ inline bool waits(const int *distance, u64 v, u64 n, int depth) {
   return v < n && (distance[v] == -1 || distance[v] == depth + 1);
 }
 
 constexpr int AHEAD_READS = 8;  // words of statuses that a warp loads at a time
 
-// One of the two scans. A thread owns a segment, but a warp goes through the segments of its threads together, 32
-// vertices at a time, so that reads coalesce; each ballot reaches all lanes, and only the owner keeps it. When every
-// lane has a word of its own segment, all lanes extract their vertices.
-//   scan = 1   counts the waiting vertices: places[segment] gets the number before the segment in its block,
-//              sums[block] the number in the block
+// A thread owns a segment, but a warp goes through its segments together, 32 vertices at a time, so that reads
+// coalesce.
+//   scan = 1   counts the waiting vertices before each segment in its block, and in the block
 //   scan = 2   writes the vertices to their places, after prefix_sum has turned `sums` into running sums
 template <class Offset, int scan>
 __global__ void scan_segments(const int *distance, u64 n, int depth, u64 segments, u64 segment_length, u32 *places,
@@ -50,7 +47,6 @@ __global__ void scan_segments(const int *distance, u64 n, int depth, u64 segment
   }
 }
 
-// Each block's sum becomes the sum of the blocks before it. There are few blocks, so one block does it.
 template <class Offset>
 __global__ void prefix_sum(i64 *sums, u64 blocks) {
   i64 before = 0;
@@ -63,9 +59,8 @@ __global__ void prefix_sum(i64 *sums, u64 blocks) {
   }
 }
 
-// Writes what a row found; depth is the paper's l - 1. With `asynchronous`, a row that has no neighbour in the
-// frontier, but has one that was found in this launch, belongs to the level after (Lemma 2). Timing decides whether
-// such a neighbour is seen; if it is, the result is right. It is listed in `next`, unless no queue is ever read.
+// depth is the paper's l - 1. With `asynchronous`, a row that has no neighbour in the frontier, but one that was found
+// in this launch, belongs to the level after (Lemma 2). It is listed in `next`, unless no queue is ever read.
 template <class Offset, bool asynchronous>
 __device__ inline void write_row(int v, int source, int beside, const Offset *offsets, int depth, int *distance,
                                  int *parent, int *next, u64 *counters, Tally &mine) {
@@ -104,8 +99,7 @@ __device__ inline void traverse(int v, const Offset *in_offsets, const int *in_n
 
 constexpr int TURN = 5;  // neighbours between two checks of which lanes have finished (section 5.1.2)
 
-// 32 rows by a warp, one per lane (v = -1: no row), with work donation: when 31 lanes have finished, all lanes share
-// the last row.
+// 32 rows by a warp (v = -1: no row), with work donation: when 31 lanes have finished, all share the last row.
 template <class Offset, bool asynchronous>
 __device__ inline void traverse_together(int v, const Offset *in_offsets, const int *in_neighbours,
                                          const Offset *offsets, int depth, int *distance, int *parent, int *next,

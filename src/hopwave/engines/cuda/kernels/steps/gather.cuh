@@ -1,6 +1,5 @@
-// How the neighbour lists of a frontier are given to threads. Each function calls visit(u, arc, slot) once for every
-// arc of every list, in some thread; `arc` is the arc's place in the adjacency, `slot` its place among all arcs of the
-// frontier.
+// How the lists of a frontier are given to threads: visit(u, arc, slot) once for every arc of every list, in some
+// thread; `arc` is its place in the adjacency, `slot` its place among all arcs of the frontier.
 #pragma once
 #include "common/threads.cuh"
 #include "steps/report.cuh"
@@ -86,9 +85,8 @@ __device__ inline u64 first_above(const Sum *sums, u64 low, u64 high, u64 value)
   return low;
 }
 
-// Equal shares of the arcs of all lists (push-pull, section 6.2: IntervalGather). `sums` is the running sum of the
-// lists' lengths. A block takes consecutive arcs and finds the few lists they belong to; each thread finds its arc's
-// list among these.
+// Equal shares of the arcs of all lists (push-pull, section 6.2: IntervalGather). `sums` is the running sum of their
+// lengths. A block takes consecutive arcs; each thread finds its arc's list among the few of the block.
 template <class Offset, class Visit>
 __device__ inline void gather_shares(const Offset *offsets, const int *queue, const i64 *sums, u64 lists, u64 arcs,
                                      Visit visit) {
@@ -108,7 +106,6 @@ __device__ inline void gather_shares(const Offset *offsets, const int *queue, co
   }
 }
 
-// Writes the length of each list of the queue, for the running sum.
 template <class Offset>
 __global__ void list_lengths(const Offset *offsets, const int *queue, u64 lists, i64 *lengths) {
   for (u64 i = thread_number(); i < lists; i += thread_count()) lengths[i] = (i64)degree(offsets, queue[i]);

@@ -8,8 +8,7 @@
 
 namespace hopwave::steps {
 
-// What one lane has found of a row: a neighbour in the operand (-1: no neighbour), and the sum of all such neighbours'
-// path counts.
+// A neighbour in the operand (-1: none), and the sum of all such neighbours' path counts.
 struct Row {
   int source = -1;
   double paths = 0.0;
@@ -106,8 +105,7 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
   report(mine, counters);
 }
 
-// ---- One thread per arc (TurboBFS, Algorithms 1 and 3, scCOOC): two kernels per level, ft = Aᵀf over all arcs, then
-// the mask.
+// ---- One thread per arc (TurboBFS, Algorithms 1 and 3, scCOOC): ft = Aᵀf over all arcs, then the mask.
 
 // ft(column) ⊕= f(row) for every row in the frontier. Arcs are in column order. With ANY the product is the row itself,
 // and any writer is right. With PLUS it is the sum of path counts; a warp first adds up its arcs of one column.
@@ -154,9 +152,8 @@ __global__ void mask(const Offset *offsets, int n, int depth, int *product, doub
 // ---- The product by all rows, unmasked, in equal shares of the arcs: push-pull's operation 1 (section 6.3), for which
 // the paper uses ModernGPU's SpMV. The mask is applied afterwards.
 
-// product(v) ⊕= u for every arc from a vertex u of the operand to v. A block takes SCRATCH consecutive arcs and finds
-// their rows; each thread finds its arc's row among these. With ANY, any writer is right. With PLUS, lanes of the same
-// row first add up their path counts.
+// product(v) ⊕= u for every arc from a vertex u of the operand to v. A block takes SCRATCH consecutive arcs. With ANY,
+// any writer is right. With PLUS, lanes of the same row first add up their path counts.
 template <class Offset, bool counting>
 __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int n, u64 arcs, const u32 *operand,
                          const double *sigma, int *product, double *sums, u64 *counters) {
@@ -187,8 +184,7 @@ __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int
   report(mine, counters);
 }
 
-// The vertices of the product that were not visited are the new frontier; the product is cleared for the next level. A
-// warp takes the 32 vertices of a word, so that it can write the bitmaps too.
+// A warp takes the 32 vertices of a word, so that it can write the bitmaps too.
 template <class Offset, bool counting>
 __global__ void mask_rows(const Offset *offsets, int n, int depth, int *product, double *sums, u32 *visited, u32 *next,
                           int *distance, int *parent, double *sigma, u64 *counters) {

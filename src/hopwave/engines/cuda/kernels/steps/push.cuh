@@ -113,16 +113,14 @@ __global__ void expand(const Offset *offsets, const int *neighbours, const int *
 constexpr int HISTORY = 2048;  // vertices that a block remembers: 8 KB of shared memory, for eight blocks at a time
 
 // Keeps the targets seen for the first time. The tests, cheapest first, are those of Merrill et al. (section 4.3), on
-// which Hiragushi (section 3.2) builds. Each block takes an equal, contiguous share of the list.
+// which Hiragushi (section 3.2) builds.
 //   bitmap    a visited vertex is dropped
 //   label     without an exact bitmap: the status array is read, and written at once
-//   history   a table of the vertices that the block kept last, place = v % HISTORY; a vertex in it is dropped
-//   warp      one lane goes on for all equal vertices of a warp; one instruction replaces Merrill's table and misses
-//             none
-//   claim     exact: the bit is set by an atomic operation, and whoever sets it keeps the vertex (Hiragushi). Otherwise
-//             only the queue uses an atomic operation: bits are set by plain stores, which may undo one another, and
-//             two blocks may keep the same vertex. These duplicates stay in the queue (Merrill); `next` has room for
-//             `capacity` vertices, and the host checks whether that was enough.
+//   history   a table of the vertices that the block kept last, place = v % HISTORY
+//   warp      one lane goes on for all equal vertices of a warp
+//   claim     exact: the bit is set by an atomic operation (Hiragushi). Otherwise plain stores may undo one another,
+//             and two blocks may keep the same vertex: these duplicates stay in the queue (Merrill); `next` has room
+//             for `capacity` vertices, and the host checks whether that was enough.
 template <class Offset, bool exact>
 __global__ void contract(const Offset *offsets, const int *targets, const int *sources, u64 arcs, int depth,
                          u32 *visited, int *distance, int *parent, int *next, u64 capacity, u64 *counters) {

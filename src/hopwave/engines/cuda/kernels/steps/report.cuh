@@ -7,8 +7,7 @@ namespace hopwave::steps {
 // One u64 each; hopwave/engines/cuda/search/state.py reads them in this order.
 enum Counter { FOUND, EDGES, CHECKED, AHEAD, AHEAD_EDGES, TAIL, GATHERED, TICKET, GREATEST, LEAST, COUNTERS };
 
-// Whether the level before found nothing: then this level, launched before those counters were read, has nothing to do.
-// `before` is null if the host knows that there is a frontier.
+// Whether the level before found nothing: then this one, launched ahead, has nothing to do. `before` may be null.
 __device__ inline bool ended(const u64 *before) { return before && !before[FOUND]; }
 
 // A thread's part of the first five counters.
@@ -35,8 +34,7 @@ __device__ inline void report(const Tally &mine, u64 *counters) {
   if (threadIdx.x < 5 && sums[threadIdx.x]) atomicAdd(&counters[FOUND + threadIdx.x], sums[threadIdx.x]);
 }
 
-// ---- The words of a plan's steps (hopwave/planning/plan.py) as template parameters. A word that is a C++ keyword gets
-// an underscore after it.
+// ---- The words of a plan's steps (hopwave/planning/plan.py); a C++ keyword gets an underscore after it.
 
 enum class Mapping { thread, warp, twc, merge, edge };  // warp: only in pulls
 enum class Output { queue, scan, dense, sort, reuse };

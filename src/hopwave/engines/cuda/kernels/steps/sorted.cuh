@@ -1,5 +1,4 @@
-// The column product of push-pull (Algorithm 3): scan, gather all neighbours, radix sort, segmented reduce,
-// mask.
+// The column product of push-pull (Algorithm 3): scan, gather all neighbours, radix sort, segmented reduce, mask.
 #pragma once
 #include "common/products.cuh"
 #include "common/threads.cuh"
@@ -78,8 +77,7 @@ __global__ void digit_totals(const u32 *keys, u64 count, int bits, int width, u6
     if (const u32 some = found[place][threadIdx.x]) atomicAdd(&totals[place * DIGITS + threadIdx.x], (u64)some);
 }
 
-// A word of `progress` is 4 · count + kind; it counts the keys of one digit value in the tile, or in the tile and all
-// before it.
+// A word of `progress` is 4 · count + kind: of the keys of one digit value in the tile, or up to it.
 enum Progress { NOTHING, OF_THE_TILE, UP_TO_THE_TILE };
 
 // Returns the number of keys with this thread's digit in all tiles before this one, which has `own` (decoupled
@@ -259,8 +257,7 @@ __global__ void reduce_sorted(const Offset *offsets, const int *keys, const int 
   reduce_keys(offsets, keys, sources, arcs, depth, visited, distance, parent, sigma, next, counters);
 }
 
-// The whole product of a small frontier in one block: a barrier between two steps instead of a launch. `sources` is
-// null unless `pairs`; there are at most SORT_TILE arcs.
+// The whole product of up to SORT_TILE arcs in one block: a barrier between two steps instead of a launch.
 template <class Offset, bool pairs>
 __global__ void push_tile(const Offset *offsets, const int *neighbours, const int *values, const int *queue, u64 lists,
                           u64 arcs, i64 *ends, int *keys, int *sources, int bits, int width, int depth, u32 *visited,

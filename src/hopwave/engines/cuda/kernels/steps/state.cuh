@@ -6,8 +6,7 @@
 
 namespace hopwave::steps {
 
-// Sets the sources: each at distance 0, its own parent, with one path, and in the first frontier. `sources` is null if
-// there is only one source.
+// Each at distance 0, its own parent, with one path. `sources` is null if there is only one.
 template <class Offset>
 __global__ void set_sources(const int *sources, int single, u64 count, int *distance, int *parent, double *sigma,
                             int *queue) {
@@ -38,8 +37,7 @@ __global__ void queue_to_bits(const int *queue, u64 length, u32 *bits) {
   for (u64 i = thread_number(); i < length; i += thread_count()) atomicOr(&bits[queue[i] / 32], 1u << (queue[i] % 32));
 }
 
-// From a bitmap to a queue by population count and scan, with one atomic operation per block (Hiragushi, sections 3.5
-// and 4.2).
+// By population count and scan, with one atomic operation per block (Hiragushi, sections 3.5 and 4.2).
 template <class Offset>
 __global__ void bits_to_queue(const u32 *bits, u64 words, int *queue, u64 *counters) {
   __shared__ u64 first;
@@ -93,8 +91,7 @@ __global__ void arc_rows(const Offset *offsets, int n, int *rows) {
 
 // ---- Path counts of a search whose levels Python launches (common/counts.cuh explains their encoding).
 
-// The greatest and the least scaled count of a level, as bits: positive floats compare like their bits. LEAST is stored
-// inverted, so that both start from 0.
+// As bits: positive floats compare like their bits. LEAST is stored inverted, so that both start from 0.
 template <class Offset>
 __global__ void level_extent(const int *distance, int n, int depth, const double *sigma, u64 *counters) {
   u64 greatest = 0, least = 0;
