@@ -147,7 +147,7 @@ def test_words_of_a_plan_are_enumerators(words: str) -> None:
     for word in words.split():
         record, _, name = word.partition(".")
         expected |= set(get_args(get_type_hints({"Push": Push, "Pull": Pull}[record])[name]))
-    text = (nvrtc.KERNELS / "steps/report.cuh").read_text()
+    text = (nvrtc.KERNELS / "steps/gather.cuh").read_text()
     found = re.search(rf"enum class {name.title()} \{{([^}}]*)\}}", text)
     assert found and {word.strip().removesuffix("_") for word in found[1].split(",")} == expected
 
@@ -350,11 +350,11 @@ COUNTERS = "FOUND EDGES CHECKED AHEAD AHEAD_EDGES TAIL GATHERED TICKET GREATEST 
 CONSTANTS = [  # header; its constants; the Python module; other names in Python
     ("common/threads.cuh", "WARP BLOCK", "launch", None),
     ("common/counts.cuh", "LARGEST SMALLEST", "search.by_level", None),
-    ("steps/report.cuh", COUNTERS, "search.by_level", None),
+    ("steps/gather.cuh", COUNTERS, "search.by_level", None),
     ("one_launch/state.cuh", "THREADS TRACE_COLUMNS", "search.workspace", "BLOCK TRACE_COLUMNS"),
     ("betweenness/weighted.cuh", "TOO_MANY CYCLE", "betweenness.weighted", None),
     ("shortest_paths/state.cuh", "THREADS TRACE_COLUMNS", "shortest_paths", None),
-    ("many/state.cuh", "SUMS COLUMNS ROWS PAIRS", "many", None),
+    ("many/search.cuh", "SUMS COLUMNS ROWS PAIRS", "many", None),
     ("linalg/products.cuh", "PIECE", "linalg.scratch", None),
     ("betweenness/sampled_paths.cuh", "PATH_THREADS", "betweenness.sampled_paths", "THREADS"),
     ("linalg/power.cuh", "POWER_THREADS POWER_BLOCKS TILE_KINDS", "linalg.power", "THREADS BLOCKS KINDS"),

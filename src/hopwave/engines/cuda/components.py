@@ -99,7 +99,7 @@ STRONG_KERNELS = (
     "count_open", "close_reached", "regroup", "find_lowest", "name_by_lowest",
     "trim", "reach", "spread_colours", "close_colours",
 )  # fmt: skip
-PIECE = 512  # ROW_PIECE in kernels/common/arcs.cuh
+PIECE = 512  # ROW_PIECE in kernels/common/rows.cuh
 PER_MULTIPROCESSOR = 2  # blocks of a cooperative launch: with more, barriers take longer
 ROUNDS = record(STRONG, "Rounds", "ptr lists", "u64 room", "ptr counts arrived")
 FORWARDS, BACKWARDS = np.uint32(1), np.uint32(2)

@@ -14,12 +14,12 @@ from hopwave.engines.host_memory import check_memory
 from hopwave.planning.many_sources import Swept
 
 HEADER = "many/search.cuh"
-SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8  # enum Keep in kernels/many/state.cuh
+SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8  # enum Keep in kernels/many/search.cuh
 KEEP = {"sums": SUMS, "columns": SUMS | COLUMNS, "rows": ROWS, "pairs": PAIRS}
 NO_LIMIT = np.iinfo(np.int32).max
 
 MANY = record(
-    "many/state.cuh", "Many<int>",
+    "many/search.cuh", "Many<int>",
     "ptr offsets neighbours in_offsets in_neighbours long_rows",
     "ptr state touched lists longs counts counters sources places reach",
     "ptr reached total farthest inverse histogram columns rows pairs",
@@ -27,7 +27,7 @@ MANY = record(
     "i64 long_count long_row long_room limit keep hops shift upwards room",
     "i64 vertex_bits depth_bits push_cost expected",
 )  # fmt: skip
-COUNTERS = record("many/state.cuh", "Counters", "u64 listed", offsets=[512], size=640)
+COUNTERS = record("many/search.cuh", "Counters", "u64 listed", offsets=[512], size=640)
 
 
 def sweep(loaded, job, labels, poll):

@@ -43,7 +43,7 @@ LABELS = "linalg/labels.cuh"
 together(
     LABELS, "list_long", "look_short", "count_labels", "best_labels", "look_long", "move", "spoil"
 )  # fmt: skip
-PIECE = 512  # ROW_PIECE in kernels/common/arcs.cuh
+PIECE = 512  # ROW_PIECE in kernels/common/rows.cuh
 NO_LABEL = -1
 COINS = "labels"  # of coins, as in linalg/algorithms/labels.py
 
@@ -195,7 +195,7 @@ def counted(part, each):
 
 # ---------------------------------------------------------------- Lanczos' steps
 
-LANCZOS = "linalg/lanczos.cuh"
+LANCZOS = "linalg/power.cuh"
 MOST_VECTORS = 20  # LANCZOS_MOST in the kernels: vectors of Q
 PASSES = 3
 STEPS_AHEAD = 4  # steps without a wait: those that were not needed cost less than waits

@@ -59,7 +59,7 @@ class Clear:
         self.array.data.memset_async(0, self.size)
 
 
-WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/report.cuh
+WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/gather.cuh
 
 
 def compute(search, step):
@@ -291,7 +291,7 @@ def pull_compacted(search, step):
     loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
     search.clear_counters()
     search.launch(
-        "steps/compacted.cuh", "pull_compacted", search.words, in_offsets=loaded.in_offsets,
+        "steps/pull.cuh", "pull_compacted", search.words, in_offsets=loaded.in_offsets,
         in_neighbours=loaded.in_neighbours, offsets=loaded.offsets, words=np.uint64(search.words), depth=search.level,
         visited=visited, closed=search.on_device.closed, next=found, distance=search.distance, parent=search.parents,
         counters=search.counters,

@@ -5,7 +5,6 @@
 // order.
 #pragma once
 #include "betweenness/brandes.cuh"
-#include "common/threads.cuh"
 
 namespace hopwave::betweenness {
 

@@ -12,7 +12,6 @@
 //   shifts   a level whose counts might pass 2^LARGEST is divided by 2^shift (common/counts.cuh)
 #pragma once
 #include "betweenness/brandes.cuh"
-#include "common/threads.cuh"
 
 namespace hopwave::betweenness {
 

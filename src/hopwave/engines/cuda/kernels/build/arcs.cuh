@@ -1,6 +1,6 @@
 // Sums over both directions of arcs, the part of a graph between some vertices, and Graph500's rules for a search.
 #pragma once
-#include "common/arcs.cuh"
+#include "common/rows.cuh"
 
 namespace hopwave::build {
 

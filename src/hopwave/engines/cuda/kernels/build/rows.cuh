@@ -3,7 +3,6 @@
 // in order, so that repeated arcs keep the order of their edges.
 #pragma once
 #include "common/rows.cuh"
-#include "common/threads.cuh"
 
 namespace hopwave::build {
 

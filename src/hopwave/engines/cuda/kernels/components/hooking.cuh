@@ -3,9 +3,7 @@
 //
 //   parent   one tree per component; parent[v] <= v, so a root is the lowest vertex of its tree
 #pragma once
-#include "common/arcs.cuh"
 #include "common/rows.cuh"
-#include "common/threads.cuh"
 
 namespace hopwave::components {
 

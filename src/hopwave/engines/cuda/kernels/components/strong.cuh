@@ -9,8 +9,7 @@
 // vertices with that colour become a group. Priorities are random in every round: with fixed ones, a chain of
 // components could take a round for each.
 #pragma once
-#include "common/arcs.cuh"
-#include "common/threads.cuh"
+#include "common/rows.cuh"
 
 namespace hopwave::components {
 

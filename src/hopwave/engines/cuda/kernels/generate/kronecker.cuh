@@ -3,7 +3,6 @@
 // them.
 #pragma once
 #include "common/rows.cuh"
-#include "common/threads.cuh"
 
 namespace hopwave::generate {
 

@@ -7,8 +7,7 @@
 // A score is frequency << 32 | tie; the tie is n for the vertex's own label, else the label's rank. Rows of up to 32
 // arcs are counted within a warp, longer ones in a hash table with two slots per arc.
 #pragma once
-#include "common/arcs.cuh"
-#include "common/threads.cuh"
+#include "common/rows.cuh"
 
 namespace hopwave::linalg {
 

@@ -6,8 +6,7 @@
 //   list       pieces of the rows of vertices that were removed, EMPTY where none is written yet
 //   Peeling    head: the next entry to take; tail: the next free one; pending: entries that were not worked off yet
 #pragma once
-#include "common/arcs.cuh"
-#include "common/threads.cuh"
+#include "common/rows.cuh"
 
 namespace hopwave::linalg {
 

@@ -4,7 +4,6 @@
 // sums do not, since each is over one vertex's own row.
 #pragma once
 #include "common/counts.cuh"
-#include "common/threads.cuh"
 #include "one_launch/state.cuh"
 
 namespace hopwave::one_launch {

@@ -1,6 +1,5 @@
 #pragma once
 #include "common/rows.cuh"
-#include "common/threads.cuh"
 
 namespace hopwave::one_launch {
 

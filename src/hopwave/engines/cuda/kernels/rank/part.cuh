@@ -3,8 +3,7 @@
 // (out), and heads with their tails (into), by slots; a warp works on half a 64-bit word of a bitmap.
 #pragma once
 #include "common/rows.cuh"
-#include "common/threads.cuh"
-#include "steps/compacted.cuh"
+#include "steps/pull.cuh"
 #include "steps/push.cuh"
 
 namespace hopwave::rank {
@@ -45,7 +44,7 @@ __global__ void contract(const Slot *targets, const Slot *sources, u64 arcs, u64
   }
 }
 
-// Figure 3, as steps/compacted.cuh, for one segment, which begins at slot `first`. A thread owns half a word of
+// Figure 3, as steps/pull.cuh, for one segment, which begins at slot `first`. A thread owns half a word of
 // `closed`. `front` is what a row looks for: the frontier, or all visited vertices.
 template <class Slot>
 __global__ void pull_compacted(const i64 *__restrict__ offsets, const Slot *__restrict__ tails, i64 first, u64 halves,

@@ -13,7 +13,7 @@
 // The first block takes small phases alone while the others wait. The order of relaxations does not change the result:
 // rounded sums are monotone in their terms, so the least distance of a vertex also gives the least to its neighbours.
 #pragma once
-#include "shortest_paths/relax.cuh"
+#include "shortest_paths/state.cuh"
 
 namespace hopwave::shortest_paths {
 

@@ -170,4 +170,293 @@ __global__ void to_whole(const T *lengths, u64 count, u32 *whole) {
   for (u64 i = thread_number(); i < count; i += thread_count()) whole[i] = (u32)lengths[i];
 }
 
+// ---- Relaxing arcs: a warp deals out the arcs of up to 32 entries to its lanes, and queues the heads that become
+// nearer: below the threshold in a near queue, others on the far pile.
+
+template <class Offset, class Length, class Bits>
+struct Relaxing {
+  using M = Measure<Length, Bits>;
+  using Value = typename M::Value;
+  using Queues = BlockQueues<Offset, Bits>;
+  using Pack = Packing<Bits>;
+
+  const Offset *offsets;
+  const int *neighbours;
+  const Length *lengths;
+  const Work<Bits> &work;
+  Queues &own;
+  Bits most;  // in this phase: greater distances are of no use, but for the goal's
+  Bits threshold;
+  u32 phase, pile;  // entries go to the near queue of the next phase, and onto this pile
+  u32 round;        // number of the block's round within the phase
+  bool local;       // whether near entries stay in the block
+  u32 vertices;
+  u64 arcs;
+
+  static constexpr i64 MOST_ARCS = 1 << 20;  // a longer row counts as this many when arcs are added up
+
+  // ---- queues. Whole warps call these; bit i of `who` is lane i.
+
+  __device__ __forceinline__ void near_at(u32 place, Bits d, int v) {
+    if (place < work.capacity) work.near[(phase + 1) % 2][place] = Pack::pack(d, v);
+    else work.counters->overflow[(phase + 1) % 3] = 1;
+  }
+  __device__ __forceinline__ void far_at(u32 place, Bits d, int v) {
+    if (place < work.capacity) work.far[pile % 2][place] = Pack::pack(d, v);
+    else work.counters->overflow[(phase + 1) % 3] = 1;
+  }
+
+  // If K is 1 and entries stay in the block, `begin` and `end` of the rows are known.
+  template <int K>
+  __device__ __forceinline__ void queue_near(const u32 (&who)[K], u32 count, const Bits (&d)[K], const int (&v)[K],
+                                             const Offset (&begin)[K], const Offset (&end)[K]) {
+    u32 *tail = &work.counters->near[(phase + 1) % 3], at = 0;
+    if (lane() == 0) {
+      if (local) at = atomicAdd(&own.near_count[(round + 1) % 3], count);
+      else at = atomicAdd(tail, count);
+    }
+    at = __shfl_sync(ALL_LANES, at, 0);
+    u32 row_arcs = 0;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+      const u32 place = at + __popc(who[k] & lanes_below());
+      if (who[k] >> lane() & 1) {
+        if (!local) near_at(place, d[k], v[k]);
+        else if (place >= Queues::NEAR) near_at(enqueue_at(tail), d[k], v[k]);
+        else {
+          const u32 half = (round + 1) % 2;
+          const Offset first = K == 1 ? begin[k] : __ldg(offsets + v[k]);
+          const Offset last = K == 1 ? end[k] : __ldg(offsets + v[k] + 1);
+          own.near_d[half][place] = d[k], own.near_v[half][place] = v[k], own.near_begin[half][place] = first;
+          const u32 degree = (u32)min((i64)(last - first), (i64)MOST_ARCS);
+          own.near_degree[half][place] = degree, row_arcs += degree;
+        }
+      }
+      at += __popc(who[k]);
+    }
+    if (local) {
+      row_arcs = warp_sum(row_arcs);
+      if (lane() == 0) atomicAdd(&own.near_arcs[(round + 1) % 3], row_arcs);
+    }
+  }
+
+  template <int K>
+  __device__ __forceinline__ void queue_far(const u32 (&who)[K], u32 count, const Bits (&d)[K], const int (&v)[K]) {
+    u32 *tail = &work.counters->far[pile % 3], at = 0;
+    if (lane() == 0) {
+      if (local) at = atomicAdd(&own.far_count, count);
+      else at = atomicAdd(tail, count);
+    }
+    at = __shfl_sync(ALL_LANES, at, 0);
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+      const u32 place = at + __popc(who[k] & lanes_below());
+      if (who[k] >> lane() & 1) {
+        if (!local) far_at(place, d[k], v[k]);
+        else if (place < Queues::FAR) own.far[place] = Pack::pack(d[k], v[k]);
+        else far_at(enqueue_at(tail), d[k], v[k]);
+      }
+      at += __popc(who[k]);
+    }
+  }
+
+  // Queues each lane's vertices as near or far; `wanted` says which of them to queue.
+  template <int K>
+  __device__ __forceinline__ void queue(const bool (&wanted)[K], const Bits (&d)[K], const int (&v)[K],
+                                        const Offset (&begin)[K], const Offset (&end)[K]) {
+    u32 near[K], far[K], near_count = 0, far_count = 0;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+      near[k] = __ballot_sync(ALL_LANES, wanted[k] && d[k] < threshold);
+      far[k] = __ballot_sync(ALL_LANES, wanted[k] && !(d[k] < threshold));
+      near_count += __popc(near[k]), far_count += __popc(far[k]);
+    }
+    if (near_count) queue_near<K>(near, near_count, d, v, begin, end);
+    if (far_count) queue_far<K>(far, far_count, d, v);
+  }
+
+  // ---- arcs
+
+  // A head below 0 stands for no arc. All loads of a kind are issued together. Bit i of `alive`: lane i's arcs count.
+  template <int K, class Alive>
+  __device__ __forceinline__ void relax(const i64 (&arc)[K], const Bits (&from)[K], const int (&owner)[K],
+                                        Alive alive) {
+    int v[K];
+    Value length[K];
+    Bits offer[K], before[K];
+    bool better[K];
+    Offset begin[K], end[K];
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+      v[k] = arc[k] < 0 ? -1 : __ldg(neighbours + arc[k]);
+      length[k] = arc[k] < 0 ? (Value)0 : M::load(lengths, arc[k]);
+    }
+    const u32 live = alive();
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+      // With few arcs latency matters: the atomic operation alone is one trip to memory instead of two.
+      before[k] = v[k] < 0 || !(live >> owner[k] & 1) ? 0 : K == 1 ? M::NONE : __ldcg(work.dist + v[k]);
+      offer[k] = M::plus(from[k], length[k]);
+      if (K == 1 && local && v[k] >= 0) begin[k] = __ldg(offsets + v[k]), end[k] = __ldg(offsets + v[k] + 1);
+    }
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+      better[k] = offer[k] < before[k] && (offer[k] <= most || v[k] == (int)work.goal);
+      if (better[k]) before[k] = atomicMin(work.dist + v[k], offer[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < K; k++) better[k] = better[k] && offer[k] < before[k];
+    queue<K>(better, offer, v, begin, end);
+  }
+
+  // Cuts a long row into chunks for the next phase, which all blocks share.
+  __device__ __forceinline__ void cut(u32 long_rows, int v, Bits d, i64 begin, i64 degree) {
+    for (; long_rows; long_rows &= long_rows - 1) {
+      const int lead = __ffs(long_rows) - 1;
+      const i64 first = __shfl_sync(ALL_LANES, begin, lead), all = __shfl_sync(ALL_LANES, degree, lead);
+      const Bits distance = __shfl_sync(ALL_LANES, d, lead);
+      const int row = __shfl_sync(ALL_LANES, v, lead);
+      const u32 pieces = (u32)((all + work.chunk - 1) / work.chunk);
+      u32 at = 0;
+      if (lane() == 0) at = atomicAdd(&work.counters->chunks[(phase + 1) % 3], pieces);
+      at = __shfl_sync(ALL_LANES, at, 0);
+      for (u32 i = lane(); i < pieces; i += WARP) {
+        const i64 skipped = i * work.chunk;
+        const Chunk piece{(u64)distance, first + skipped, row, (int)min(work.chunk, all - skipped)};
+        if (at + i < work.chunk_capacity) work.chunks[(phase + 1) % 2][at + i] = piece;
+        else work.counters->overflow[(phase + 1) % 3] = 1;
+      }
+      if (lane() == 0) atomicOr(&own.cut, 1u);
+    }
+  }
+
+  // Each lane brings consecutive arcs, which all lanes share evenly; none of an outdated entry (`now` is not d).
+  __device__ __forceinline__ void share(Bits d, Bits now, i64 begin, u32 length) {
+    u32 end = inclusive_scan(length), total = __shfl_sync(ALL_LANES, end, WARP - 1);
+    if (total <= WARP) {  // the arcs are read without waiting for `now`
+      deal<1>(0, total, end, begin - (end - length), d, [&] { return __ballot_sync(ALL_LANES, now == d); });
+      arcs += total;
+      return;
+    }
+    if (now != d) length = 0;
+    end = inclusive_scan(length), total = __shfl_sync(ALL_LANES, end, WARP - 1);
+    const i64 base = begin - (end - length);
+    arcs += total;
+    for (u32 i = 0; i < total; i += WARP * IN_FLIGHT) deal<IN_FLIGHT>(i, total, end, base, d, [] { return ALL_LANES; });
+  }
+
+  template <int K, class Alive>
+  __device__ __forceinline__ void deal(u32 first, u32 total, u32 end, i64 base, Bits d, Alive alive) {
+    i64 arc[K];
+    Bits from[K];
+    int owner[K];
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+      const u32 i = first + k * WARP + lane();
+      owner[k] = 0;
+#pragma unroll
+      for (int step = WARP / 2; step; step /= 2)
+        if (__shfl_sync(ALL_LANES, end, owner[k] + step - 1) <= i) owner[k] += step;
+      const i64 at = __shfl_sync(ALL_LANES, base, owner[k]) + i;
+      from[k] = __shfl_sync(ALL_LANES, d, owner[k]);
+      arc[k] = i < total ? at : -1;
+    }
+    relax<K>(arc, from, owner, alive);
+  }
+
+  // ---- a block's part in a phase
+
+  // A lane's work: some consecutive arcs of an entry, along which its distance d is passed on. `now` is the vertex's
+  // own distance, which may still be loading; `whole`: count the entry's vertex here.
+  struct Stretch {
+    Bits d, now;
+    i64 begin;
+    u32 length;
+    bool whole;
+  };
+
+  // Takes a chunk, in the first lane.
+  __device__ __forceinline__ Stretch chunk(u32 i) {
+    const Chunk *c = work.chunks[phase % 2] + i;
+    const int v = __ldcg(&c->v);
+    const i64 begin = __ldcg(&c->begin);
+    const Bits d = (Bits)__ldcg(&c->d);
+    const bool mine = lane() == 0;
+    return {d, d <= most ? __ldcg(work.dist + v) : d + 1, begin, mine ? (u32)__ldcg(&c->length) : 0,
+            mine && begin == (i64)__ldg(offsets + v)};
+  }
+
+  // Takes up to 32 entries of a list, or of the block's own (list is null), one per lane; cuts long rows.
+  __device__ __forceinline__ Stretch tile(const Entry<Bits> *list, u32 i, bool mine) {
+    int v = 0;
+    Bits d = 0, now = 1;
+    i64 begin = 0, degree = 0;
+    if (mine) {
+      if (list) {
+        const Entry<Bits> entry = list[i];
+        v = Pack::vertex(entry), d = Pack::distance(entry);
+        begin = (i64)__ldg(offsets + v), degree = (i64)__ldg(offsets + v + 1) - begin;
+      } else {
+        const u32 half = round % 2;
+        v = own.near_v[half][i], d = own.near_d[half][i];
+        begin = (i64)own.near_begin[half][i], degree = (i64)own.near_degree[half][i];
+      }
+      now = d <= most ? __ldcg(work.dist + v) : d + 1;  // if this is less than d, the vertex has another entry
+    }
+    if (__any_sync(ALL_LANES, degree >= work.chunk)) {
+      const u32 long_rows = __ballot_sync(ALL_LANES, degree >= work.chunk && now == d);
+      if (long_rows) cut(long_rows, v, d, begin, (i64)__ldg(offsets + v + 1) - begin);
+      if (degree >= work.chunk) degree = 0, now = d + 1;
+    }
+    return {d, now, begin, (u32)degree, mine};
+  }
+
+  // Deals out chunks to the warps of the whole team, and entries of a list to the warps of this block. All arcs are
+  // followed in one place, which keeps the kernel short.
+  __device__ __forceinline__ void pass_on(const Entry<Bits> *list, u32 begin, u32 end, u32 chunks, u32 blocks,
+                                          u32 rank) {
+    const u32 size = min(32u, max(1u, (end - begin + WARPS - 1) / WARPS));
+    u32 c = block_warp() * blocks + rank, i = begin + block_warp() * size;
+    while (c < chunks || i < end) {
+      Stretch mine;
+      if (c < chunks) mine = chunk(c), c += WARPS * blocks;
+      else mine = tile(list, i + lane(), lane() < size && i + lane() < end), i += WARPS * size;
+      share(mine.d, mine.now, mine.begin, mine.length);
+      vertices += __popc(__ballot_sync(ALL_LANES, mine.whole && mine.now == mine.d));
+    }
+  }
+
+  // Moves far entries from shared memory onto the pile. The whole block calls this.
+  __device__ __forceinline__ void flush_far() {
+    __syncthreads();
+    const u32 count = min(own.far_count, Queues::FAR);
+    __syncthreads();
+    if (!count) return;
+    if (threadIdx.x == 0) {
+      own.place = atomicAdd(&work.counters->far[pile % 3], count);
+      own.far_count = 0;
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < count; i += THREADS) {
+      const Entry<Bits> e = own.far[i];
+      far_at(own.place + i, Pack::distance(e), Pack::vertex(e));
+    }
+    __syncthreads();
+  }
+
+  // Moves the near entries that are in shared memory after this round to the near queue.
+  __device__ __forceinline__ void flush_near(u32 count) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      if (count) own.place = atomicAdd(&work.counters->near[(phase + 1) % 3], count);
+      for (int i = 0; i < 3; i++) own.near_count[i] = own.near_arcs[i] = 0;
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < count; i += THREADS) {
+      near_at(own.place + i, own.near_d[(round + 1) % 2][i], own.near_v[(round + 1) % 2][i]);
+    }
+    __syncthreads();
+  }
+};
+
 }  // namespace hopwave::shortest_paths

@@ -1,8 +1,7 @@
 // XBFS's bottom-up: a sorted queue of unvisited vertices by double scan (section 4.2), three ways to give rows to
 // threads (section 5.1), and the asynchronous look ahead (section 5.2, Algorithm 3).
 #pragma once
-#include "common/threads.cuh"
-#include "steps/report.cuh"
+#include "steps/gather.cuh"
 
 namespace hopwave::steps {
 

@@ -1,7 +1,6 @@
 // Pushes that claim vertices at once: XBFS's top-down (section 4.1), and hopwave's equal shares.
 #pragma once
 #include "steps/gather.cuh"
-#include "steps/report.cuh"
 
 namespace hopwave::steps {
 

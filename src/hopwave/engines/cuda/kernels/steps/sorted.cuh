@@ -1,9 +1,7 @@
 // The column product of push-pull (Algorithm 3): scan, gather all neighbours, radix sort, segmented reduce, mask.
 #pragma once
 #include "common/products.cuh"
-#include "common/threads.cuh"
 #include "steps/gather.cuh"
-#include "steps/report.cuh"
 
 namespace hopwave::steps {
 

@@ -1,8 +1,7 @@
 // How a search starts, and the forms of a frontier: queue, bitmap, status array.
 #pragma once
 #include "common/counts.cuh"
-#include "common/threads.cuh"
-#include "steps/report.cuh"
+#include "steps/gather.cuh"
 
 namespace hopwave::steps {
 
