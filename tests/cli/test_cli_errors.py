@@ -66,6 +66,7 @@ REJECTED = [  # exit code, words of the message, command
     (2, "--seed", "bench path3.mtx --seed -1"),
     (2, "use bfs, sssp, pr, cc, bc, tc or all", "gap path3.mtx --kernel both"),
     (2, "--uniform needs a generated graph", "gap path3.mtx --uniform"),
+    (2, "pass either a file, or --scale", "gap path3.mtx --scale 5"),
     (2, "'gunrock'", "paper gunrock"),
     (3, "no such file", "info missing.mtx"),
     (3, "is a folder", "info ."),

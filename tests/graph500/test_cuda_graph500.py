@@ -52,20 +52,6 @@ def test_edges_of_huge_graphs_are_those_of_the_cpu() -> None:
         np.testing.assert_array_equal(one.get(), other)
 
 
-def test_shortest_paths_are_those_of_the_cpu() -> None:
-    from hopwave.distributed.delta_stepping import NEVER, UNIT
-    from hopwave.graph500.on_cuda import OnCuda
-    from hopwave.graph500.on_host import OnCpu
-
-    there, here = OnCuda(10, 16, seed=4), OnCpu(10, 16, seed=4, threads=1)
-    kernel, matrix = there.shortest(4), here.shortest(4).matrix
-    for root in (0, int(np.argmax(here.graph.degrees)), 1023):
-        assert kernel.search(root).broken == ()
-        found = kernel.paths.distance.get()
-        right = hw.sssp(matrix, root, device="cpu").distances
-        np.testing.assert_array_equal(np.where(found == NEVER, np.inf, found / UNIT), right)
-
-
 @pytest.mark.parametrize(("scale", "edge_factor"), [(1, 3), (2, 40), (9, 2), (13, 16)])
 def test_searches_of_numbered_vertices_answer_by_id(scale: int, edge_factor: int) -> None:
     """From up to five vertices with an edge. No vertex without an edge may be reached."""

@@ -23,9 +23,9 @@ ODD = WORLD.size - 1  # the rank that disagrees
 GRID = hw.generate.grid(4, 5)
 
 
-def disagree(call: Callable[..., Any], name: str, value: Any, other: Any, **given: Any) -> None:
+def disagree(call: Callable[..., Any], given: dict[str, Any], name: str, value: Any, other: Any) -> None:
     """One rank passes another value for one argument; the message names that argument."""
-    given[name] = other if WORLD.rank == ODD else value
+    given = given | {name: other if WORLD.rank == ODD else value}
     refused(GraphError, rf"rank {ODD} gives other arguments than rank 0 to \w+: {name}=", call, **given)
 
 
@@ -34,42 +34,35 @@ def check_other_arguments() -> None:
         return
     parts, path = hd.spread(GRID), written("agreement.mtx", GRID)
     drawn = {"scale": 4, "edge_factor": 2, "seed": 1, "directed": False, "layout": "1d"}
-    ends = {"source": [0, 1], "target": [1, 2]}
+    ends, way = {"source": [0, 1], "target": [1, 2]}, ("directed", False, True)
     long = hw.generate.grid(40, 50)
     ones, changed = np.ones(long.m), np.ones(long.m)
     changed[long.m // 2] = 2.0  # in the middle, which a repr leaves out
     reversed_index = pd.Series(np.ones(long.n), index=np.arange(long.n)[::-1])
-    calls: dict[Any, tuple[dict[str, Any], dict[str, tuple[Any, Any]]]] = {
-        hd.from_edges: (ends, {"n": (5, 6), "directed": (False, True), "layout": ("1d", "2d"),
-                               "balance": (True, False)}),
-        hd.kronecker: (drawn, {"scale": (4, 5), "edge_factor": (2, 3), "seed": (1, 2), "directed": (False, True),
-                               "layout": ("1d", (1, WORLD.size))}),
-        hd.uniform: ({"n": 20}, {"n": (20, 21), "seed": (1, 2)}),
-        hd.read: ({"path": path}, {"directed": (False, True)}),
-        hd.bfs: ({"G": parts, "source": 0}, {"source": (0, 1), "depth_limit": (2, 3), "predecessors": (True, False),
-                                             "plan": ("auto", "merrill")}),
-    }  # fmt: skip
-    for call, (given, arguments) in calls.items():
-        for name, (value, other) in arguments.items():
-            disagree(call, name, value, other, **given)
-    disagree(hd.from_edges, "n", None, 6, **ends)
-    for G in (GRID, parts):
-        for name, value, other in (
-            ("k", 3, 4), ("seed", 1, 2), ("sources", [1, 2], [1, 3]), ("cutoff", 2, 3), ("normalized", True, False),
-            ("endpoints", False, True),
-        ):  # fmt: skip
-            disagree(
-                hd.betweenness_centrality, name, value, other, G=G, **{"seed": {"k": 3}, "k": {"seed": 1}}.get(name, {})
-            )
-    disagree(hd.betweenness_centrality, "split", "graph", "sources", G=parts)
-    for name, value, other in (
+    scored = [("k", 3, 4), ("seed", 1, 2), ("sources", [1, 2], [1, 3]), ("cutoff", 2, 3), ("normalized", True, False),
+              ("endpoints", False, True)]  # fmt: skip
+    columns = [
         ("weights", ones, changed),
         ("weights", pd.Series(ones), pd.Series(changed)),
         ("source_weights", pd.Series(np.ones(long.n)), reversed_index),
         ("source_weights", dict(enumerate(ones[: long.n])), dict(enumerate(2 * ones[: long.n]))),
         ("sources", np.array([0, 1], object), np.array([0, 2], object)),
-    ):
-        disagree(hd.betweenness_centrality, name, value, other, G=long)
+    ]
+    calls: list[tuple[Any, dict[str, Any], list[tuple[str, Any, Any]]]] = [
+        (hd.from_edges, ends, [("n", 5, 6), ("n", None, 6), way, ("layout", "1d", "2d"), ("balance", True, False)]),
+        (hd.kronecker, drawn, [("scale", 4, 5), ("edge_factor", 2, 3), ("seed", 1, 2), way,
+                               ("layout", "1d", (1, WORLD.size))]),
+        (hd.uniform, {"n": 20}, [("n", 20, 21), ("seed", 1, 2)]),
+        (hd.read, {"path": path}, [way]),
+        (hd.bfs, {"G": parts, "source": 0}, [("source", 0, 1), ("depth_limit", 2, 3), ("predecessors", True, False),
+                                             ("plan", "auto", "merrill")]),
+        (hd.betweenness_centrality, {"G": GRID}, scored),
+        (hd.betweenness_centrality, {"G": parts}, [*scored, ("split", "graph", "sources")]),
+        (hd.betweenness_centrality, {"G": long}, columns),
+    ]  # fmt: skip
+    for call, given, arguments in calls:
+        for name, value, other in arguments:
+            disagree(call, given, name, value, other)
     assert hd.bfs(parts, np.int64(0) if WORLD.rank == ODD else 0).reached == GRID.n
     assert hd.betweenness_centrality(GRID, k=3, seed=1).sources == 3
 
@@ -85,7 +78,7 @@ def check_sets_of_names() -> None:
     parts = hd.spread(G)
     assert hd.bfs(parts, names).reached == G.n
     if WORLD.size > 1:
-        disagree(hd.bfs, "source", names, odd, G=parts)
+        disagree(hd.bfs, {"G": parts}, "source", names, odd)
 
 
 def check_other_calls() -> None:

@@ -73,8 +73,6 @@ def check_sources_and_limits() -> None:
         for wrong in (340, -1, "a", []):
             refused(GraphError, "", hd.bfs, parts, wrong)
         refused(PlanError, "hiragushi-hybrid", hd.bfs, parts, 0, plan="xbfs")
-        if WORLD.size > 1:
-            refused(GraphError, "rank 1 gives other arguments than rank 0", hd.bfs, parts, int(WORLD.rank == 1))
 
 
 def check_wide_slots() -> None:

@@ -262,7 +262,6 @@ def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
 def _of_parts(
     G: DistributedGraph, precision: Precision, progress: bool | None, normalized: bool, endpoints: bool, cutoff: Any
 ) -> DistributedBetweennessResult:
-    """The scores of own vertices of a graph that stays in parts."""
     drawn, hops = draw_sources(G.n, precision.k, precision.seed), check_hops("cutoff", cutoff)
     chosen = drawn if precision.sources is None else np.array(source_ids(G, precision.sources), np.int64)
     count = G.n if chosen is None else len(chosen)

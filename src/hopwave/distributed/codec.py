@@ -43,7 +43,6 @@ def packed_size(shape: Shape, length: int) -> int:
 
 
 def value_bytes(shape: Shape) -> int:
-    """How many of a packet's bytes hold values."""
     return _round(shape[0] * shape[2])
 
 
@@ -53,7 +52,6 @@ def as_rows(values: Any) -> Any:
 
 
 def as_values(rows: Any, dtype: np.dtype[Any]) -> Any:
-    """The values in rows of bytes."""
     return module_of(rows).ascontiguousarray(rows).reshape(-1).view(dtype)
 
 
@@ -132,7 +130,6 @@ def to_bytes_of(values: Any, width: int) -> Any:
 
 
 def from_bytes(xp: Any, rows: Any) -> Any:
-    """The numbers in rows of bytes."""
     wide = xp.zeros((len(rows), 8), np.uint8)
     wide[:, : rows.shape[1]] = rows
     return wide.ravel().view(np.int64)
@@ -152,7 +149,6 @@ def bitmap(xp: Any, positions: Any, length: int) -> Any:
 
 
 def count_set(xp: Any, words: Any) -> int:
-    """How many bits of a bitmap are set."""
     if xp is np:
         return int(_compiled().count_places(words))
     return int(xp.unpackbits(words.view(np.uint8)).sum(dtype=np.int64)) if words.size else 0

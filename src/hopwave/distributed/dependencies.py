@@ -97,7 +97,6 @@ class Dependencies:
         return levels
 
     def _backward(self, levels: list[Any]) -> Any:
-        """Dependencies of own cells, from the last level to the first."""
         delta = np.zeros(self.cells)
         for depth in range(len(levels) - 1, 0, -1):
             level = levels[depth]
@@ -115,11 +114,7 @@ class Dependencies:
     def _send_along(
         self, rows: Any, near: Side, far: Side, own: Any, mantissas: Any, exponents: Any, met: Any
     ) -> tuple[Any, Any, Any]:
-        """Send the numbers of own cells along all arcs of their vertices, from the near side to the far side.
-
-        Returns the own cells that numbers were sent to, and the sums (mantissas, exponents). met: a bitmap of far
-        slots to leave out, or NO_BITMAP; the slots reached are added to it.
-        """
+        """Send own cells' numbers to the far side: own cells reached, and sums. met: far slots to leave out; grows."""
         if near.comm is not None:
             order = np.argsort(own)
             values = codec.as_rows(_values(mantissas[order], exponents[order]))
@@ -145,7 +140,6 @@ class Dependencies:
 
 
 def _of_cells(side: Side, width: int) -> Side:
-    """A side whose slots are cells."""
     group = side.group
     return Side(
         side.comm, Group(group.ranks, group.firsts * width, group.lengths * width, group.slots * width), side.index

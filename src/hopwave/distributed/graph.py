@@ -110,10 +110,7 @@ class DistributedGraph(Named):
         self.closed = xp.packbits(closed, bitorder="little").view(np.uint64)
 
     def _put_hubs_first(self) -> None:
-        """Put the neighbour of highest degree first in every row (Hiragushi, section 3.4).
-
-        Ranks send each other their vertices' degrees in one byte per vertex, on a logarithmic scale.
-        """
+        """Put the neighbour of highest degree first in every row (Hiragushi, section 3.4), by classes of one byte."""
         xp = self.part.xp
         if self.m:
             classes = xp.minimum(xp.log2(xp.maximum(self.degrees, 1)) * 8, 255).astype(np.uint8)
@@ -318,7 +315,6 @@ def _joined(xp: Any, pieces: list[Any], wide: bool) -> Any:
 
 
 def pack_arcs(xp: Any, row: Any, column: Any, wide: bool) -> Any:
-    """Arcs from their rows and columns."""
     row, column = row.astype(np.uint64), column.astype(np.uint64)
     return xp.stack([row, column], axis=1) if wide else row << HALF | column
 

@@ -276,7 +276,6 @@ def wait_for(request: Any, oversubscribed: bool) -> None:
 
 
 def _cores() -> set[int]:
-    """The cores that this process may use, by number."""
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
 
 

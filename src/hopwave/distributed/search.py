@@ -136,7 +136,6 @@ def bfs(
 
 
 def choose_plan(plan: str | Plan) -> tuple[Plan, str]:
-    """The plan of a search over ranks, and why it was chosen."""
     if plan == "auto":
         return CATALOGUE["hopwave"], "the default"
     chosen = named_plan(plan)

@@ -31,7 +31,6 @@ class Side:
 
     @property
     def first(self) -> int:
-        """The slot of our own first vertex."""
         return int(self.group.slots[self.index])
 
 

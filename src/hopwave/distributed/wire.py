@@ -100,7 +100,6 @@ class HostWire:
     # -------------------------------------------------------------- bytes; other wires override these
 
     def buffer(self, size: int) -> Any:
-        """An array of bytes that MPI can write to."""
         return np.empty(size, np.uint8)
 
     def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
@@ -184,7 +183,6 @@ class NcclWire(PinnedWire):
         self._communicators: dict[int, Any] = {}
 
     def communicator(self, comm: Any) -> Any:
-        """The NCCL communicator of the same ranks."""
         from cupy.cuda import nccl
 
         if comm.handle not in self._communicators:
@@ -230,7 +228,6 @@ def wire_for(joined: World, device: str) -> HostWire:
 
 
 def has_nccl() -> bool:
-    """Whether CuPy finds NCCL."""
     try:
         from cupy.cuda import nccl
     except ImportError:

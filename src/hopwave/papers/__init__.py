@@ -13,6 +13,5 @@ NAMES = ("turbobfs", "hiragushi", "turbobc", "xbfs", "pushpull")
 
 
 def paper(name: str) -> Paper:
-    """The paper of this name."""
     found: Paper = import_module(f"hopwave.papers.{name}").PAPER
     return found

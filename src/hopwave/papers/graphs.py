@@ -55,13 +55,11 @@ class Shelf:
         return case.made is not None or self._file(case) is not None
 
     def _file(self, case: Case) -> Path | None:
-        """The file of a graph in the folder HOPWAVE_DATA."""
         name, folder = case.name.rpartition("/")[2], os.environ.get("HOPWAVE_DATA")
         file = Path(folder or "") / f"{name}.mtx.gz"
         return file if name and folder and file.is_file() else None
 
     def get(self, case: Case) -> Found:
-        """The graph of a row."""
         key = f"{case.made or case.name or case.shown} {case.n} {case.m}"
         if key not in self.kept:
             found = self._made(case) if case.made else self._real(case) or self._stand_in(case)
@@ -117,7 +115,6 @@ def on_gpu_kronecker(scale: int, edges: int, directed: bool = False) -> Graph:
 
 
 def on_gpu_mycielskian(k: int, _: int = 0) -> Graph:
-    """The graph of generate.mycielskian, built on the GPU."""
     import cupy
 
     ends, n = cupy.array([[0], [1]], cupy.int32), 2
@@ -130,7 +127,6 @@ def on_gpu_mycielskian(k: int, _: int = 0) -> Graph:
 
 
 def on_gpu_rmat(scale: int, edges: int) -> Graph:
-    """GTgraph's R-MAT: a directed graph."""
     import cupy
 
     random, count = cupy.random.default_rng(1), edges << scale
@@ -144,7 +140,6 @@ def on_gpu_rmat(scale: int, edges: int) -> Graph:
 
 
 def on_gpu_random(scale: int, edges: int) -> Graph:
-    """GTgraph's random directed graph."""
     import cupy
 
     random = cupy.random.default_rng(1)
@@ -175,7 +170,6 @@ Made = tuple[Graph, str]
 
 
 def module(device: str) -> Any:
-    """The module whose arrays a device draws: NumPy or CuPy."""
     if device == "cpu":
         return np
     import cupy

@@ -133,7 +133,6 @@ def machine(lab: Lab) -> list[Row]:
 
 
 def averages(lab: Lab) -> list[Row]:
-    """The abstract's two numbers."""
     gains = {row["graph"]: row["gain"] for row in lab.measured("searches") if "gain" in row}
     best = max(gains, key=lambda name: gains[name], default="")
     remark = f"on {best}, inside the levels"

@@ -133,7 +133,6 @@ class Lab:
 
     @property
     def xp(self) -> Any:
-        """The module whose arrays the device computes with: NumPy or CuPy."""
         return module("cuda" if self.device == "cuda" else "cpu")
 
     def kron(self) -> tuple[Graph, str]:

@@ -186,7 +186,6 @@ def iterations(lab: Lab) -> list[Row]:
 
 
 def one_way() -> dict[str, Any]:
-    """Plans that only push, and only pull."""
     push, pull = hw.plan("pushpull-structure"), hw.plan("pushpull-exit").steps[1]
     return {"push": push, "pull": replace(push, name="pushpull-pull-only", steps=(pull,), rule=Always())}
 

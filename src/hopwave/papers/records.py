@@ -52,7 +52,6 @@ class Exhibit:
         return any(row.get(column) is not None for row in self.rows(found) if WHY not in row for column in ours)
 
     def rows(self, found: Mapping[str, list[Row]]) -> list[Row]:
-        """The rows of its study that it shows."""
         rows = found.get(self.study, [])
         return [row for row in rows if self.only is None or row.get(self.only[0]) == self.only[1]]
 

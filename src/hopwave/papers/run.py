@@ -48,7 +48,6 @@ nav ol { columns: 18rem; column-gap: 2.5rem; padding-left: 1.2rem }
 
 
 def html(outcome: Outcome) -> str:
-    """The whole page."""
     paper, counts, where = outcome.paper, outcome.summary(), outcome.where
     links = "".join(
         f'<li><a href="#e{at}">{escape(one.number)}</a> {escape(one.caption)}</li>'
@@ -77,7 +76,6 @@ gains, counts and shares.{quick}{cpu}</p>
 
 
 def section(place: int, one: Exhibit, rows: list[Row]) -> str:
-    """One table or figure."""
     note = f'<p class="soft">{escape(one.note)}</p>' if one.note else ""
     drawn = "".join(f"<figure>{figure(drawing, rows)}</figure>" for drawing in one.drawings)
     listed = f'<div class="wide">{table(one, rows)}</div>' if rows and one.listed else ""
@@ -93,7 +91,6 @@ def table(one: Exhibit, rows: list[Row]) -> str:
 
 
 def cell(value: Any) -> str:
-    """A value as text."""
     if value is None:
         return "–"
     if isinstance(value, float):
@@ -149,7 +146,6 @@ def measure(
 
 
 def machine(device: str, quick: bool) -> dict[str, Any]:
-    """Where and when this run was made."""
     model = next((one.model for one in hw.devices() if one.kind == device), device)
     effort = EFFORTS[device, quick]
     cores = next((one.cores for one in hw.devices() if one.kind == "cpu"), None)

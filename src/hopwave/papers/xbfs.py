@@ -105,7 +105,6 @@ def queue_ms(n: int, share: float) -> dict[str, float]:
 
 
 def best(call: Callable[[], Any], rounds: int = 5) -> float:
-    """Milliseconds by the GPU's clock."""
     import cupy
 
     call()
@@ -222,7 +221,6 @@ def total_ms(runs: Iterable[Levels], choice: int) -> float:
 
 
 def first_pull(levels: Levels) -> Any:
-    """The first bottom-up level; None if there is none."""
     return next((level for level in levels if level.direction == "pull"), None)
 
 
