@@ -89,11 +89,7 @@ HEADS = BLOCK_GROUPS + 1  # words before the groups' heads: the address of the b
 
 
 def head_bytes(m):
-    """Bytes of the heads of m arcs.
-
-    >>> head_bytes(64), head_bytes(BLOCK_ARCS + 1)
-    (24, 524312)
-    """
+    """Bytes of the heads of m arcs."""
     groups = max(1, -(-m // GROUP))
     return HEAD.itemsize * (groups + -(-groups // BLOCK_GROUPS))
 

@@ -83,9 +83,7 @@ def packed_bits(lengths: npt.NDArray[Any]) -> float:
 
 
 def in_fewer_bits(shape: Shape, ask: Ask, free: int, offsets: npt.NDArray[Any]) -> tuple[Shape, int | None] | None:
-    """How a graph whose plain rows do not fit is stored: its shape, and how many bytes of its rows fit on the GPU, or
-    None for all; None if not even its vertices fit.
-    """
+    """(shape, bytes of rows on the GPU or None for all) of a compressed graph; None if its vertices do not fit."""
     shape = replace(shape, packed=packed_bits(np.diff(offsets)))
     parts = footprint(shape, ask, free=free)
     besides = sum(parts.values()) - parts["compressed rows"]

@@ -22,11 +22,7 @@ STATE = "steps/state.cuh"
 
 
 class made_once(cached_property):
-    """A cached_property of an object with a lock: one thread makes the value, and the others wait for it.
-
-    Python's own has no lock since 3.12: the slower thread's arrays would replace those whose addresses the faster
-    thread's kernels already use.
-    """
+    """A cached_property with a lock, unlike Python's since 3.12: kernels may already use the first thread's arrays."""
 
     def __get__(self, instance, owner=None):
         if instance is None:

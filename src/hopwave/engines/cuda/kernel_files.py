@@ -1,9 +1,7 @@
 """Machine code of kernels on disk, so that only the first process on a machine waits for the compiler.
 
-Anyone who can write to the folder can run code on the GPU as the user who reads it. So only its owner has access, and a
-folder that belongs to someone else, or that others may write to, is neither read nor written.
-
-A file is one line of JSON (the symbol of every instance, and the SHA-256 of symbols and code) followed by the code.
+Only the owner has access: a folder of someone else, or to which others may write, is neither read nor written. A file
+is one line of JSON (the symbol of every instance, and the SHA-256 of symbols and code) followed by the code.
 
 A wheel may carry such files for many GPUs, of the kernels that ordinary calls use (ship.py). They are trusted as the
 Python files beside them are, and used if the driver is not older than the compiler that made them.
@@ -71,8 +69,7 @@ def _content(path: Path) -> tuple[bytes, dict[str, str]]:
 
 
 def read_shipped(key: tuple[str, ...], driver: int) -> tuple[bytes, dict[str, str]] | None:
-    """The code that the package carries under this key, for a driver of that CUDA version (13000); None if it has none
-    that can be used."""
+    """The code in the package under this key, for a driver of that CUDA version (13000); None if it cannot be used."""
     path = path_of(key, SHIPPED)
     if not path.is_file():
         return None

@@ -82,10 +82,9 @@ def must_pack(scale, edge_factor):
 class Rows:
     """A Graph500 graph on the GPU, with the fields that search/workspace.Workspace reads. It is undirected.
 
-    vertices: 2^scale, as in the edge list. n: rows; vertices without arcs share one row. by_degree: if False, one row
-    per vertex, in the order of ids, with neighbours in any order. compressed: whether rows are packed; None: if they do
-    not fit otherwise. memory_limit: bytes of packed rows on the GPU, by default what is free; the others are in host
-    memory, and read across the bus.
+    vertices: 2^scale. n: rows; vertices without arcs share one. by_degree: if False, rows in the order of ids.
+    compressed: whether rows are packed; None: if they do not fit otherwise. memory_limit: bytes of packed rows on the
+    GPU, by default what is free; the others are read across the bus.
     """
 
     graph = None

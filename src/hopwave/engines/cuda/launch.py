@@ -1,10 +1,8 @@
 """Kernels by name, and their launches.
 
-Kernels go through their items in strides of the grid, so no grid needs more blocks than the GPU holds at once.
-
-CuPy packs the arguments of every launch again; for records that takes longer than a search of a small graph. A
-PreparedLaunch packs its arguments once. A launch writes those that have changed, and passes the list to the driver.
-PackedLaunch writes all arguments every time, which still takes half as long as CuPy's packing.
+Kernels go through their items in strides of the grid, so no grid needs more blocks than the GPU holds at once. CuPy
+packs the arguments of every launch again, which for records takes longer than a search of a small graph: PreparedLaunch
+packs them once and writes those that have changed, PackedLaunch writes all.
 """
 
 from __future__ import annotations
@@ -16,10 +14,9 @@ from functools import cache, cached_property
 
 import cupy
 import numpy as np
-from cupy_backends.cuda.api import driver
+from cupy_backends.cuda.api import driver, runtime
 
 from hopwave.engines.cuda import nvrtc
-from hopwave.engines.cuda.context import find_gpu
 
 BLOCK = 256  # threads per block (kernels/common/threads.cuh), unless a kernel says otherwise
 WARP = 32
@@ -30,23 +27,21 @@ OFFSETS = {
 }  # fmt: skip
 
 
-def expression(header, name, *arguments):
-    """The C++ name of a kernel template's instance.
+def find_gpu():
+    """Make the GPU known to a new thread: unlike the runtime's calls, the driver's do not find it by themselves."""
+    if not driver.ctxGetCurrent():
+        runtime.setDevice(runtime.getDevice())
 
-    >>> expression("many/search.cuh", "search_many", "int", 16)
-    'hopwave::many::search_many<int, 16>'
-    """
+
+def expression(header, name, *arguments):
+    """The C++ name of a kernel template's instance."""
     listed = ", ".join(str(argument) for argument in arguments if argument != "")
     return f"{nvrtc.qualified(header, name)}<{listed}>"
 
 
 @cache
 def parameters(header, name):
-    """The names of a kernel's parameters, from its header.
-
-    >>> parameters("steps/state.cuh", "merge_bits")
-    ('visited', 'found', 'words')
-    """
+    """The names of a kernel's parameters, from its header."""
     text = (nvrtc.KERNELS / header).read_text(encoding="utf-8")
     (listed,) = re.findall(rf"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?{name}\(([^)]*)\)", text)
     return tuple(re.findall(r"(\w+)(?=,|$)", listed))

@@ -25,11 +25,7 @@ class CompilingFailed(RuntimeError):
 
 
 def qualified(header, name):
-    """The full C++ name of something that a header defines.
-
-    >>> qualified("steps/push.cuh", "push_shares"), qualified("common/counts.cuh", "Extended")
-    ('hopwave::steps::push_shares', 'hopwave::Extended')
-    """
+    """The full C++ name of something that a header defines: hopwave::steps::push_shares, hopwave::Extended."""
     folder = header.partition("/")[0]
     return f"hopwave::{name}" if folder == "common" else f"hopwave::{folder}::{name}"
 
@@ -205,7 +201,7 @@ def _driver():
     """CUDA's driver, after the GPU was made known to this thread."""
     from cupy_backends.cuda.api import driver
 
-    from hopwave.engines.cuda.context import find_gpu
+    from hopwave.engines.cuda.launch import find_gpu
 
     find_gpu()
     return driver

@@ -58,8 +58,7 @@ SWEEP = SweepPolicy()
 
 
 def one_block_each(n: int, m: int, depth: int, shared: int) -> bool:
-    """Whether each source gets a block of its own: many levels, short rows, and bitmaps of which shared memory holds
-    several."""
+    """Whether each source gets its own block: many levels, short rows, and bitmaps that fit into shared memory."""
     fits = SWEEP.each_blocks * (each_shared(n) + SHARED_OF_CUDA) <= shared
     return depth >= SWEEP.each_deep and m <= LOW_DEGREE * n and fits
 
@@ -85,8 +84,7 @@ def each_grid(n: int, sources: int, multiprocessors: int, threads: int, shared: 
 
 
 def words_for(sources: int, n: int, free: int) -> int:
-    """Words per vertex: many if the sources need them and three rows of them per vertex fit into the free bytes, else
-    few."""
+    """Words per vertex: many if the sources need them and three such rows per vertex fit into the free bytes."""
     few, many = SWEEP.words
     return many if sources > WORD * few and 24 * many * n < free * 3 // 4 else few
 
@@ -134,9 +132,7 @@ def path_split(degree: float) -> PathSplit:
     return PathSplit(subrounds=64 if degree <= LOW_DEGREE else 0)
 
 
-# A bucket's width in mean lengths is max(first / degree², second / degree), with the mean degree. On an H200, 60 to 250
-# mean lengths were best for roads (degree 2), 16 for grids (4), 1.6 and more for degree 10, 0.1 to 0.4 for Kronecker
-# graphs (degree 80).
+# A bucket's width in mean lengths is max(first / degree², second / degree), with the mean degree.
 PATH_WIDTHS = 256.0, 16.0
 
 
@@ -163,11 +159,9 @@ LONG_CHECKED_ROW = 1 << 15  # most arcs of a row that one warp checks (kernels/r
 CULLING_SHARE = 2048
 CULLING_BLOCKS = 2
 
-# Push-pull's column product. FEW_LISTS: most lists whose lengths one block sums; CuPy's prefix sum takes three
-# launches. Then the most arcs that one block gathers, sorts and reduces in one launch; for more arcs, many blocks in
-# four launches are faster.
-FEW_LISTS = 4096
-FEW_ARCS = 1024
+# Push-pull's column product:
+FEW_LISTS = 4096  # most lists whose lengths one block sums
+FEW_ARCS = 1024  # most arcs that one block gathers, sorts and reduces in one launch
 
 # One part of a build takes 16 bytes per arc while it is sorted, 44 with weights. With an eighth of the arcs per part,
 # that is less than the rows take; a part has a least number of arcs too (build.py).
@@ -189,12 +183,8 @@ class AlongWeightsPolicy:
     rounds: int = 8  # sources per block between two checks of the clock
     table_bytes: int = 1 << 31  # most bytes of distances on the GPU at a time
     piece_bytes: int = 1 << 29  # most bytes of a table that are copied while the next piece is searched
-    # Arcs from which one search of a graph of high degree fills a GPU. On an H200, searches of kron 18 (7.6 M arcs) one
-    # after another took 0.9 ms each, and 2.4 ms if many ran at the same time.
-    arcs_of_a_gpu: int = 1 << 20
-    # Searches of such a graph at the same time, each on a part of the GPU. 16 of kron 18 took 9.2 ms one after another,
-    # 5.6 two at a time, and 4.3 four at a time.
-    together: int = 4
+    arcs_of_a_gpu: int = 1 << 20  # arcs from which one search of a graph of high degree fills a GPU
+    together: int = 4  # searches of such a graph at the same time, each on a part of the GPU
 
 
 ALONG_WEIGHTS = AlongWeightsPolicy()
@@ -222,8 +212,7 @@ def one_by_one(n: int, m: int) -> bool:
 
 
 def table_fit(sources: int, blocks: int, state: int, row: int, budget: int) -> tuple[int, int]:
-    """How many searches of `state` bytes run at the same time, and from how many sources a piece of a table is, whose
-    rows have `row` bytes; two pieces are under way."""
+    """(searches of `state` bytes at the same time, sources per piece of a table with `row` bytes per source)."""
     searches = min(blocks, sources, budget // 2 // (state + row))
     room = min(ALONG_WEIGHTS.piece_bytes, budget // 2 - searches * state) // row
     return searches, max(1, min(sources, max(searches, min(ALONG_WEIGHTS.rounds * blocks, room))))
@@ -240,20 +229,15 @@ class PowerPolicy:
 
     short_row: int = 32  # entries up to which a row is short; only matrices with longer rows are sorted by length
     # From this many vertices on, short rows are numbered by their distance from one vertex, if less than `near_share`
-    # of the entries lie within `near` of their row, and the graph is `deep`. Blocks then read meshes in random order
-    # from their L1 cache. This takes a search and a copy, a few ms, once per matrix.
+    # of the entries lie within `near` of their row, and the graph is `deep`: blocks then read from their L1 cache.
     order_vertices: int = 1 << 18
     near: int = 8192  # numbers: a quarter of an H200's L1 cache
     near_share: float = 0.5
     deep: int = 64  # levels
-    # Entries that one warp adds up in one round of a small graph. In a large graph, a row is cut if it has more than an
-    # equal share of all entries per warp; with a quarter of that, kron 18 took 14% longer on an H200.
-    least_cut: int = 1024
+    least_cut: int = 1024  # entries that one warp adds up in one round of a small graph; of a large one, an equal share
     hot: int = 24576  # numbers of the longest rows that a block keeps in shared memory: what fits on a Hopper
     hot_arcs: int = 1 << 16  # arcs per block from which `hot` pays
-    # Sum of changes from which products of such matrices read x in float32, for twice as many hot rows: rounding it
-    # changes the sum of a round by 2⁻²⁵, a thirtieth of this. All sums stay in float64.
-    narrow_change: float = 1e-6
+    narrow_change: float = 1e-6  # sum of changes from which such products read x in float32; sums stay in float64
 
 
 POWER = PowerPolicy()
@@ -272,8 +256,6 @@ class PathsPolicy:
 
 PATHS = PathsPolicy()
 
-
-# ---------------------------------------------------------------- the arrays of searches
 
 # ---------------------------------------------------------------- searches in one launch (search/workspace.py)
 

@@ -27,10 +27,7 @@ def long_rows(offsets):
 
 
 def check(offsets, tails, levels, tail_levels, parents, linked, longs, slot=None):
-    """Check Graph500's rules about arcs, like the CPU's check_rows: (count, row, tail) for each of three rules.
-
-    offsets: of as many rows as `levels` has. longs: long_rows(offsets). slot: PACKED if the tails are packed.
-    """
+    """Graph500's rules about arcs, like the CPU's check_rows: (count, row, tail) for each of three rules."""
     wrong = cupy.zeros((3, 3), np.uint64)
     shape, rows, count = f"{slot or SLOTS[tails.dtype]}, {LEVELS[levels.dtype]}", len(levels), len(longs)
     answers = (levels, tail_levels, parents, linked, wrong)

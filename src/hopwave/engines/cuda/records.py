@@ -55,10 +55,7 @@ def _field(kind, name):
 
 
 class Record(np.ndarray):
-    """A record as CuPy passes it to a kernel: it asks for this property, and takes the address.
-
-    NumPy's own describes every field in Python code, and drops whatever is raised there: a Ctrl-C would be lost.
-    """
+    """A record as a kernel argument. NumPy's own description of its fields would lose a Ctrl-C."""
 
     @property
     def __array_interface__(self):

@@ -75,8 +75,7 @@ WORK = record(
 
 @dataclass
 class PreparedPaths:
-    """Kept with a matrix on the GPU: its arcs under False, its transpose's under True; buffers by stream; streams with
-    buffers of searches that run at the same time."""
+    """Kept with a matrix on the GPU: its arcs and its transpose's, and buffers by stream."""
 
     arcs: dict[bool, Arcs] = field(default_factory=dict)
     buffers: dict[tuple[bool, int], Buffers] = field(default_factory=dict)
@@ -159,8 +158,7 @@ def buffers_of(A, arcs):
 
 
 def searches_beside(A, count):
-    """(stream, buffers) for searches that run at the same time, each on a part of the GPU: `count`, or as many as there
-    is memory for. They begin when the current stream is where it is now."""
+    """(stream, buffers) for up to `count` searches at the same time, as memory allows; they wait for this stream."""
     arcs, kept = arcs_of(A), A._prepared.record(PreparedPaths).beside
     made = kept.setdefault(A._turned, [])
     try:

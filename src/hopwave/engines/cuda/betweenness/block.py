@@ -1,5 +1,4 @@
-"""Betweenness, one block per source (kernels/betweenness/block.cuh): for small or deep graphs, and counts that
-overflow."""
+"""Betweenness, one block per source (kernels/betweenness/block.cuh): for small or deep graphs, and for overflow."""
 
 from dataclasses import replace
 

@@ -105,10 +105,7 @@ class CoreRun(core_run.CoreRun):
 
 
 def units_of(demand, label):
-    """Units per 1 of three kinds of sums: of the demand of pairs, of targets alone, of sources alone.
-
-    They are powers of 2, so large that no sum has 2^60 units.
-    """
+    """Powers of 2: units per 1 of the demand of pairs, targets and sources, so that no sum has 2^60 units."""
     most = [np.bincount(label, column).max(initial=0.0) for column in demand.T]
     most = np.array([most[0] * most[1], most[1], most[0]])
     with np.errstate(divide="ignore", over="ignore"):

@@ -1,14 +1,12 @@
 """How a GPU computes betweenness: which regime for which graph, how many sources at a time, in how much memory.
 
-    n, m     vertices and arcs              k       sources
-    depth    levels of a search from the vertex of highest degree (search/distances.probed_depth)
-    budget   bytes that a run may take
+n, m     vertices and arcs              k       sources
+depth    levels of a search from the vertex of highest degree (search/distances.probed_depth)
+budget   bytes that a run may take
 
-    block    one block per source, or a team of blocks if sources are few (block.py)
-    batch    up to 64 sources per batch, which share every read of the graph (batch.py)
-    wide     the whole GPU works on one source, in one launch (wide.py)
-
-These choices change a score by rounding at most. These functions alone make them, before the run.
+block    one block per source, or a team of blocks if sources are few (block.py)
+batch    up to 64 sources per batch, which share every read of the graph (batch.py)
+wide     the whole GPU works on one source, in one launch (wide.py)
 """
 
 from __future__ import annotations

@@ -127,29 +127,18 @@ class PathSampling:
 
 
 def scratch(size):
-    """`size` bytes allocated by CUDA itself, and returned to it when the run ends.
-
-    CuPy's pool would keep them and put the next small array into them, so that no later run could have the whole again.
-    """
+    """`size` bytes from CUDA itself: CuPy's pool would keep them and put small arrays into them."""
     if size > cupy.cuda.runtime.memGetInfo()[0]:
         cupy.get_default_memory_pool().free_all_blocks()
     return cupy.ndarray(size, np.uint8, cupy.cuda.MemoryPointer(cupy.cuda.Memory(size), 0))
 
 
 def degree_bits(degrees):
-    """log2 of the greatest degree, rounded up as in the CPU engine.
-
-    >>> degree_bits(np.array([3, 1])), degree_bits(np.array([4])), degree_bits(np.zeros(0, int))
-    (2, 3, 1)
-    """
+    """log2 of the greatest degree, rounded up as in the CPU engine."""
     return int(np.ceil(np.log2(max(2, int(degrees.max(initial=0)) + 1))))
 
 
 def stretches(pairs):
-    """Ascending numbers as ranges [begin, end) without gaps.
-
-    >>> stretches(np.array([3, 4, 5, 9]))
-    [(3, 6), (9, 10)]
-    """
+    """Ascending numbers as ranges [begin, end) without gaps."""
     breaks = np.flatnonzero(np.diff(pairs) > 1) + 1
     return [(int(pairs[a]), int(pairs[b - 1]) + 1) for a, b in pairwise([0, *breaks.tolist(), len(pairs)])]

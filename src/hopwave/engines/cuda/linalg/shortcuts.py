@@ -158,10 +158,7 @@ def count_triangles(part):
 
 
 def counted(part, each):
-    """How many triangles a symmetric pattern has; with `each`, how many every vertex is in, int64 on the GPU.
-
-    None if the table of some vertex does not fit into shared memory.
-    """
+    """Triangles of a symmetric pattern, with `each` of every vertex; None if a vertex's table exceeds shared memory."""
     offsets, neighbours, _ = part
     n, launch = len(offsets) - 1, kernels(offset_type(offsets))
     found, total = cupy.zeros(n if each else 0, np.int64), cupy.zeros(1, np.uint64)

@@ -124,11 +124,7 @@ def truth(value):
 
 
 def literal(value):
-    """A Python number in C++.
-
-    >>> literal(True), literal(-3), literal(0.5)
-    ('true', '(-3LL)', '0x1.0000000000000p-1')
-    """
+    """A Python number in C++."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):

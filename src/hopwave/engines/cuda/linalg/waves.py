@@ -75,10 +75,7 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
 
 
 def beginning(x, dtype, carries):
-    """A function from the type of values to x as kernel arguments.
-
-    These are (places, values, one place, one value, count); places and values are null if x has one entry.
-    """
+    """A function from the type of values to x as arguments: places, values, one place, one value, count."""
     count = np.int32(x.nnz)
     if count == 1 and x.device == "cpu":  # the usual case: nothing is uploaded
         (only,), (value,) = x.listed()

@@ -1,11 +1,8 @@
 """Levels launched before the host has read the counters of earlier levels, for plans whose levels do not need them.
 
 A plan with one step and no queue (TurboBFS's, all but tdbu) computes every level with the same kernels over the same
-arrays; two bitmaps swap places after each. So the host launches a batch of levels, reads the counters of all of them at
-once, and launches twice as many. A level after the last one ends at once: its kernels read the counters of the level
-before. From the fifth level on, the launches of two levels are recorded and repeated with another depth and other
-counters: on a road network the host would take longer to prepare each of a thousand levels than the GPU takes to
-compute it.
+arrays. The host launches a batch of levels, reads all their counters at once, and launches twice as many; a level after
+the last ends at once. From the fifth level on, the launches of two levels are recorded and repeated.
 """
 
 from __future__ import annotations
@@ -101,11 +98,7 @@ class Recorded:
 
 
 def _prepared(search, launch):
-    """Return a function that makes the launch with other values of its markers.
-
-    Raises TypeError if the launch has a number that is neither marked nor a size of the graph: it may belong to this
-    level alone, and later levels would repeat it.
-    """
+    """A function that repeats the launch with other markers; TypeError if it has a number that is not marked."""
     markers = {name: value for name, value in launch.arguments.items() if isinstance(value, Changing)}
     for name, value in launch.arguments.items():
         if (

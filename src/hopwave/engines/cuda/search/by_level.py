@@ -86,11 +86,7 @@ class LevelScaling:
         return (LARGEST - self.bound) // self.bits
 
     def rescale(self, launch, n, level, counts, cleared_counters):
-        """Scale the last level down if the next might overflow. Returns False if the level spans more than float64.
-
-        level: distances, n and the level's depth, as kernel arguments. counts: σ̂ and the arrays that are scaled with
-        it. cleared_counters(): returns an array of counters, all 0; called only if the counts must be measured.
-        """
+        """Scale the last level down if the next might overflow; False if the level spans more than float64."""
         if self.safe_levels() >= 1:
             return True
         counters = cleared_counters()

@@ -184,11 +184,7 @@ def probed_depth(loaded):
 
 
 def depth_on_host(rows, source):
-    """The greatest number of hops from a vertex along these rows, by SciPy.
-
-    >>> depth_on_host(hw.generate.path(5), 1)
-    3
-    """
+    """The greatest number of hops from a vertex along these rows, by SciPy."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 

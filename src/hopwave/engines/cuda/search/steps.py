@@ -438,20 +438,13 @@ DIGITS = 1 << DIGIT
 
 
 def digits(n):
-    """Bits of the ids below n, and bits per digit: as few digits as possible, of about equal size.
-
-    >>> digits(1 << 21), digits(1)
-    ((21, 7), (1, 1))
-    """
+    """Bits of the ids below n, and bits per digit: as few digits as possible, of about equal size."""
     bits = max(1, (n - 1).bit_length())
     return bits, -(-bits // -(-bits // DIGIT))
 
 
 def radix_sort(search, count, keys, values=None):
-    """Sort the first `count` keys of the search's buffer `keys`, and their values. Equal keys keep their order.
-
-    Returns both arrays. They may be in other buffers than before; the buffers' names then belong to the sorted arrays.
-    """
+    """Sort `count` keys of the buffer `keys`, and their values, stably. Returns both; buffers keep their names."""
     bits, width = digits(search.n)
     arrays, pairs, size = search.work.arrays, truth(values is not None), np.uint64(count)
     names = [keys] if values is None else [keys, values]

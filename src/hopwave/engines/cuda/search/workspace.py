@@ -206,10 +206,7 @@ class Workspace:
         return found
 
     def launch(self, distance, parent, sources, question, plan, trace=None):
-        """Put one search into the current stream. sources: a tuple of ids, or ids as a CuPy int32 array.
-
-        Does not wait; the Ending that it returns waits when it is read.
-        """
+        """Put one search into the current stream; sources: a tuple of ids, or a CuPy int32 array. The Ending waits."""
         prepared = self.prepared(parent is not None, plan)
         limit = NO_LIMIT if question.depth_limit is None else min(question.depth_limit, NO_LIMIT)
         only, ids = 0, None
@@ -242,9 +239,7 @@ class Workspace:
 
 
 class NumberedWorkspace(Workspace):
-    """Searches of a graph whose vertices are numbered by degree (numbering.py): sources and answers are ids, while rows
-    and neighbours are numbers. loaded: has `numbering`.
-    """
+    """Searches of a graph numbered by degree: sources and answers are ids, rows and neighbours are numbers."""
 
     def __init__(self, loaded, split=None):
         super().__init__(loaded, split)
