@@ -14,9 +14,10 @@ from functools import cache, cached_property
 
 import cupy
 import numpy as np
-from cupy_backends.cuda.api import driver, runtime
+from cupy_backends.cuda.api import driver
 
 from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.context import find_gpu
 
 BLOCK = 256  # threads per block (kernels/common/threads.cuh), unless a kernel says otherwise
 WARP = 32
@@ -25,12 +26,6 @@ TILE = 4096  # items per tile of a prefix sum (kernels/common/threads.cuh)
 OFFSETS = {
     np.dtype(np.int32): "int", np.dtype(np.int64): "long long", np.dtype(np.uint64): "unsigned long long",
 }  # fmt: skip
-
-
-def find_gpu():
-    """Make the GPU known to a new thread: unlike the runtime's calls, the driver's do not find it by themselves."""
-    if not driver.ctxGetCurrent():
-        runtime.setDevice(runtime.getDevice())
 
 
 def expression(header, name, *arguments):

@@ -201,7 +201,7 @@ def _driver():
     """CUDA's driver, after the GPU was made known to this thread."""
     from cupy_backends.cuda.api import driver
 
-    from hopwave.engines.cuda.launch import find_gpu
+    from hopwave.engines.cuda.context import find_gpu
 
     find_gpu()
     return driver
