@@ -54,9 +54,7 @@ class Site:
     """What the server has, how it misbehaves, and the Range header of every request."""
 
     files: dict[str, bytes] = field(default_factory=dict)
-    tag: str | None = '"first"'
     cuts: list[int] = field(default_factory=list)  # bytes after which each of the next responses breaks off
-    ranges: bool = True
     asked: list[str | None] = field(default_factory=list)
     url: str = ""
 
@@ -70,13 +68,12 @@ def handler(site: Site) -> type[BaseHTTPRequestHandler]:
             if data is None:
                 self.send_error(404)
                 return
-            first = int(re.findall(r"\d+", wanted)[0]) if wanted and site.ranges else 0
+            first = int(re.findall(r"\d+", wanted)[0]) if wanted else 0
             self.send_response(206 if first else 200)
             self.send_header("Content-Length", str(len(data) - first))
             if first:
                 self.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
-            if site.tag:
-                self.send_header("ETag", site.tag)
+            self.send_header("ETag", '"first"')
             self.end_headers()
             self.wfile.write(data[first:][: site.cuts.pop(0) if site.cuts else None])
 
@@ -175,46 +172,30 @@ def test_a_paper_takes_a_graph_that_can_be_had_and_a_stand_in_for_one_that_canno
 # ---------------------------------------------------------------- downloads
 
 
-def test_a_graph_is_downloaded_once(site: Site, tmp_path: Path) -> None:
-    assert datasets.fetch(NAME).m == 6000
+def test_a_graph_is_downloaded_once_into_a_private_cache(site: Site, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:  # each thread opens the lock itself, as processes do
+        assert {G.m for G in pool.map(lambda _: datasets.fetch(NAME, progress=False), range(4))} == {6000}
     assert files(tmp_path) == {"tiny.mtx", "tiny.sha256"}
-    (tmp_path / "cache" / "Newman").chmod(0o500)  # a shared cache may be read-only
+    cache = tmp_path / "cache" / "Newman"
+    assert stat.S_IMODE(cache.parent.stat().st_mode) == stat.S_IMODE(cache.stat().st_mode) == 0o700
+    cache.chmod(0o500)  # a shared cache may be read-only
     assert datasets.fetch(NAME, url="http://127.0.0.1:9").m == 6000 and site.asked == [None]
-    (tmp_path / "cache" / "Newman").chmod(0o700)
-
-
-def test_the_cache_is_private_and_its_checksums_are_checked(site: Site, tmp_path: Path) -> None:
+    cache.chmod(0o700)
     file = datasets.download(NAME)
-    assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     lines = dict(line.split()[::-1] for line in file.with_suffix(".sha256").read_text().splitlines())
     assert lines == {"tiny.mtx": fetching.digest(file), "tiny.tar.gz": lines["tiny.tar.gz"]}
-    file.write_bytes(MTX[:-10])
+    file.write_bytes(MTX[:-10])  # no longer the file of the checksum
     assert datasets.download(NAME).read_bytes() == MTX and len(site.asked) == 2
 
 
-def test_a_cut_connection_is_continued_in_the_same_call(site: Site) -> None:
-    site.cuts = [1000, 500]
-    assert datasets.fetch(NAME).m == 6000
-    assert site.asked == [None, "bytes=1000-", "bytes=1500-"]
-
-
-def test_a_later_call_continues(site: Site, tmp_path: Path) -> None:
+def test_a_cut_connection_is_continued_in_the_same_call_or_in_the_next(site: Site, tmp_path: Path) -> None:
     site.cuts = [100] * (1 + fetching.RETRIES)
     with pytest.raises(hw.DownloadError, match=r"cut 4 times, with 400 bytes of .* here; call again to continue"):
         datasets.fetch(NAME)
     assert files(tmp_path) == {"tiny.tar.gz.part", "tiny.tar.gz.part.json"}
-    assert datasets.fetch(NAME).m == 6000 and site.asked[-1] == "bytes=400-"
-
-
-@pytest.mark.parametrize(
-    ("change", "requests"), [({"tag": None}, [None, None]), ({"ranges": False}, [None, "bytes=100-"])]
-)
-def test_without_a_mark_of_the_version_or_ranges_the_download_starts_again(
-    site: Site, change: dict[str, Any], requests: list[Any]
-) -> None:
-    site.cuts = [100]
-    vars(site).update(change)
-    assert datasets.fetch(NAME).m == 6000 and site.asked == requests
+    site.cuts = [1000]
+    assert datasets.fetch(NAME).m == 6000
+    assert site.asked == [None, *(f"bytes={have}-" for have in (100, 200, 300, 400, 1400))]
 
 
 def test_a_graph_that_the_server_lacks(site: Site, tmp_path: Path) -> None:
@@ -229,12 +210,6 @@ def test_a_graph_that_the_server_lacks(site: Site, tmp_path: Path) -> None:
         datasets.fetch(NAME, url="http://127.0.0.1:9")
 
 
-def test_processes_that_want_the_same_graph_download_it_once(site: Site) -> None:
-    with ThreadPoolExecutor(4) as pool:  # each thread opens the lock itself, as processes do
-        assert {G.m for G in pool.map(lambda _: datasets.fetch(NAME, progress=False), range(4))} == {6000}
-    assert site.asked == [None]
-
-
 # ---------------------------------------------------------------- archives
 
 GOOD = archive()
@@ -243,15 +218,12 @@ GOOD = archive()
 @pytest.mark.parametrize(
     ("packed", "said"),
     [
-        (GOOD[: len(GOOD) // 2], "damaged"),
         (GOOD[:3000] + bytes(40) + GOOD[3040:], "damaged"),
         (GOOD[:-8] + bytes(8), "damaged"),  # the checksum at the end
         (b"<html>maintenance</html>", "damaged"),
         (archive("tiny/other.mtx"), "is not in this archive"),
         (archive("../tiny.mtx"), "is not in this archive"),
-        (archive("/tiny/tiny.mtx"), "is not in this archive"),
         (archive(type=tarfile.SYMTYPE, linkname="/etc/passwd", size=0, content=b""), "is a link or a device"),
-        (archive(type=tarfile.LNKTYPE, linkname="../../x", size=0, content=b""), "is a link or a device"),
     ],
 )
 def test_a_bad_archive_leaves_nothing_behind(site: Site, tmp_path: Path, packed: bytes, said: str) -> None:

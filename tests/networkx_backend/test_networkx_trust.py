@@ -73,22 +73,15 @@ def test_pagerank_of_parallel_edges(kind: Any) -> None:
     assert hw.pagerank(G, tol=1e-12).scores.tolist() == pytest.approx(list(nx.pagerank(G, tol=1e-12).values()))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("order", ["shuffled", "ascending", "names"])
-def test_samples_are_those_of_networkx_in_any_order_of_nodes(order: str, seed: int) -> None:
+@pytest.mark.parametrize("names", [[*range(11, 30), *range(11)], [f"v{v}" for v in range(30)]])
+def test_samples_are_those_of_networkx_in_any_order_of_nodes(names: list[Any]) -> None:
     """NetworkX draws from its nodes in their order, which need not be 0 … n − 1."""
-    plain = nx.gnp_random_graph(30, 0.15, seed=4)
-    nodes = [*range(11, 30), *range(11)] if order == "shuffled" else list(range(30))
-    G = nx.Graph()
-    G.add_nodes_from(nodes)
-    G.add_edges_from(plain.edges)
-    if order == "names":
-        G = nx.relabel_nodes(G, {v: f"v{v}" for v in G})
+    G = nx.relabel_nodes(nx.gnp_random_graph(30, 0.15, seed=4), dict(enumerate(names)))
     for k in (5, 29, 30):
-        right = nx.betweenness_centrality(G, k=k, seed=seed)
-        assert hw.betweenness_centrality(G, k=k, seed=seed, device="cpu").to_dict() == pytest.approx(right), k
-        edges = nx.edge_betweenness_centrality(G, k=k, seed=seed)
-        found = hw.edge_betweenness_centrality(G, k=k, seed=seed, device="cpu").to_dict()
+        right = nx.betweenness_centrality(G, k=k, seed=1)
+        assert hw.betweenness_centrality(G, k=k, seed=1, device="cpu").to_dict() == pytest.approx(right), k
+        edges = nx.edge_betweenness_centrality(G, k=k, seed=1)
+        found = hw.edge_betweenness_centrality(G, k=k, seed=1, device="cpu").to_dict()
         assert {frozenset(edge): score for edge, score in found.items()} == pytest.approx(
             {frozenset(edge): score for edge, score in edges.items()}
         )

@@ -1,19 +1,20 @@
-"""Calls along an edge attribute: types of numbers, conversions, and what hopwave leaves to NetworkX."""
+"""Edge attributes and ranks: NetworkX's values and exceptions, conversions, and what hopwave leaves to NetworkX."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
+import served
 
 from hopwave.networkx_backend import backend
 from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
-from hopwave.networkx_backend.dispatch import Threshold
+from hopwave.networkx_backend.dispatch import SINCE_3_7, Threshold
 
 pytestmark = pytest.mark.usefixtures("quiet")
 
@@ -32,60 +33,14 @@ def test_paths_that_may_not_be_counted_are_left_to_networkx(
     assert found == nx.betweenness_centrality(G, weight="km", backend="networkx")
 
 
-def test_whole_lengths_give_whole_distances() -> None:
-    G = nx.Graph([(0, 1, {"km": 3}), (1, 2, {"km": 4})])
-    for find, given in (
-        (nx.diameter, {}),
-        (nx.radius, {}),
-        (nx.eccentricity, {"v": 0}),
-        (nx.dijkstra_path_length, {"source": 0, "target": 2}),
-    ):
-        assert type(find(G, **given, weight="km", backend="hopwave")) is int
-    assert nx.bidirectional_dijkstra(G, 0, 2, weight="km", backend="hopwave") == (7, [0, 1, 2])
-    lengths = dict(nx.all_pairs_dijkstra_path_length(G, weight="km", backend="hopwave"))[0]
-    assert {type(d) for d in lengths.values()} == {int}
-    G[0][1]["km"] = 3.0
-    nx._clear_cache(G)
-    assert type(nx.diameter(G, weight="km", backend="hopwave")) is float
-
-
-VALUES: dict[str, Any] = {
-    "negative": -1,
-    "infinite": float("inf"),
-    "NaN": float("nan"),
-    "hidden": None,
-    "text": "far",
-    "fraction": Fraction(1, 3),
-    "decimal": Decimal("0.1"),
-    "single precision": np.float32(0.1),
-    "beyond float64": 2**70,
-    "whole, beyond 2^53": 2**53 + 1,
-    "so great that sums overflow": 1e308,
-    "an array": np.array([1, 2]),
-}
-
-
-@pytest.mark.parametrize("value", VALUES)
-@pytest.mark.parametrize("several", [False, True], ids=["simple", "multigraph"])
-def test_lengths_that_are_left_to_networkx(value: str, several: bool) -> None:
-    G = nx.MultiGraph() if several else nx.Graph()
-    G.add_edges_from([(0, 1, {"km": 1}), (1, 2, {"km": VALUES[value]}), (2, 3, {"km": 2})])
-    with pytest.raises(NotImplementedError, match="edge attribute 'km'"):
-        convert_from_nx(G, edge_attrs={"km": 1})
-    assert convert_from_nx(G).lengths == {}  # lengths do not matter for hops
-    with nx.config(backend_priority=["hopwave"], fallback_to_nx=True):
-        for call in (
-            lambda **k: nx.closeness_centrality(G, distance="km", **k),
-            lambda **k: nx.diameter(G, weight="km", **k),
-        ):
-            assert repr(result(call)) == repr(result(call, backend="networkx"))
-
-
-def result(call: Callable[..., Any], **how: Any) -> Any:
-    try:
-        return call(**how)
-    except Exception as error:
-        return type(error)
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
+def test_lengths_that_are_left_to_networkx(kind: Any) -> None:
+    """tests/fuzz/served.py has others: text, None, fractions, negative, huge and infinite numbers."""
+    for value in (Decimal("0.1"), 2**70, 1e308, np.array([1, 2])):  # sums of the third overflow
+        G = kind([(0, 1, {"km": 1}), (1, 2, {"km": value}), (2, 3, {"km": 2})])
+        with pytest.raises(NotImplementedError, match="edge attribute 'km'"):
+            convert_from_nx(G, edge_attrs={"km": 1})
+        assert convert_from_nx(G).lengths == {}  # lengths do not matter for hops
 
 
 def test_attributes_are_kept_with_the_converted_graph() -> None:
@@ -117,3 +72,81 @@ def test_what_only_the_lengths_tell_is_left_to_networkx() -> None:
     paths = nx.shortest_simple_paths(G, 0, "nowhere", backend="hopwave")
     with pytest.raises(nx.NodeNotFound, match="node nowhere not in graph"):
         next(paths)  # not before, as in NetworkX
+
+
+# ------------------------------------------------------------------ ranks and squares
+
+EXACT = {"tol": 1e-9, "max_iter": 400}
+CALLS: list[tuple[Any, Callable[[list[Any]], dict[str, Any]]]] = [  # a function; the nodes of a graph → arguments
+    (nx.pagerank, lambda nodes: EXACT | {"weight": None, "alpha": 0.5}),
+    (nx.pagerank, lambda nodes: {"personalization": {"nobody": 1}}),
+    (nx.pagerank, lambda nodes: {"tol": 0, "max_iter": 3}),
+    (nx.pagerank, lambda nodes: {"max_iter": 0}),
+    (nx.eigenvector_centrality, lambda nodes: {"max_iter": 30}),
+    (nx.eigenvector_centrality, lambda nodes: {"nstart": dict.fromkeys(nodes, 0), "max_iter": 3}),
+    # α is no power of ten: otherwise rounding would decide whether changes of 1e-6 are below tol
+    (nx.katz_centrality, lambda nodes: {"alpha": 0.11, "normalized": False, "beta": 0.5, "max_iter": 40}),
+    (nx.katz_centrality, lambda nodes: {"alpha": 0.11, "beta": {v: i for i, v in enumerate(nodes)}, "max_iter": 40}),
+    (nx.katz_centrality, lambda nodes: {"alpha": 0.11, "beta": {"nobody": 1}}),
+    (nx.katz_centrality, lambda nodes: {"alpha": 0.11, "nstart": dict.fromkeys(nodes, 0), "max_iter": 3}),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ranks_are_those_of_networkx() -> None:
+    """With arguments that tests/fuzz/served.py does not draw."""
+    draw, asked = random.Random(1), 0
+    for _ in range(20):
+        G, about = served.drawn_graph(draw)
+        for ask, call in CALLS:
+            found, right = (
+                served.answer(lambda ask=ask, call=call, by=by: ask(G, **call(list(G)), backend=by))  # noqa: B023
+                for by in ("hopwave", "networkx")
+            )
+            if found[:2] != ["raises", "NotImplementedError"]:
+                asked += 1
+                assert served.agree(*map(served.untyped, (found, right))), f"{ask.__name__} of {about}"
+    assert asked > 60
+
+
+def test_hubs_and_authorities_are_those_of_networkx() -> None:
+    """On graphs with a unique greatest singular value: otherwise NetworkX's answer is random."""
+    for seed in range(4):
+        G = nx.gnm_random_graph(30, 150, seed=seed, directed=seed % 2 == 1)
+        for i, (u, v) in enumerate(G.edges):
+            if i % 3:
+                G[u][v]["weight"] = 1 + i % 4
+        for options in ({}, {"normalized": False}, {"nstart": dict.fromkeys(reversed(list(G)), 2.0)}):
+            theirs, mine = (nx.hits(G, **options, backend=which) for which in ("networkx", "hopwave"))
+            for right, found in zip(theirs, mine, strict=True):
+                assert list(found) == list(right) and type(found[0]) is float
+                sign = 1 if right[0] >= 0 else -1  # SciPy chooses the sign of a singular vector
+                close = 1e-7 if SINCE_3_7 else 1e-9  # (NetworkX 3.7 stops when a step changes less than 1e-8)
+                assert list(found.values()) == pytest.approx([sign * x for x in right.values()], abs=close)
+    for G, options, error in (
+        (nx.path_graph(5), {"max_iter": 0}, nx.PowerIterationFailedConvergence),
+        (nx.path_graph(50), {"max_iter": 1}, nx.PowerIterationFailedConvergence),
+        (nx.empty_graph(3), {}, NotImplementedError),
+        (nx.path_graph(5), {"nstart": dict.fromkeys(range(5), -1)}, NotImplementedError),
+    ):
+        with pytest.raises(error):
+            nx.hits(G, **options, backend="hopwave")
+    assert nx.hits(nx.Graph(), backend="hopwave") == ({}, {})
+
+
+def test_ranks_that_are_left_to_networkx() -> None:
+    G = nx.path_graph(3)
+    G[0][1]["weight"] = -1
+    with pytest.raises(NotImplementedError):
+        nx.pagerank(G, backend="hopwave")
+    with nx.config(backend_priority=["hopwave"], fallback_to_nx=True):
+        assert nx.pagerank(nx.path_graph(3), alpha=1.5, tol=1e3) == nx.pagerank(
+            nx.path_graph(3), alpha=1.5, tol=1e3, backend="networkx"
+        )
+
+
+def test_squares_of_graphs_with_hubs() -> None:
+    """Large enough for several workers; the random graphs of tests/fuzz are small."""
+    G = nx.barabasi_albert_graph(250, 8, seed=2)
+    G.add_edges_from((v, v) for v in range(0, 250, 7))
+    assert nx.square_clustering(G, backend="hopwave") == nx.square_clustering(G, backend="networkx")
