@@ -211,10 +211,7 @@ def on_host(array: Any) -> npt.NDArray[Any]:
 
 
 class Prepared:
-    """Records that are computed once for a graph, a matrix or a product and kept with it: one of each class, or by key.
-
-    Engines keep their own records here (uploaded arrays, hub lists, workspaces).
-    """
+    """Records of engines, computed once for a graph, a matrix or a product and kept with it: by class, or by key."""
 
     __slots__ = ("_records",)
 

@@ -1,8 +1,5 @@
 """Jobs over many sources, computed by the workers of a `concurrent.futures.Executor`: executor=.
 
-    deal.py      blocks: how large they are, how a worker computes one, and how they are dealt and collected in order
-    engine.py    the engine that deals, and that of workers elsewhere, for a process that cannot run it itself
-
 `DealtEngine` is an engine that deals jobs over many sources to workers, and leaves everything else to the engine it
 wraps. So samples, certificates, checkpoints and progress work as in every other run. Blocks are the same as in one
 process, and are added up in the same order: results are equal bit for bit.
@@ -20,10 +17,7 @@ from hopwave.executors.engine import dealt_core as dealt_core
 
 
 def check_executor(executor: Any, device: str, threads: int | None) -> str:
-    """The device for workers of the executor; raises a GraphError if executor= and threads= do not fit together.
-
-    "auto" is the CPU: whether this process has a GPU says nothing about the workers.
-    """
+    """The device for workers of the executor; raises a GraphError if executor= and threads= do not fit together."""
     if not isinstance(executor, Executor):
         raise GraphError(
             f"executor={executor!r} is not a concurrent.futures.Executor; give for example a ProcessPoolExecutor, "
@@ -34,4 +28,5 @@ def check_executor(executor: Any, device: str, threads: int | None) -> str:
             f"threads={threads!r} are those of one process, and every worker of an executor runs on one thread; give "
             "the executor one worker per core, and leave out threads="
         )
+    # Whether this process has a GPU says nothing about the workers.
     return "cpu" if isinstance(device, str) and device == "auto" else device

@@ -48,15 +48,6 @@ PAIRS = 1 << 12  # pairs of vertices per task, at least
 ON_GPU = 16  # times as many searches or pairs per task as on a CPU: a GPU runs thousands at once
 
 
-def tasks_under_way(workers: int) -> int:
-    """How many tasks to have under way after `workers` workers have replied.
-
-    An executor does not tell how many workers it has. Two tasks per known worker reach up to twice as many workers, so
-    the number of known workers doubles until all are known.
-    """
-    return max(FIRST_TASKS, TASKS_PER_WORKER * workers)
-
-
 def sources_per_block(job: Sweep, n: int, device: str = "cpu") -> int:
     """Searches per task. Columns along weights keep the job's own blocks, because these decide the rounding."""
     if job.weighted and job.keep == "columns":
@@ -89,10 +80,7 @@ def source_block(job: BetweennessJob, plan: Plan, engine: Engine, graph: Graph, 
 
 
 def core_block(job: BetweennessJob, number: int, engine: Engine, graph: Graph, threads: int | None) -> Any:
-    """The sums of one batch of core vertices of a reduced job, on the CPU.
-
-    The graph belongs to this job alone, and keeps the core for the next block (hopwave.algorithms.reduction).
-    """
+    """The sums of one batch of core vertices of a reduced job; its own graph keeps the core for the next block."""
     from hopwave.engines.cpu.betweenness.core_run import CoreRun, run_of
 
     kept = graph._prepared.find(CoreRun) or graph._prepared.keep(run_of(graph, job, threads))
@@ -252,11 +240,8 @@ class Deal:
 
 
 def _is_inside(executor: Executor) -> bool:
-    """Whether this thread is one of a ThreadPoolExecutor's own.
-
-    Such a thread serves the pool's queue, which is one of its arguments. The pool's list of threads would not do: a
-    thread runs before it is in the list.
-    """
+    """Whether this thread is one of a ThreadPoolExecutor's own."""
+    # Its arguments tell: a thread runs before it is in the pool's list of threads.
     queue = getattr(executor, "_work_queue", None)
     return queue is not None and any(given is queue for given in getattr(threading.current_thread(), "_args", ()))
 
@@ -310,7 +295,8 @@ class _Dealer:
         turn = following = self.taken
         early: dict[int, Any] = {}  # results that came before their turn
         while turn < self.count and not self.stopped and self.held() is not None:
-            most = tasks_under_way(len(self._workers))
+            # An executor does not tell how many workers it has. Two tasks per known worker reach twice as many workers.
+            most = max(FIRST_TASKS, TASKS_PER_WORKER * len(self._workers))
             while (
                 following < self.count
                 and len(self._under_way) + len(self._held) < most

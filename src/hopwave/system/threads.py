@@ -73,13 +73,11 @@ class Crew:
         self._away: list[int] = []  # one entry per long call among these
 
     def help(self, count: int, function: Callable[..., None], *arguments: Any) -> None:
-        """Let `count` threads run function(*arguments, number), number = 1 ... count, when free; does not wait.
-
-        The caller wakes only one thread, which wakes the others.
-        """
+        """Let `count` threads run function(*arguments, number), number = 1 ... count, when free; does not wait."""
         with self._lock:
             self._grow(len(self._away) + count)
             if count := min(count, self._threads):
+                # The caller wakes only one thread, which wakes the others.
                 first = self._help_first, (count, function, arguments), 1, False
                 at_once(partial(self._pending.extend, range(count)), partial(self._calls.put, first))
 
