@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 import hopwave as hw
-from hopwave import Graph, GraphError
+from hopwave import Graph
 from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import shortest_paths
 from hopwave.api import shortest_paths as api
@@ -20,6 +21,8 @@ from hopwave.api.weights import weighted
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.shortest_paths.delta_stepping import on_one_core
 from hopwave.planning.jobs import ShortestPathsJob
+from questions.cases import Case
+from questions.hops import ROWS
 from together import in_one_test
 
 Lengths = np.ndarray[Any, Any]
@@ -165,25 +168,6 @@ def with_lengths(G: Graph) -> Graph:
     return Graph.from_edges(source, target, weights=lengths, n=G.n)
 
 
-def test_all_paths_of_a_dense_graph_come_from_all_distances(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each path is as long as the distance says; a vertex without a distance has no path."""
-    G = with_lengths(hw.generate.kronecker(8, 16, seed=3))
-    monkeypatch.setattr(shortest_paths, "DENSE_ARCS", 0)
-    monkeypatch.setattr(shortest_paths, "settle", None)  # the heap
-    source = int(np.argmax(G.degrees))
-    d = hw.sssp(G, source).distances
-    for target in range(0, G.n, 5):
-        if math.isinf(d[target]):
-            with pytest.raises(GraphError, match="there is no path"):
-                next(iter(hw.all_shortest_paths(G, source, target, weights=True)))
-            continue
-        path = next(iter(hw.all_shortest_paths(G, source, target, weights=True)))
-        rows = [slice(G.indptr[u], G.indptr[u + 1]) for u in path]
-        steps = [G.weights[r][G.indices[r] == v].min() for r, v in zip(rows, path[1:], strict=False)]
-        assert path[0] == source and path[-1] == target
-        assert sum(steps) == d[target]  # to the bit: lengths are added in path order
-
-
 def test_threads_share_hubs_of_a_small_bucket() -> None:
     """Every hub of a star of stars is in one bucket: each is dealt out by itself, also where blocks run out."""
     hubs, leaves = 40, 2000
@@ -199,3 +183,12 @@ def test_predecessors_are_the_lowest_with_fewest_arcs() -> None:
     """Two paths of two arcs lead to 4, one of three; all are as long."""
     G = Graph.from_edges([0, 0, 3, 2, 0, 1, 5], [3, 2, 4, 4, 1, 5, 4], weights=[2, 2, 2, 2, 1, 1, 2], directed=True)
     assert hw.sssp(G, 0, device="cpu").predecessors.tolist() == [0, 0, 0, 0, 2, 1]
+
+
+def test_all_paths_of_a_dense_graph_come_from_all_distances(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shortest_paths, "DENSE_ARCS", 0)
+    monkeypatch.setattr(shortest_paths, "DENSE_DEGREE", 0)
+    monkeypatch.setattr(shortest_paths, "settle", None)  # the heap
+    (row,) = (row for row in ROWS if str(row) == "hw.all_shortest_paths, along weights")
+    cases = [Case.drawn(random.Random(f"dense {number}")) for number in range(60)]
+    assert sum(row.ask(case) for case in cases if case.edges and min(case.lengths) > 0) > 20

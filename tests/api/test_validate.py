@@ -8,12 +8,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import hopwave as hw
 import oracle
-from graphs import TRAPS, graphs
+from graphs import TRAPS
 from hopwave import Graph, GraphError, generate
 from hopwave.api.validate import RULES, check, validate
 
@@ -97,21 +95,6 @@ def test_mistakes_are_found_by_their_rule() -> None:
     assert {(rule,) for rule in RULES} <= alone
 
 
-DAG = Graph.from_edges([0, 0, 1, 2, 3, 5], [1, 2, 3, 3, 4, 0], n=6, directed=True)
-
-
-def test_directed_arcs_bind_one_way_only() -> None:
-    right = [0, 1, 1, 2, 3, -1]
-    assert validate(DAG, 0, right, [0, 0, 0, 2, 3, -1]).ok
-    # Back arcs may go up any number of levels: 4 → 0 would be fine, 0 → 4 is not.
-    back = Graph.from_edges([0, 1, 2, 3, 3], [1, 2, 3, 0, 1], directed=True)
-    assert validate(back, 0, [0, 1, 2, 3]).ok
-    assert validate(back, 0, [0, 1, 2, 4]).broken == ("levels", "edges")
-    assert validate(DAG, 0, right, [0, 0, 0, 4, 3, -1]).broken == ("roots", "levels", "links")
-    assert validate(DAG, 0, [0, 1, 1, 2, 3, 1]).broken == ("levels",)
-    assert validate(DAG, 0, [0, 1, 1, 2, -1, -1]).broken == ("span",)
-
-
 def test_depth_limits() -> None:
     graph = generate.path(5)
     assert validate(graph, 0, [0, 1, 2, -1, -1], depth_limit=2).ok
@@ -141,20 +124,6 @@ def corrupted(wrong_d: dict[int, int], wrong_p: dict[int, int]) -> tuple[Any, An
     for array, wrong in ((d, wrong_d), (p, wrong_p)):
         array[list(wrong)] = list(wrong.values())
     return d, p
-
-
-@given(graphs(max_n=12), st.data())
-def test_arbitrary_claims_pass_exactly_when_right(graph: Graph, data: st.DataObject) -> None:
-    """Random numbers: no crash, and only correct searches pass."""
-    s = data.draw(st.integers(0, graph.n - 1))
-    numbers = st.lists(st.integers(-2, graph.n), min_size=graph.n, max_size=graph.n)
-    d, p = data.draw(numbers), data.draw(numbers)
-    right, _ = tree(graph, [s])
-    P = oracle.search(oracle.adjacency(graph), [s])[3]
-    tree_right = all(p[v] in ([s] if v == s else P[v] or [-1]) for v in range(graph.n))
-    assert validate(graph, s, d).ok == (d == right.tolist())
-    assert validate(graph, s, predecessors=p).ok == tree_right
-    assert validate(graph, s, d, p).ok == (d == right.tolist() and tree_right)
 
 
 def test_hubs_longer_than_a_block_of_arcs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,15 +107,6 @@ def test_distances_are_dijkstras_for_every_way_in(way: str, directed: bool) -> N
 
 
 @either
-def test_an_array_in_the_order_of_indices(directed: bool) -> None:
-    graph = made(directed)
-    bare = graph.without_weights()
-    assert np.array_equal(hw.sssp(bare, 0, graph.weights).distances, expected(directed))
-    instead = hw.sssp(graph, 0, np.ones(graph.m)).distances  # an array replaces the graph's own weights
-    assert np.array_equal(instead, hw.sssp(graph, 0, weights=False).distances)
-
-
-@either
 def test_parallel_edges_of_networkx(directed: bool) -> None:
     """NetworkX takes the least of parallel edges for distances, and their sum for ranks."""
     several = nx.MultiDiGraph() if directed else nx.MultiGraph()

@@ -64,6 +64,8 @@ CALLS: dict[str, Call] = {
     "among": (hw.harmonic_centrality, MESH, {"among": range(70)}),
     "rows": (hw.bfs_many, MESH, {"sources": range(0, 300, 2)}),
     "lengths": (hw.sssp_many, ROADS, {"sources": range(0, 300, 2)}),
+    "table": (lambda G, **how: hw.distance_table(G, **how).values, ROADS, {"sources": range(0, 300, 2)}),
+    "reach": (hw.accessibility, ROADS, {"limit": 2.0}),
     "pairs": (hw.pairs_within, MESH, {"d": 2}),
     "blocks": (hw.distance_blocks, MESH, {"sources": range(40)}),
 }
