@@ -18,7 +18,7 @@ import hopwave as hw
 from hopwave.arrays import ScaledCounts, module_of, on_host
 from hopwave.errors import EngineError, HopwaveError
 from hopwave.graph import Graph
-from hopwave.papers.graphs import Limits, Shelf, module
+from hopwave.papers.graphs import Limits, Shelf
 from hopwave.papers.records import WHY, Case, Row, Study, left_out, stated
 from hopwave.planning.plan import Plan
 
@@ -130,10 +130,6 @@ class Lab:
         if isinstance(error, WrongAnswer):
             self.wrong.append(str(error))
         return left_out(f"{'WRONG: ' if isinstance(error, WrongAnswer) else ''}{error}")
-
-    @property
-    def xp(self) -> Any:
-        return module("cuda" if self.device == "cuda" else "cpu")
 
     def kron(self) -> tuple[Graph, str]:
         """The Kronecker graph of figures about one graph, as large as this run allows: kron_g500-logn21 on a GPU."""
@@ -316,9 +312,6 @@ def rows_of(graph: Graph, xp: Any) -> tuple[Any, Any]:
 def ms_of(levels: Levels, direction: str = "") -> float:
     """Milliseconds inside levels, or inside those of one direction; by the GPU's clock on a GPU."""
     return 1e3 * float(sum(level.seconds for level in levels if direction in ("", level.direction)))
-
-
-# ---------------------------------------------------------------- other programs
 
 
 def over(measure: Callable[[Lab, Case, Graph], Row], *tables: Iterable[Case], share: float = 1.0) -> Study:
