@@ -75,7 +75,7 @@ def huge(name: str) -> tuple[Graph, list[int], Any, Any, Any]:
 @block_or_wide
 def test_huge_graphs(device: str, plan: str, name: str) -> None:
     ready(device, CATALOGUE[plan])
-    graph, sources, scores, flow, _ = huge(name)
+    graph, sources, scores, flow, one = huge(name)
     found = hw.betweenness_centrality(graph, sources=sources, normalized=False, plan=plan, device=device)
     same(found.scores, scores)
     assert found.certificate.error < 1e-10
@@ -83,20 +83,13 @@ def test_huge_graphs(device: str, plan: str, name: str) -> None:
         edges = hw.edge_betweenness_centrality(graph, sources=sources, normalized=False, device=device)
         source, target = edges.edges
         same(edges.scores, (flow + flow[np.lexsort((source, target))]) / 2)
-
-
-@pytest.mark.slow
-@compiled_machines
-@pytest.mark.parametrize("name", ["grid", "delaunay"])
-def test_path_counts_of_huge_graphs(device: str, name: str) -> None:
-    graph, sources, _, _, one = huge(name)
-    counts = hw.bfs(graph, sources[0], path_counts=True, device=device).path_counts
-    is_scaled = isinstance(counts, ScaledCounts)
-    mantissa, exponent = (counts.mantissa, counts.exponent) if is_scaled else np.frexp(counts)
-    assert is_scaled == (one.exponent.max() > 1024)
-    shift = (exponent - one.exponent).astype(np.int32)  # ±1 if a mantissa rounds up to 1
-    assert np.abs(shift).max() <= 1
-    same(np.ldexp(mantissa, shift), one.mantissa)
+        counts = hw.bfs(graph, sources[0], path_counts=True, device=device).path_counts
+        is_scaled = isinstance(counts, ScaledCounts)
+        mantissa, exponent = (counts.mantissa, counts.exponent) if is_scaled else np.frexp(counts)
+        assert is_scaled == (one.exponent.max() > 1024)
+        shift = (exponent - one.exponent).astype(np.int32)  # ±1 if a mantissa rounds up to 1
+        assert np.abs(shift).max() <= 1
+        same(np.ldexp(mantissa, shift), one.mantissa)
 
 
 # ---------------------------------------------------------------- a level that spans more than float64 does
