@@ -82,8 +82,7 @@ class Engine(Protocol):
     ) -> DirectSearch | None:
         """One function for searches of this graph by this plan, which several threads may call, or None.
 
-        The CPU has one for small graphs, if the caller has not `named` the plan; a GPU for plans that are one launch.
-        The depth limit is given with each call, not with the question.
+        The depth limit is given with each call, not with the question. `named`: the caller asked for this plan.
         """
 
     def load(self, graph: Graph, plan: Plan) -> Loaded:
@@ -157,11 +156,7 @@ class FoundByWaves(NamedTuple):
 
 
 class Algebra(Protocol):
-    """A machine for hopwave.linalg. All operands are on its device.
-
-    What masks, accumulators and replacement mean is written once, in hopwave.linalg, over arrays of `xp`. An engine
-    adds what needs compiled code.
-    """
+    """A machine for hopwave.linalg, which has masks, accumulators and replacement. All operands are on its device."""
 
     name: str
     xp: Any  # the module of its arrays: numpy or cupy
@@ -238,10 +233,7 @@ class Algebra(Protocol):
         beta: float,
         trace: bool,
     ) -> FoundByWaves | None:
-        """All products of `linalg.waves`, with directions by the rule Growing(alpha, beta).
-
-        A is transposed: its rows are the result's places. `places`: any_pair, to find levels if `product` cannot.
-        """
+        """All products of `linalg.waves`, by Growing(alpha, beta); `places`: any_pair, for levels. A is transposed."""
 
     def count_entries(self, A: Matrix, x: Vector, enough: int) -> int:
         """How many entries A has in the columns that x names. Counting may stop once there are more than `enough`."""
@@ -376,10 +368,7 @@ class NoShortcuts:
 
 
 def by_levels(engine: Any, search: Any, n: int, m: int, plan: Plan, trace: bool = True) -> list[Level]:
-    """One level after another of a graph with n vertices and m arcs, by the plan's rule; the levels if traced.
-
-    The rule is called without a record of the sizes: small levels on a GPU take no longer than such a record.
-    """
+    """One level after another of a graph with n vertices and m arcs, by the plan's rule; the levels if traced."""
     levels: list[Level] = []
     rule, (a, b) = plan.rule.function, plan.rule.parameters()
     depth_limit = search.question.depth_limit

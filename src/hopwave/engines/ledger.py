@@ -21,7 +21,6 @@ class Array(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes."""
         return int(np.prod(self.shape, dtype=np.int64)) * int(np.dtype(self.dtype).itemsize)
 
 
@@ -31,7 +30,6 @@ def declare(dtype: Any, *, fill: float | None = None, huge: bool = False, **shap
 
 
 def total(arrays: Mapping[str, Array]) -> int:
-    """Bytes of arrays that were declared."""
     return sum(array.nbytes for array in arrays.values())
 
 
@@ -70,12 +68,10 @@ class Shape:
 
     @property
     def rows(self) -> int:
-        """Bytes of offsets and neighbours."""
         return self.offset * (self.n + 1) + 4 * self.m
 
     @property
     def irregular(self) -> bool:
-        """Whether the graph has hubs."""
         return self.greatest * self.n > 8 * self.m
 
     @property

@@ -1,7 +1,6 @@
 """The CPU engine: Numba, a crew of helper threads, the default where there is no GPU.
 
-It honours a plan's rule, mask, early exit, operand reuse and look ahead. Thread mappings and the making of queues are a
-GPU's concern: here a frontier is a queue when it is pushed and a bitmap when it is pulled, whatever the plan says.
+Thread mappings and the making of queues are a GPU's concern: a frontier is a queue when pushed, a bitmap when pulled.
 """
 
 from __future__ import annotations
@@ -269,10 +268,7 @@ def address_of(rule: Rule) -> AbstractContextManager[int]:
 
 @contextmanager
 def _callback(rule: ByFunction) -> Iterator[int]:
-    """The address of a C function that calls the rule. What the rule raised is raised at the end.
-
-    C code cannot pass an exception on: the function returns -1 instead, which ends the loop.
-    """
+    """The address of a C function that calls the rule. If the rule raises, it returns -1, which ends the loop."""
     raised: list[BaseException] = []
 
     def choose(*sizes: int) -> int:

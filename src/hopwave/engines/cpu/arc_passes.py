@@ -101,7 +101,6 @@ def is_in_triangle(indptr, indices, hub, marks, most):
 
 
 def shows_triangle(graph, hub):
-    """Whether a short look at the neighbours of a vertex finds a triangle."""
     rows = unsigned_rows(graph)
     with compiling(is_in_triangle):
         return is_in_triangle(*rows, np.uint32(hub), np.zeros(graph.n, np.uint8), graph.m // SHARE_OF_LOOK)

@@ -28,11 +28,9 @@ NONE = np.int64(-1)
 
 
 def blocks(loaded, parent, depth, threads=None):
-    """The block that each vertex is a member of (−1: it is at most a head), and the head of each block, numbered by
-    their lowest members.
+    """The block that each vertex is a member of (−1: it is at most a head), and each block's head, by lowest members.
 
-    `parent` and `depth` are those of a breadth-first search from one vertex of every component that has edges; a root
-    is its own parent, and a vertex that was not reached has depth −1.
+    `parent` and `depth` are those of a breadth-first search from one vertex of every component that has edges.
     """
     A, n = loaded.adjacency("any"), loaded.n
     first, size, low, high = (np.empty(n, np.int32) for _ in range(4))
@@ -207,7 +205,6 @@ def behind(label: npt.NDArray[np.int32], head: npt.NDArray[np.int32], own: Float
 
 @outer
 def add_branches(label, head, own, members, begins, hanging, of_vertex, below, at_head, others, passes):
-    """Fill the arrays of Behind: from the leaves to the roots, and back."""
     n = label.size
     under = np.zeros((head.size, 2))
     pending = np.zeros(n, np.int64)

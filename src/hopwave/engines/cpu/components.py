@@ -1,10 +1,8 @@
 """Connected components on the CPU, compiled, numbered by their lowest vertex: that of vertex 0 is number 0.
 
 Strong ones by Tarjan's algorithm, on one core. Weak ones by all threads (Sutton, Ben-Nun and Barak, Optimizing parallel
-graph connectivity computation via subgraph sampling, 2018, "Afforest"). Every vertex has a parent that is no higher
-than itself; a root is its own parent. An arc hooks the higher root under the lower one. A few arcs of each vertex
-already join most of the graph; rows of the tree that is then largest are left out: in an undirected graph, each of
-their arcs has a reverse elsewhere. A root is the lowest vertex of its tree, so threads change no answer.
+graph connectivity computation via subgraph sampling, 2018, "Afforest"): every vertex has a parent that is no higher; an
+arc hooks the higher root under the lower one. Rows of the tree that is largest after a few arcs are left out.
 
     HOOK     every vertex under its first neighbour, if that is lower: no other thread writes there
     LINK     along the next arc of every vertex
@@ -52,7 +50,6 @@ def root_of(parent, v):
 
 @inner
 def link(parent, u, v):
-    """Join the trees of two vertices."""
     a, b = root_of(parent, u), root_of(parent, v)
     while a != b:
         if a < b:
@@ -265,7 +262,6 @@ def close_components(indptr, indices, label):
 
 @outer
 def tarjan(indptr, indices, label):
-    """Strong components, numbered by their lowest vertex."""
     found = close_components(indptr, indices, label)
     number = np.full(found, -1, np.int32)
     count = 0

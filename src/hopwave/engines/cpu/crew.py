@@ -1,19 +1,16 @@
 """The threads of the CPU engine, and the two ways to share work among them.
 
-**Jobs on a board**, for loops of microseconds to milliseconds. One thread leads: it posts a job on the board (what to
-do, which range) and starts on it. Helpers that see the job open join, and all take chunks off one counter. The leader
-then closes the job and waits only for those who joined. There is no barrier: a helper that the operating system has put
-aside costs nothing.
+**Jobs on a board**, for loops of microseconds to milliseconds. One thread leads: it posts a job on the board and starts
+on it. Helpers that see the job open join, and all take chunks off one counter. The leader then closes the job and waits
+only for those who joined: a helper that the operating system has put aside costs nothing.
 
     share(kernel, …)               one job, a loop over rows, posted from Python
     lead(…) or team.lead(…)        one job after another by a compiled leader; team.lead: helpers stay for the next call
 
-**Workers** (workers.py), for runs of milliseconds to hours over many sources. Every worker has arrays of its own and
-takes batches off a counter; the calling thread sleeps, and wakes to look at Ctrl-C and progress.
+**Workers** (workers.py), for runs of milliseconds to hours over many sources, each with arrays of its own.
 
-Both draw on the same crew (system/threads.py): ordinary Python threads, asleep between calls, inside compiled code
-without the GIL during one. Ctrl-C may come between any two steps of the Python code here, so a leader's last step,
-however it ends, is one call of compiled code that sends helpers away.
+Ctrl-C may come between any two steps of the Python code here, so a leader's last step, however it ends, is one call of
+compiled code that sends helpers away.
 """
 
 import os
@@ -219,7 +216,6 @@ def _assist(kernel, arguments, size, chunk, board, number):
 
 @outer
 def _join_only_job(board, me):
-    """Whether a helper came in time."""
     return join_job(board, np.int64(0), me) > 0
 
 

@@ -106,8 +106,7 @@ def without_counters(context, builder, kind, value):
 def uncounted(typing, record):
     """A copy of the record whose arrays count no references, for use while the caller holds the record.
 
-    Numba counts one more reference to every array of a record at every call, atomically: on sixteen threads, that takes
-    longer than a small level of a search.
+    Numba counts one more for every array at every call, atomically: longer than a small level on sixteen threads.
     """
 
     def build(context, builder, signature, arguments):
@@ -117,10 +116,7 @@ def uncounted(typing, record):
 
 
 def _at_entry(result):
-    """A decorator: a function that writes code for the address of array[index] becomes instruction(array, index, …).
-
-    Values come in the type of the array's entries. result(dtype): what the instruction returns.
-    """
+    """A decorator: code for the address of array[index] becomes instruction(array, index, …), of type result(dtype)."""
 
     def decorate(write):
         def instruction(typing, array, index, *values):
@@ -252,8 +248,6 @@ def trailing_zeros(typing, word):
 
 @intrinsic
 def count_ones(typing, word):
-    """The number of set bits."""
-
     def build(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])
 

@@ -1,7 +1,6 @@
 """Every number by which the CPU engine decides: when to share work, what to prepare, which way to go.
 
-Kernels read them when they are compiled, Python code as `policy.NAME`, so that a test can set one. They were measured,
-and change how long an answer takes, and at most its rounding.
+Kernels read them when they are compiled, Python code as `policy.NAME`. They change times, and at most rounding.
 """
 
 # ------------------------------------------------------------------ threads
@@ -141,11 +140,6 @@ def adds_along_rows(vertices, arcs, flat, sources):
     return not flat or (sources <= FEW_SOURCES and arcs >= SHARED_MESH_DEGREE * vertices)
 
 
-def sources_at_once(flat, sources, threads):
-    """How many sources of betweenness teams of threads process at a time: several on meshes, whose levels are small."""
-    return max(1, min(sources, threads // TEAM_OF_MESH)) if flat else 1
-
-
 def bucket_bits(vertices):
     """A bucket has 2^bits vertices: at most 128 buckets, each within a core's own cache."""
     return max(0, (vertices - 1).bit_length() - 7)
@@ -157,7 +151,6 @@ def sorted_arcs(arcs):
 
 
 def few_sources(vertices, irregular, flat, sources, threads):
-    """Whether threads share sources, since there are fewer sources than threads."""
     if vertices <= CACHED_VERTICES or threads == 1 or block_size(sources) > 1:
         return False
     share = TEAM_OF_MESH if flat else WIDE_SHARE if threads < MANY_THREADS else WIDE_SHARE_OF_MANY
@@ -212,7 +205,6 @@ BUCKET_WIDTH, BUCKET_POWER = 40.0, 2.4  # Δ = WIDTH · median length / mean deg
 
 
 def path_threads(arcs):
-    """How many threads a search for shortest paths is worth."""
     worth = arcs // ARCS_PER_PATH_THREAD
     return worth if worth >= FEW_WORKERS else 1
 
@@ -255,11 +247,6 @@ pull_chunk = _even(1, 256, CHUNKS_PER_THREAD)  # words of 64 vertices
 gather_chunk = _even(16, 512, CHUNKS_PER_THREAD)  # vertices whose rows are read whole
 copy_chunk = _even(256, 1 << 62, CHUNKS_PER_THREAD)  # vertices that cost one store each
 region_chunk = _even(16, 1 << 62, 4)  # words of 64 vertices, each one store, off a thread's own region
-
-
-def worth_sorting(arcs, fewer, vertices):
-    """Whether to sort the `fewer` arcs of a level, at 10 ns each, or to gather along its neighbour's, at 2 ns."""
-    return 10 * fewer + vertices < 2 * arcs
 
 
 CHUNK_SIZES = (push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk)

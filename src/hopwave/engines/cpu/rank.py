@@ -1,7 +1,6 @@
 """One rank's part of a graph on the CPU: the compiled loops of distributed searches (hopwave.distributed).
 
 Rows are tails with their heads (`out`) and heads with their tails (`into`), all named by slots (distributed/layout.py).
-Bitmaps are words of 64 slots. Lengths and distances are integers, so that sums are exact.
 """
 
 import numpy as np
@@ -37,7 +36,6 @@ def count_places(words):
 
 @outer
 def list_places(words):
-    """The set bits of a bitmap, ascending."""
     places = np.empty(count_places(words), np.int64)
     at = 0
     for w in range(words.size):
@@ -86,8 +84,7 @@ def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
 def pull_rows(offsets, tails, first, closed, front, parents, all_rows, early_exit, end, size, board):
     """For each open row, one of its tails in `front` becomes its parent. The board counts rows found and arcs seen.
 
-    first: the slot of the segment's first row; all_rows: read closed rows too, in vain; early_exit: stop at the first
-    tail found.
+    first: the slot of the segment's first row; all_rows: read closed rows too, in vain.
     """
     found, checked = 0, 0
     last = offsets.size - 1 - first
@@ -356,7 +353,6 @@ def scatter(offsets, neighbours, width, cells, mantissas, exponents, skip, sums,
 
 @outer
 def add_all(places, mantissas, exponents, sums, powers):
-    """Add numbers that arrived to the vertices that they are for."""
     for i in range(places.size):
         place = places[i]
         sums[place], powers[place] = add_scaled(sums[place], powers[place], mantissas[i], exponents[i])

@@ -41,9 +41,8 @@ def search(indptr, indices, sources, limit, order, level, parent):
 def close_blocks(indptr, indices, tails, heads, ends, points):
     """Hopcroft and Tarjan (1973): the edges of every biconnected component, as a depth-first search closes them.
 
-    tails, heads: the edges, in the order of the search; ends: after how many edges each component ends; points: the
-    articulation points as they are found, a root after all of its component. Returns the numbers of components and of
-    points. A loop is an edge of its vertex's component, but not at a root.
+    ends: after how many edges each component ends; points: articulation points. Returns the numbers of both. A loop is
+    an edge of its vertex's component, but not at a root.
     """
     n = len(indptr) - 1
     time = np.zeros(n, np.int64)  # when a vertex was met, from 1

@@ -1,14 +1,11 @@
 """Helpers that stay for the next call: how searches that take less than a millisecond get all cores.
 
-Waking a Python thread takes tens of microseconds, and each needs the GIL to hand its arguments to compiled code. So a
-helper that is done stays in compiled code for a moment (policy.LINGER) and watches its team's cells. A leader that
-comes meanwhile writes the address of its own arguments into them, and helpers copy the arguments from there: no Python
-runs.
+Waking a Python thread takes tens of microseconds, and the GIL. So a helper that is done stays in compiled code for a
+moment (policy.LINGER) and watches its team's cells, from which it copies the arguments of the next leader.
 
     lead(count, function, part, kind)     # the leader calls function(*part, team, count, 0); helpers are 1 and above
 
-The function calls what `led` returns. A helper claims a number for every offer and borrows the arguments. The leader
-waits only while somebody copies them, and for those inside a job.
+The function calls what `led` returns. The leader waits only while somebody copies, and for those inside a job.
 """
 
 import atexit
@@ -208,8 +205,6 @@ def regions(work):
 
 
 class _Teams:
-    """The teams of this process, and those that no leader uses."""
-
     def __init__(self):
         self.idle = {}  # by function and types, the one used last at the end
         self.all = []

@@ -1,7 +1,6 @@
 """Arrays as compiled code reads them: unsigned, so that no code for negative indices is made, and read-only.
 
-Numba would compile once more for arrays that can be written to. Large arrays begin at a huge page of the system: with
-pages of 4 kB, a quarter of the time on a grid of a million vertices is spent looking up where each page is.
+Large arrays begin at a huge page of the system: a quarter of the time on a grid of a million vertices.
 """
 
 from collections import namedtuple
@@ -14,7 +13,6 @@ UNSIGNED = {1: np.uint8, 4: np.uint32, 8: np.uint64}
 
 
 def read_only(array):
-    """A read-only view of the array."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -67,7 +65,6 @@ def array_in(memory, count, dtype):
 
 
 def new_array(count, dtype):
-    """An uninitialised array, in huge pages if it is large."""
     return array_in(memory_for(count * np.dtype(dtype).itemsize), count, dtype)
 
 

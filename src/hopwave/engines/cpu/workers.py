@@ -47,8 +47,7 @@ def workers_within(limit, workers, each, what="betweenness"):
 def run_workers(function, A, states, shared, poll, alone=False):
     """function(A, state, shared) on one thread per state, until all have returned; with `alone`, at once on this one.
 
-    poll(shared.control[FINISHED]) is called on the calling thread now and then. If it returns true or raises (Ctrl-C
-    does), workers finish the batch they are in; nothing is half done when this returns.
+    If poll(shared.control[FINISHED]) returns true or raises (Ctrl-C does), workers finish the batch they are in.
     """
     if alone:
         function(A, states[0], shared)
@@ -75,8 +74,6 @@ def run_workers(function, A, states, shared, poll, alone=False):
 
 
 class _Run:
-    """What the threads of one run do."""
-
     def __init__(self, function, A, states, shared):
         self.over, self.error = threads.Flag(), None
         self._function, self._A, self._states, self._shared = function, A, states, shared
@@ -115,7 +112,6 @@ def come_in(control):
 
 @njit(**AT_ONCE)
 def leave(control):
-    """How many have left, this worker included."""
     left = asm.ordered_add(control, LEFT, 1) + 1
     asm.ordered_add(control, INSIDE, -1)
     return left

@@ -105,7 +105,6 @@ class Engine(NoOperations):
         return by_levels(self, search, search.A.shape[0], search.A.nnz, plan)
 
     def advance(self, search: Search, step: Step, choice: int) -> Level:
-        """One level of a search."""
         began, sizes = time.perf_counter(), (search.nf, search.mf, search.mu)
         unvisited = search.d < 0
         if isinstance(step, Pull):

@@ -288,7 +288,6 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
 
 
 def _added_up(found: dict[int, float], valued: Valued) -> Floats:
-    """Σ value · f(d) for every column and limit."""
     vertices, d = np.array(list(found)), np.array(list(found.values()))
     terms = valued.columns[:, vertices] * valued.decay(d)
     return np.array([[math.fsum(row[d <= limit]) for limit in valued.limits] for row in terms])

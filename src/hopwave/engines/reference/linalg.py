@@ -168,12 +168,10 @@ def expand(indptr: Array, rows: Array) -> tuple[Array, Array]:
 
 
 def ufunc(op: BinaryOp) -> Any:
-    """The operator as a NumPy ufunc."""
     return getattr(np, op.array) if op.array else np.frompyfunc(op.function, 2, 1)
 
 
 def array_function(op: BinaryOp) -> Callable[[Array, Array], Array]:
-    """A binary operator on arrays."""
     if op.built_in and op.name in ("first", "any"):
         return lambda x, y: np.broadcast_arrays(x, y)[0].copy()
     if op.built_in and op.name == "second":

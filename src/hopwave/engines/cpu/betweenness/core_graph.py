@@ -47,10 +47,9 @@ class Chains(namedtuple("Chains", "ends length size inner distance arcs edges"))
 
 
 def chains_of(graph: Any, label: Any, lengths: Any, copies: Any = None) -> tuple[Chains, Any]:
-    """The chains of a graph, and its core vertices, component by component.
+    """The chains of a graph, and its core vertices, component by component; of a cycle, two neighbours are chosen.
 
-    Vertices of degree 2 are not core, unless they, or a neighbour, stand for several vertices. In a component that
-    would have no core, a cycle, two neighbours are chosen.
+    Vertices of degree 2 are not core, unless they, or a neighbour, stand for several vertices.
     """
     core = np.diff(graph.indptr) != 2
     if copies is not None:

@@ -157,9 +157,8 @@ def enter(C, q, h, amount, paths_x, share_x, paths_y, share_y, into):
 
 @inner
 def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, place, codes, T, first, single, into):
-    """All that leaves at e, from e itself and from the chains of some slots, to inner vertices of every other chain.
+    """All that leaves at e, also from chains of some slots, to inner vertices of other chains; returns what passes e.
 
-    Sources for which both ends of a chain are nearer by e go together, all others one by one. Returns what passes e.
     If pairs count once, a chain sends to those after it, and e to those whose ends are not before it.
     """
     noinline()

@@ -1,7 +1,6 @@
 """A run over the core of a graph: one forward and one backward pass per core vertex, for all sources.
 
-Workers take batches of neighbouring core vertices. A chain's decisions need the rows of both of its ends, so that a
-batch also computes the rows of the ends around it.
+Workers take batches of core vertices; a chain needs the rows of both ends, so a batch also computes those around it.
 """
 
 from collections import namedtuple
@@ -103,7 +102,6 @@ def _stride(blocks):
 
 
 def run_of(graph, job, threads):
-    """A prepared CoreRun of a reduced job."""
     run = CoreRun(graph, np.stack([job.origins, job.targets], axis=1), job.weighted, threads, job.copies)
     run.prepare()
     return run
@@ -136,7 +134,6 @@ class CoreRun:
     sizes = property(lambda self: (self.K, self.arcs // 2, self.chains), doc="Core vertices, joined pairs, chains.")
 
     def batch_size(self):
-        """Core vertices of a batch."""
         return max(8, min(128, BYTES_OF_ROWS // (12 * max(self.K, 1)) // 8 * 8 + 8))
 
     def prepare(self, size=None):

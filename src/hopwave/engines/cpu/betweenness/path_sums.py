@@ -1,13 +1,10 @@
 """Stress, load and the paths through a group, compiled: one search per source, then sums over its levels.
 
-    σ(v)   stress: shortest paths from s to v                       load: neighbours of v one level nearer to s
-    τ(v)   stress: shortest paths from v to all vertices behind it  load: what these vertices send to v
+σ(v)   stress: shortest paths from s to v                       load: neighbours of v one level nearer to s
+τ(v)   stress: shortest paths from v to all vertices behind it  load: what these vertices send to v
 
-    stress   τ(v) = Σ 1 + τ(w),           the source adds σ(v) · τ(v)      (Brandes 2008, section 3.1)
-    load     τ(v) = Σ (1 + τ(w)) / σ(w),  the source adds τ(v)             (section 3.3; NetworkX's load)
-
-Sums are over the successors w of v, one level farther. Scores do not depend on the number of threads: nor do the parts
-into which sources are divided, and these are added up in their order.
+stress   τ(v) = Σ 1 + τ(w),           the source adds σ(v) · τ(v)      (Brandes 2008, section 3.1)
+load     τ(v) = Σ (1 + τ(w)) / σ(w),  the source adds τ(v)             (section 3.3; NetworkX's load)
 """
 
 from collections import namedtuple

@@ -1,8 +1,4 @@
-"""Sums of dependencies on the CPU: workers process blocks of sources, and results are added in the order of the blocks.
-
-Most arcs of an irregular graph lead to few vertices. Numbered by degree, these share cache lines
-(policy.worth_renumbering).
-"""
+"""Sums of dependencies on the CPU: workers process blocks of sources; results are added in the order of blocks."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -67,7 +63,6 @@ class Accumulation:
         return int(self._control[FINISHED])
 
     def _rows(self, loaded):
-        """The graph as the kernel reads it."""
         return loaded.adjacency("any")
 
     @staticmethod
@@ -114,7 +109,6 @@ class Accumulation:
         return self.done
 
     def _leave(self, scores):
-        """Leave workers' arrays and the rows of blocks to another run."""
         states, self._states = self._states, []
         one = states[0]  # of successors, only those of pushed levels were written
         recorded = one.successors[: None if self._limits.pulls == policy.PULL_NEVER else 0]

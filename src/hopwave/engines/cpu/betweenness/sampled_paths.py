@@ -188,8 +188,7 @@ def arcs_between(indptr, indices, u, v):
 def walk(graph, own, side, place, wide, key, number):
     """From path[place] to the root of its side, each vertex one place before the last, or after it on side 1.
 
-    Predecessors, whose σ must add up to that of the vertex, are found in its list, or, if that is long, in the lists of
-    the nearer level. Returns the place of the root, or -1 if the walk ends before it or a count is wrong.
+    Returns the place of the root, or -1 if the walk ends before it or the predecessors' σ do not add up.
     """
     noinline()
     level, sigma, exponent, path = own.level, own.sigma, own.exponent, own.path

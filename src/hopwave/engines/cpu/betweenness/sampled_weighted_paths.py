@@ -1,7 +1,6 @@
 """One shortest path along weights between a random pair (s, t), drawn uniformly among all of them.
 
-A search from s settles all vertices up to the distance of t (betweenness/weighted.py); from t a walk leads back to s. A
-search from both ends would add up lengths from t on as well, but ties are defined by the float64 sums from s on.
+A search from t as well would add up lengths from t on, but ties are defined by the float64 sums from s on.
 """
 
 from collections import namedtuple

@@ -1,8 +1,4 @@
-"""Betweenness of a small graph: all sources in one compiled call on the calling thread.
-
-On a few dozen vertices a source takes less than a microsecond. Names are those of betweenness/state.py; every level is
-pushed.
-"""
+"""Betweenness of a small graph: all sources in one compiled call on the calling thread, with the names of state.py."""
 
 import numpy as np
 

@@ -1,28 +1,19 @@
 """Betweenness from one source, compiled (Brandes; TurboBC, Algorithm 1). See betweenness/state.py for the arrays.
 
-An arc leads at most one level farther, and only farther levels have shares, which are negative: the sign identifies
-successors, and no branch depends on it.
+Only farther levels have shares, which are negative: the sign identifies successors, and no branch depends on it.
 """
 
 import math
 
 import numpy as np
 
+from hopwave.engines.cpu import intrinsics as asm
 from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.integers import ONE, U0, U1, U4, U6, U8, U16, U63
-from hopwave.engines.cpu.intrinsics import (
-    atomic_add,
-    inner,
-    noinline,
-    outer,
-    prefetch,
-    prefetch_to_write,
-    trailing_zeros,
-    uncounted,
-)
+from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.path_counts import EXACT_BITS, LARGEST, add_scaled, rescale_level, two_to
 from hopwave.engines.cpu.policy import PULL_ALWAYS, PULL_BY_RULE, PULL_NEVER
-from hopwave.engines.cpu.search.state import choose, copy_words, set_bits
+from hopwave.engines.cpu.search.state import choose, set_bits
 from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD
 
 # ------------------------------------------------------------------ forward
@@ -39,11 +30,11 @@ def push_counting(A, own, begin, end, used, arcs):
     tail = end
     for i in range(np.uint64(begin), end):
         if enough and i + U16 < tail:
-            prefetch(indptr, queue[i + U16])
-            prefetch(indices, indptr[queue[i + U8]])
+            asm.prefetch(indptr, queue[i + U16])
+            asm.prefetch(indices, indptr[queue[i + U8]])
             first = min(np.uint64(indptr[queue[i + U4]]), last)
             for j in range(np.uint64(NEIGHBOURS_AHEAD)):
-                prefetch_to_write(sigma, indices[first + j])
+                asm.prefetch_to_write(sigma, indices[first + j])
         u = queue[i]
         paths = sigma[u]
         starts[i] = used
@@ -89,8 +80,7 @@ def push_counting_cached(A, own, begin, end, used, arcs):
 def pull_counting(A, own, end):
     """One level forward, by the rows of unvisited vertices. Returns the new end of the queue.
 
-    In-neighbours in the frontier are those with a positive σ̂: a vertex of an earlier level would have found v before.
-    The sums of 64 vertices are written together, so that no row waits for the sum of the row before.
+    In-neighbours in the frontier are those with a positive σ̂. The sums of 64 vertices are written together.
     """
     noinline()
     in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, own.sigma
@@ -101,7 +91,7 @@ def pull_counting(A, own, end):
         base = w << U6
         asking = rows
         while asking != U0:
-            bit = trailing_zeros(asking)
+            bit = asm.trailing_zeros(asking)
             asking &= asking - U1
             total = 0.0
             for j in range(np.uint64(in_indptr[base + bit]), np.uint64(in_indptr[base + bit + U1])):
@@ -109,7 +99,7 @@ def pull_counting(A, own, end):
                 total += paths if paths > 0.0 else 0.0
             sums[bit] = total
         while rows != U0:
-            bit = trailing_zeros(rows)
+            bit = asm.trailing_zeros(rows)
             rows &= rows - U1
             sigma[base + bit] = 0.0 - sums[bit]
             queue[tail] = np.uint32(base + bit)
@@ -125,8 +115,8 @@ def count_along_rows(A, own, begin, end):
     end = np.uint64(end)
     for i in range(np.uint64(begin), end):
         if i + U16 < end:
-            prefetch(in_indptr, queue[i + U16])
-            prefetch(in_indices, in_indptr[queue[i + U8]])
+            asm.prefetch(in_indptr, queue[i + U16])
+            asm.prefetch(in_indices, in_indptr[queue[i + U8]])
         v = queue[i]
         total = 0.0
         for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
@@ -143,7 +133,7 @@ def settle(A, own, begin, end, counting_arcs):
     begin, end, greatest = np.uint64(begin), np.uint64(end), 0.0
     for i in range(begin, end):
         if i + U8 < end:
-            prefetch_to_write(sigma, queue[i + U8])
+            asm.prefetch_to_write(sigma, queue[i + U8])
         paths = -sigma[queue[i]]
         sigma[queue[i]] = paths
         greatest = paths if paths > greatest else greatest
@@ -179,7 +169,7 @@ def forward(A, own, shared, source):
         levels[count - 1, state.IS_PULLED] = choice
         if choice:
             if marked == 0:
-                copy_words(own.visited, A.closed)
+                own.visited[:] = A.closed
             set_bits(own.visited, queue, marked, end)
             marked = end
             tail = pull_counting(A, own, end)
@@ -222,9 +212,9 @@ def back_by_successors(A, own, begin, end, row, squares, extra, demand, targets,
     end = np.uint64(end)
     for i in range(np.uint64(begin), end):
         if not cached and i + U8 < end:
-            prefetch_to_write(sigma, queue[i + U8])
-            prefetch_to_write(row, queue[i + U8])
-            prefetch(sigma, successors[starts[i + U4]])
+            asm.prefetch_to_write(sigma, queue[i + U8])
+            asm.prefetch_to_write(row, queue[i + U8])
+            asm.prefetch(sigma, successors[starts[i + U4]])
         u = queue[i]
         paths, gathered = sigma[u], 0.0
         if edges:
@@ -258,8 +248,8 @@ def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, d
         indptr, indices = A.indptr, A.indices
         for i in range(begin, end):
             if i + U16 < end:
-                prefetch(indptr, queue[i + U16])
-                prefetch(indices, indptr[queue[i + U8]])
+                asm.prefetch(indptr, queue[i + U16])
+                asm.prefetch(indices, indptr[queue[i + U8]])
             u = queue[i]
             paths, sum_ = sigma[u], 0.0
             for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
@@ -275,8 +265,8 @@ def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, d
             gathered[queue[i]] = 0.0
         for i in range(end, stop):
             if i + U16 < stop:
-                prefetch(in_indptr, queue[i + U16])
-                prefetch(in_indices, in_indptr[queue[i + U8]])
+                asm.prefetch(in_indptr, queue[i + U16])
+                asm.prefetch(in_indices, in_indptr[queue[i + U8]])
             v = queue[i]
             share = sigma[v]
             for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
@@ -375,8 +365,7 @@ def count_outward(A, queue, source, cutoff, copies, depth, mantissa, exponent):
 def extended_source(A, own, shared, demand, source, row, squares):
     """one_source with σ as mantissa · 2^exponent per vertex: slower, and right however much a level spans.
 
-    A share is (t + δ) / mantissa: a predecessor takes its own mantissa times that, times 2 to the power of what their
-    exponents differ by, which is at most 0, so that δ itself needs no exponent.
+    A predecessor's exponent is at most its successor's, so that δ itself needs no exponent.
     """
     noinline()
     indptr, indices, queue, targets, copies = A.indptr, A.indices, own.queue, shared.targets, shared.copies
@@ -433,7 +422,7 @@ def one_source(A, own, shared, number, row, squares):
     count = forward(A, own, shared, source)
     if count < 0:
         forget(own.sigma, own.queue, own.levels[1 - count, state.BEGINS])
-        atomic_add(shared.control, state.EXTENDED, 1)
+        asm.atomic_add(shared.control, state.EXTENDED, 1)
         return extended_source(A, own, shared, demand, source, row, squares)
     found, due = backward(A, own, shared, demand, count, row, squares)
     forget(own.sigma, own.queue, own.levels[count, state.BEGINS])
@@ -445,6 +434,6 @@ take_blocks = state.blocks_of(one_source)
 
 @outer
 def take_sources(A, own, shared):
-    A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
+    A, own, shared = asm.uncounted(A), asm.uncounted(own), asm.uncounted(shared)
     forget(own.sigma, own.queue, own.sigma.size)
     take_blocks(A, own, shared, own.sigma.size)

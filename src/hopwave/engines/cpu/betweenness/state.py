@@ -14,15 +14,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import (
-    atomic_add,
-    compare_and_swap,
-    inner,
-    noinline,
-    ordered_load,
-    ordered_store,
-    pause,
-)
+from hopwave.engines.cpu import intrinsics as asm
+from hopwave.engines.cpu.intrinsics import inner, noinline
 from hopwave.engines.cpu.workers import CONTROL_CELLS, FAILED, FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.ledger import declare
 
@@ -42,7 +35,6 @@ NO_CUTOFF = np.iinfo(np.int32).max
 
 
 def hop_limit(cutoff):
-    """The greatest number of hops, as compiled code reads it."""
     return NO_CUTOFF if cutoff is None else int(min(cutoff, NO_CUTOFF))
 
 
@@ -71,7 +63,6 @@ def multiply(sigma, queue, begin, end, copies):
 
 
 def demand_of(job):
-    """Targets and origins of a SharedState."""
     targets = ALL_ALIKE if job.targets is None else job.targets.astype(np.float64)
     return targets, ALL_ALIKE if job.origins is None else job.origins[job.sources]
 
@@ -106,19 +97,19 @@ def commit(shared):
     noinline()
     control, scores, total = shared.control, shared.scores, shared.total
     rows = scores.shape[0]
-    while ordered_load(control, READY + ordered_load(control, FINISHED) % rows) != 0:
-        if not compare_and_swap(control, LOCK, 0, 1):
+    while asm.ordered_load(control, READY + asm.ordered_load(control, FINISHED) % rows) != 0:
+        if not asm.compare_and_swap(control, LOCK, 0, 1):
             return  # the worker that holds the lock looks again after it lets go
-        block = ordered_load(control, FINISHED)
-        while ordered_load(control, READY + block % rows) != 0:
+        block = asm.ordered_load(control, FINISHED)
+        while asm.ordered_load(control, READY + block % rows) != 0:
             row = scores[block % rows]
             for v in range(row.size):
                 total[v] += row[v]
                 row[v] = 0.0
-            ordered_store(control, READY + block % rows, 0)
+            asm.ordered_store(control, READY + block % rows, 0)
             block += 1
-            ordered_store(control, FINISHED, block)
-        ordered_store(control, LOCK, 0)
+            asm.ordered_store(control, FINISHED, block)
+        asm.ordered_store(control, LOCK, 0)
 
 
 @inner
@@ -126,23 +117,22 @@ def claim_block(shared):
     """The number of the next block; -1 if none remains or the run stops. Its row of scores is free."""
     noinline()
     control, rows = shared.control, shared.scores.shape[0]
-    if ordered_load(control, STOP) != 0:
+    if asm.ordered_load(control, STOP) != 0:
         return -1
-    block = atomic_add(control, NEXT_BATCH, 1)
+    block = asm.atomic_add(control, NEXT_BATCH, 1)
     if block >= shared.blocks:
         return -1
-    while ordered_load(control, FINISHED) + rows <= block:  # its row still belongs to an earlier block
-        if ordered_load(control, STOP) & FAILED:
+    while asm.ordered_load(control, FINISHED) + rows <= block:  # its row still belongs to an earlier block
+        if asm.ordered_load(control, STOP) & FAILED:
             return -1  # that block will never be done
         commit(shared)
-        pause()
+        asm.pause()
     return block
 
 
 @inner
 def finish_block(shared, block):
-    """The block's row of scores is complete."""
-    ordered_store(shared.control, READY + block % shared.scores.shape[0], 1)
+    asm.ordered_store(shared.control, READY + block % shared.scores.shape[0], 1)
     commit(shared)
 
 

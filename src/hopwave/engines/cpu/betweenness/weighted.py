@@ -69,10 +69,9 @@ def bytes_of_state(n, m, edges):
 
 @inner
 def search(A, own, source, target):
-    """Settle all vertices up to the cutoff; only those up to the distance of `target`, if it is a vertex.
+    """Settle all vertices up to the cutoff, or up to the distance of `target`, if it is a vertex.
 
-    Returns how many they are, the greatest λ + σ, and whether an arc ties that adds nothing to a distance: σ and λ may
-    then have been passed on before they were complete.
+    Returns how many, the greatest λ + σ, and whether an arc ties that adds nothing: σ and λ may then be incomplete.
     """
     noinline()
     indptr, indices, lengths, cutoff = A.indptr, A.indices, A.lengths, A.cutoff
@@ -381,7 +380,6 @@ def take_weighted_sources(A, own, shared):
 
 
 def rows_with_lengths(loaded, cutoff, copies=state.ALL_ALIKE):
-    """The graph as workers read it along weights."""
     graph, lengths, farthest = loaded.graph, loaded.lengths, np.finfo(np.float64).max
     cutoff = farthest if cutoff is None else min(float(cutoff), farthest)
     per_length, final = policy.length_buckets(*loaded.length_range)
@@ -396,8 +394,6 @@ def check_cycle(graph, control):
 
 
 class WeightedAccumulation(Accumulation):
-    """Like Accumulation, along the graph's weights."""
-
     kernel = property(lambda self: take_weighted_sources)
     reuses = False
 

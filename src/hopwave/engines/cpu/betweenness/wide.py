@@ -1,16 +1,12 @@
 """Betweenness with several threads on one source: for fewer sources than threads, and for huge graphs.
 
-All threads share one source after another, or, on meshes, whose levels are small, each team of threads has its own.
-
     A   the graph, an Adjacency        W   the arrays of this source, a WideState
 
 Path counts σ̂ of even levels are in one row of `sigma`, those of odd levels in the other; elsewhere a row is 0. So a
 vertex that adds up the counts of all its in-neighbours in the other row adds up those of its predecessors only. On the
-way back a negative share replaces σ̂, and the sign distinguishes successors from predecessors. No level is looked up,
-and no thread writes what others read. A pushed level is counted when it is pushed in turn, or before it is pulled from.
+way back a negative share replaces σ̂, and the sign distinguishes successors. No thread writes what others read.
 
-Every sum is in the order of its adjacency list: the result does not depend on the number of threads, and is bitwise
-identical to that of one source per thread (policy.adds_along_rows).
+Every sum is in the order of its adjacency list: bitwise that of one source per thread (policy.adds_along_rows).
 """
 
 from collections import namedtuple
@@ -23,13 +19,11 @@ from hopwave.engines.cpu.betweenness import wide_levels
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.betweenness.state import ALL_ALIKE, ARCS, BEGINS, SHIFT, demand_of, hop_limit
 from hopwave.engines.cpu.betweenness.wide_levels import WideState, wide_arrays
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.integers import U1, U6, U63
 from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import LARGE_SHARE, PULL_ALWAYS, PULL_BY_RULE, PULL_WIDE
-from hopwave.engines.cpu.policy import worth_sorting as _worth_sorting
 from hopwave.engines.cpu.search.loop import pull_chunk, push_chunk, region_chunk
 from hopwave.engines.cpu.search.state import BUFFER, choose
 from hopwave.engines.cpu.search.steps import mark_up
@@ -48,12 +42,10 @@ ADDED, TOO_WIDE = np.int64(0), np.int64(1)
 INIT, OUT, MARK, PULL, BACK, SORT, ADD_SORTED = (np.int64(kind) for kind in range(7))
 ZERO, ONE_EACH = np.int64(0), np.int64(1)
 WORDS_COLLECTED = np.int64(BUFFER // 64)  # at most, so that a worker's buffer holds their vertices
-worth_sorting = inner(_worth_sorting)
 
 
 @inner
 def work(A, W, board, me):
-    """One worker's share of the open job."""
     noinline()
     kind, level, flags = board[crew.JOB_KIND], board[crew.JOB_DEPTH], board[crew.JOB_FLAGS]
     if kind == OUT:
@@ -109,7 +101,7 @@ def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
     noinline()
     levels, buckets, threads = W.levels, np.int64(W.runs.shape[0]), limits.threads
     arcs, fewer = levels[level, ARCS], levels[from_level, ARCS]
-    if fewer > W.getters.size or not worth_sorting(arcs, fewer, W.parent.size):
+    if fewer > W.getters.size or 10 * fewer + W.parent.size >= 2 * arcs:  # sorting takes 10 ns an arc, gathering 2
         return False
     flags |= limits.bucket_bits << wide_levels.FLAG_BITS
     board[crew.TAIL] = 0
@@ -196,7 +188,6 @@ def way_out(A, W, board, source, limits, rule):
 
 @inner
 def way_back(A, W, board, count, limits):
-    """Dependencies, from the last level back to the first one after the source."""
     noinline()
     for level in range(count - 1, 0, -1):
         level_, flags = np.int64(level), wide_levels.WITH_ENDPOINTS * limits.endpoints
@@ -209,7 +200,6 @@ def way_back(A, W, board, count, limits):
 
 @outer
 def commit(total, row, done):
-    """Add the row of one source to the total."""
     for v in range(total.size):
         total[v] += row[v]
     done[DONE] += 1
@@ -259,8 +249,10 @@ class WideAccumulation:
         self.blocks, self.size, self.extended = len(job.sources), 1, 0
         threads = thread_count(threads)
         worth = n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_WIDE_THREAD
-        together = plan.regime == "wide" or job.memory_limit is not None
-        self.teams = 1 if together else policy.sources_at_once(loaded.flat, self.blocks, threads)
+        together = (
+            plan.regime == "wide" or job.memory_limit is not None or not loaded.flat
+        )  # levels of meshes are small
+        self.teams = 1 if together else max(1, min(self.blocks, threads // policy.TEAM_OF_MESH))
         self.workers = max(1, min(threads // self.teams, worth, policy.MAX_TEAM + 1))
         arrays = self._arrays()
         workers_within(job.memory_limit, 1, total(arrays) - arrays["levels"].nbytes + 8 * n)  # or an error
@@ -302,7 +294,6 @@ class WideAccumulation:
         return self.blocks
 
     def _add(self, number):
-        """Add one source to the total, all threads on it."""
         state = self._states[0]._replace(total=self.total)
         if not self._work_on(number, state, self._done):
             self._add_by_one(number)
@@ -327,14 +318,13 @@ class WideAccumulation:
 
     def _work_on(self, number, state, done):
         """One team's source, in compiled code. Returns whether its path counts are small enough for this way."""
-        A, kind, helpers = self.loaded.adjacency("any"), take_part, self.workers - 1
+        A = self.loaded.adjacency("any")
         source = np.int64(self.job.sources[number])
         demand = self._origins[number] if self._origins.size else 1.0
         targets = self._targets if self._targets.size or demand == 1.0 else np.ones(self.loaded.n)
         state = state._replace(targets=targets if demand == 1.0 else demand * targets)
         part = A, state, new_board(), source, self._limits, self._rule, self.certificate[number], done
-        with compiling(kind):
-            team.lead(helpers, kind, part, (A.indptr.itemsize, A.in_indptr.itemsize))
+        team.lead(self.workers - 1, take_part, part, (A.indptr.itemsize, A.in_indptr.itemsize))
         return done[OUTCOME] != TOO_WIDE
 
     def _add_by_one(self, number):
@@ -348,7 +338,6 @@ class WideAccumulation:
 
     @property
     def _kind(self):
-        """The name under which the arrays of all teams are left to the next run."""
         return "wide", self.teams, self.workers
 
     def _arrays(self):

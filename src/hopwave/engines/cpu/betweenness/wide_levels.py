@@ -4,19 +4,12 @@ from collections import namedtuple
 
 import numpy as np
 
+from hopwave.engines.cpu import intrinsics as asm
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness.state import SHIFT
 from hopwave.engines.cpu.crew import EDGES, FOUND, TAIL, next_chunk, next_of_regions
 from hopwave.engines.cpu.integers import U0, U1, U4, U6, U8, U16
-from hopwave.engines.cpu.intrinsics import (
-    atomic_add,
-    inner,
-    noinline,
-    ordered_add,
-    prefetch,
-    prefetch_to_write,
-    trailing_zeros,
-)
+from hopwave.engines.cpu.intrinsics import inner, noinline
 from hopwave.engines.cpu.search.state import BUFFER, BUFFER_CELLS
 from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD, flush, push_chunk
 from hopwave.engines.ledger import declare
@@ -103,11 +96,11 @@ def count_vertices(A, sigma, vertices, begin, end, level):
     begin, end, last = np.uint64(begin), np.uint64(end), np.uint64(max(0, in_indices.size - NEIGHBOURS_AHEAD))
     for i in range(begin, end):
         if last and i + U16 < end:  # as in search/steps.py
-            prefetch(in_indptr, vertices[i + U16])
-            prefetch(in_indices, in_indptr[vertices[i + U8]])
+            asm.prefetch(in_indptr, vertices[i + U16])
+            asm.prefetch(in_indices, in_indptr[vertices[i + U8]])
             first = min(np.uint64(in_indptr[vertices[i + U4]]), last)
             for j in range(np.uint64(NEIGHBOURS_AHEAD)):
-                prefetch(before, in_indices[first + j])
+                asm.prefetch(before, in_indices[first + j])
         v = np.uint64(vertices[i])
         paths = 0.0
         for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + U1])):
@@ -131,7 +124,7 @@ def count_and_push(A, W, board, me, level, flags):
             edges += more
     if flags & PUSHES:
         flush(W.buffers[me], kept, W.queue, board)
-        ordered_add(board, EDGES, edges)
+        asm.ordered_add(board, EDGES, edges)
 
 
 @inner
@@ -150,7 +143,7 @@ def pull_counting(A, W, board, me, level):
             fresh = U0
             base = w << U6
             while rows != U0:
-                bit = trailing_zeros(rows)
+                bit = asm.trailing_zeros(rows)
                 rows &= rows - U1
                 v = base + bit
                 paths = 0.0
@@ -168,7 +161,7 @@ def pull_counting(A, W, board, me, level):
                     kept += U1
             visited[w] |= fresh
     flush(buffer, kept, queue, board)
-    ordered_add(board, EDGES, edges)
+    asm.ordered_add(board, EDGES, edges)
 
 
 # ------------------------------------------------------------------ sorted arcs
@@ -193,9 +186,9 @@ def sort_arcs(A, W, board, me, level, flags, bucket_bits):
         for placing in range(2):
             if placing:
                 total = cursor[:buckets].sum()
-                place = np.int64(atomic_add(board, TAIL, total))
+                place = np.int64(asm.atomic_add(board, TAIL, total))
                 if place + total > getters.size:
-                    ordered_add(board, FOUND, 1)
+                    asm.ordered_add(board, FOUND, 1)
                     break
                 for b in range(buckets):
                     runs[b] = place
@@ -209,13 +202,12 @@ def sort_arcs(A, W, board, me, level, flags, bucket_bits):
 
 @inner
 def walk_arcs(indptr, indices, vertices, count, cursor, bits, given, sign, getters, values, placing):
-    """Count the arcs into each bucket, or write each arc to its place."""
     noinline()
     for i in range(count):
         if i + U16 < count:
-            prefetch(indptr, vertices[i + U16])
-            prefetch(indices, indptr[vertices[i + U8]])
-            prefetch(given, vertices[i + U8])
+            asm.prefetch(indptr, vertices[i + U16])
+            asm.prefetch(indices, indptr[vertices[i + U8]])
+            asm.prefetch(given, vertices[i + U8])
         v = np.uint64(vertices[i])
         value = sign * given[v]
         for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
@@ -270,13 +262,13 @@ def finish_vertices(A, W, vertices, begin, end, level, flags, me):
     for i in range(begin, end):
         if i + U16 < end:
             if gathers:
-                prefetch(indptr, vertices[i + U16])
-                prefetch(indices, indptr[vertices[i + U8]])
+                asm.prefetch(indptr, vertices[i + U16])
+                asm.prefetch(indices, indptr[vertices[i + U8]])
                 first = min(np.uint64(indptr[vertices[i + U4]]), last)
                 for j in range(np.uint64(NEIGHBOURS_AHEAD)):
-                    prefetch(later, indices[first + j])
-            prefetch_to_write(sigma, vertices[i + U8])
-            prefetch_to_write(total, vertices[i + U8])
+                    asm.prefetch(later, indices[first + j])
+            asm.prefetch_to_write(sigma, vertices[i + U8])
+            asm.prefetch_to_write(total, vertices[i + U8])
         u = np.uint64(vertices[i])
         taken = 0.0
         if flags & IS_GATHERED:
@@ -299,7 +291,6 @@ def finish_vertices(A, W, vertices, begin, end, level, flags, me):
 
 @inner
 def finish_level(A, W, board, me, level, flags):
-    """`finish_vertices` for all vertices of a level."""
     noinline()
     region = me
     while True:

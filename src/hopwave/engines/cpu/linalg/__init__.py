@@ -31,13 +31,11 @@ NO_ROWS = read_only(np.empty(0, np.uint32))
 
 @kept
 def rows_of(A: Matrix) -> tuple[Array, Array]:
-    """Offsets and indices of A's rows, unsigned, as kernels read them."""
     return unsigned_rows(A.rows)
 
 
 @kept
 def columns_of(A: Matrix) -> tuple[Array, Array]:
-    """Offsets and indices of A's columns."""
     return unsigned_rows(A.columns)
 
 
@@ -220,7 +218,14 @@ class Algebra(linalg.Algebra):
         if op.array or op.built_in:
             super().scatter(op, target, places, values)
         else:
-            scatter_loop(op)(target, places, values)
+            one = callable_from_compiled(op.function)
+
+            @njit(nogil=True)
+            def loop(target, places, values):  # type: ignore[no-untyped-def]
+                for i in range(places.size):
+                    target[places[i]] = one(target[places[i]], values[i])
+
+            loop(target, places, values)
 
 
 _loops: dict[Any, Any] = {}
@@ -257,8 +262,6 @@ def _looped(one: Any, operands: int) -> Any:
 
 
 def vectorised(op: BinaryOp | UnaryOp) -> Callable[..., Array]:
-    """A user's operator on whole arrays."""
-
     def on_arrays(*arrays: Array) -> Array:
         columns = [np.ascontiguousarray(array) for array in np.broadcast_arrays(*arrays)]
         kind = op.result_type(*(column.dtype for column in columns))
@@ -271,18 +274,6 @@ def vectorised(op: BinaryOp | UnaryOp) -> Callable[..., Array]:
         return found.astype(np.int32) if narrow else found
 
     return on_arrays
-
-
-def scatter_loop(op: BinaryOp) -> Any:
-    """target[p] = op(target[p], value) for one place after the other."""
-    one = callable_from_compiled(op.function)
-
-    @njit(nogil=True)
-    def loop(target, places, values):  # type: ignore[no-untyped-def]
-        for i in range(places.size):
-            target[places[i]] = one(target[places[i]], values[i])
-
-    return loop
 
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ SHORT = 24  # entries up to which insertion sort is faster
 
 
 def multiply(A, B, product, mask, complement, by, threads):
-    """See hopwave.engines.Algebra.multiply."""
     threads = thread_count(threads)
     if by == "auto":  # fewer entries of B: along the columns that the mask names, or the rows that A names
         along_columns = dot_terms(unsigned_rows(mask), unsigned(A.rows.indptr), unsigned(B.columns.indptr))
@@ -37,7 +36,6 @@ def multiply(A, B, product, mask, complement, by, threads):
 
 
 def pulled(A, B, product, mask, threads):
-    """One dot product for every entry of the mask."""
     left, right = A.rows, B.columns
     rows, inner = A.shape
     count = len(mask.indices)
@@ -92,8 +90,7 @@ def pushed(A, B, product, mask, complement, threads):
 def dots(A, B, mask, exits, result, marks, end, size, board):
     """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) for every entry (i,j) of the mask. B is given by columns.
 
-    result   (out, found, identity): one sum per entry of the mask, and whether it has any term
-    marks    one row per worker; marks[worker, k] is the place of k in row i of A, plus 1; 0 where it is not there
+    marks[worker, k] is the place of k in row i of A, plus 1; 0 where it is not there
     """
     indptr, indices, a = A
     column_ptr, column_rows, x = B
@@ -200,10 +197,9 @@ def mark_mask(mask_ptr, mask_columns, i, marked, stamp):
 
 @outer
 def row_lengths(A, B, mask, stamps, lengths, end, size, board):
-    """How many entries each row of C = A B will have, which a push must know before it writes.
+    """How many entries each row of C = A B will have. mask: (offsets, columns, whether there is one, complement).
 
-    mask: (offsets, columns, whether there is one, complement). stamps, two rows per worker: the last row of C that saw
-    a column, and that found it in the mask.
+    stamps, two rows per worker: the last row of C that saw a column, and that found it in the mask.
     """
     indptr, indices = A
     row_ptr, columns = B

@@ -3,15 +3,13 @@
 All rounds of PageRank and of Katz centrality are one call. One round is  y = Aᵀ w + base + (Σ x at dead ends) · dead,
 where w = x · scale / total is what an arc carries, without its own weight; at dead ends w = x. Ranks are kept as w.
 
-Rows are cut into blocks of about equally many arcs, whose changes the leader adds up: no bit depends on threads. A
-thread begins with the same blocks in every round, and finds them in its own cache. Where most arcs lead to few
-vertices, numbered at random, rows are put in the order of degrees: those that are read most then lie together.
+Rows are cut into blocks of about equally many arcs, whose changes the leader adds up: no bit depends on threads. Where
+most arcs lead to few vertices, numbered at random, rows are put in the order of degrees.
 
 On large undirected graphs the next ranks are  ω · (y − before) + before,  ω = 2 / (1 + √(1 − c²)), where ± c bounds the
-eigenvalues: Golub and Varga, Chebyshev semi-iterative methods (1961), in the form that does not change from round to
-round. c is estimated from how fast changes shrink: a mode that shrinks by z belongs to the eigenvalue
-(z² + ω − 1) / (ω z). Where much precision is asked for, such a run begins with the ranks that average neighbours give,
-b + (1 − n b) · total / Σ total,  b = (1 − α) / (n − α · number of dead ends).
+eigenvalues: Golub and Varga, Chebyshev semi-iterative methods (1961). c is estimated from how fast changes shrink: a
+mode that shrinks by z belongs to the eigenvalue (z² + ω − 1) / (ω z). Where much precision is asked for, such a run
+begins with  b + (1 − n b) · total / Σ total,  b = (1 − α) / (n − α · number of dead ends).
 """
 
 from collections import namedtuple
@@ -116,7 +114,6 @@ def round_block(A, W, which, block):
 
 @inner
 def end_block(A, W, which, block):
-    """What arcs carry becomes ranks again."""
     noinline()
     indptr, totals, w, x, order, in_order = A.indptr, A.totals, W.w[which], W.x, A.order, A.order.size == 0
     back, plain = 1.0 / W.now[SCALE], totals.size == 0
@@ -188,7 +185,6 @@ def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helper
 
 
 def power_iteration(A, job):
-    """See hopwave.engines.Algebra.power_iteration."""
     if job.normed:
         return normed_iteration(A, job)
     if job.totals is None and abs(job.factor) < SMALLEST:
@@ -298,7 +294,6 @@ def spread(indptr, indices, values, x, y, squares, end, size, board):
 
 
 def normed_iteration(A, job):
-    """The rounds of eigenvector centrality."""
     part, n = A.columns, A.shape[0]
     values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
     x, y, squares = np.empty(n), np.empty(n), np.empty(-(-n // BLOCK))

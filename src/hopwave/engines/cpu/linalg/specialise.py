@@ -1,9 +1,8 @@
 """Kernels written for any semiring, compiled for one: its operators are written into the kernel's text.
 
-A kernel is an ordinary Python function that calls the words below. `specialise` takes its syntax tree, replaces them by
-what they mean in a given semiring, and has Numba compile it under a name of its own. That compiles three times as fast
-as calling operators as functions, and Numba's cache on disk recognises the result. Plain functions of the kernel's own
-module that it calls are specialised in the same way.
+`specialise` takes a kernel's syntax tree, replaces the words below by what they mean in a given semiring, and has Numba
+compile it under a name of its own, three times as fast as with operators that are functions. Plain functions of the
+kernel's own module that it calls are specialised in the same way.
 
     term(a, x, out, inner, zero)   one term: of the matrix's value, the vector's, the row computed, the entry met
     plus(s, t)                     ⊕

@@ -1,10 +1,8 @@
 """Triangles on the CPU, of a graph or of every vertex.
 
-For every vertex i and every neighbour j before it, the neighbours before j that they have in common are counted. In
-short rows, as in meshes, by walking two rows side by side; nothing is prepared. In long rows by marking those of i as
-bits, in rows of the neighbours before every vertex. Where rows would be looked at too often, vertices are numbered by
-descending degree. The first vertices, the core, then have long rows: these are bits, too, and 64 entries are compared
-at once.
+For every vertex i and every neighbour j before it, the neighbours before j that they have in common are counted: in
+short rows by walking both, in long rows by marking those of i as bits. Where rows would be looked at too often,
+vertices are numbered by descending degree; the rows of the first ones, the core, are bits, too.
 """
 
 from collections import namedtuple
@@ -48,7 +46,6 @@ def count_in_long_row(indices, p, stop, j, begin, end):
 
 @inner
 def is_scattered(indptr, indices, begin, end):
-    """Whether the first neighbours of vertices are mostly far away."""
     far, step = U0, (end - begin) // FEW + U1
     for i in range(begin, end, step):
         if indptr[i] < indptr[i + U1]:
@@ -147,7 +144,6 @@ def unmark(lower, bits, first, last):
 
 @inner
 def fetch(begins, lower, core, place, last):
-    """Fetch the row of a neighbour that comes soon."""
     if place + AHEAD < last:
         j = np.uint64(lower[place + AHEAD])
         if j < np.uint64(core.shape[0]):
@@ -165,7 +161,6 @@ def row_of(begins, core, j):
 
 @inner
 def marked_rows(begins, lower, core, bits, begin, end):
-    """How many triangles are found at these vertices."""
     noinline()
     total, (begins, lower, core, bits) = U0, asm.uncounted((begins, lower, core, bits))
     for i in range(begin, end):
@@ -223,7 +218,6 @@ def run(A, W, board, kind, size, cells, helpers, me):
 
 
 def together(kind, A, W):
-    """One job by all threads: the sum of what they found."""
     n, threads, board = len(A.indptr) - 1, len(W.marks), crew.new_board()
     size = max(64, min(policy.MAX_ROWS_PER_CHUNK, n // (policy.CHUNKS_PER_THREAD_OF_ROWS * threads)))
     part = A, W, board, kind, policy.ROWS_OF_TRIANGLES if kind == MARK else size
@@ -250,7 +244,6 @@ def lower_rows(part):
 
 
 def unprepared(m, words):
-    """Marks for all threads, and no rows."""
     threads, none = team.size_for(m), np.empty(0, np.uint32)
     marks = np.zeros((threads, words), np.uint64)
     return LowerRows(none, none, np.empty(0, np.int64), none, np.empty((0, 0), np.uint64), marks)
@@ -269,10 +262,9 @@ def count_triangles(part):
 
 @outer
 def count_corners(begins, lower, core, marks, common, counts, end, size, board):
-    """Count the triangles at each of their corners; see the top of this file.
+    """Count the triangles at each of their corners.
 
-    Rows per worker: marks, bits that are all 0 before and after; common, room for common neighbours; counts, the
-    answer.
+    Rows per worker: marks, all 0 before and after; common, room for common neighbours; counts, the answer.
     """
     worker = asm.atomic_add(board, crew.NEXT_WORKER, 1)
     begins, lower, core = asm.uncounted((begins, lower, core))

@@ -1,7 +1,6 @@
 """Matrix times vector, by rows and by columns: kernels for any semiring (see specialise.py for the words in them).
 
-Offsets, indices and loop counters are unsigned, so that no code for negative indices is made. Bits are bytes, 0 or 1.
-The sum of a row is computed by one thread in the order of its entries: threads change no bit.
+Bits are bytes, 0 or 1. A row's sum is computed by one thread in the order of its entries: threads change no bit.
 """
 
 # ruff: noqa: F821 — term, plus, joined, stops, can_stop, carries and weighed are written in by specialise.py
@@ -20,8 +19,7 @@ PACKING = np.uint64(0x0102040810204080)  # eight bytes, 0 or 1, times this: thei
 def open_rows(filled, bits, complement, begin, stop, chosen):
     """The rows of [begin, stop) that the mask lets through and that have entries; returns how many.
 
-    filled and bits have one byte per row; begin is a multiple of 64. Without a mask, bits is empty. 64 rows are made
-    one word, so that the branch at the end of its ones, which is mispredicted, comes once in 64 rows.
+    begin is a multiple of 64. 64 rows are made one word, so that a branch is mispredicted once in 64 rows.
     """
     noinline()
     count = U0
@@ -252,7 +250,6 @@ def entries_of(indptr, rows, enough):
 
 @outer
 def entries_where(indptr, bits):
-    """How many entries the rows have whose bit is set."""
     total = np.int64(0)
     for i in range(bits.size):
         total += (np.int64(indptr[i + 1]) - np.int64(indptr[i])) * bits[i]

@@ -149,7 +149,6 @@ def add_inverse(ra, near, rb, far, begin, end):
 
 @njit(**SUMMED)
 def add_inverse_of_trees(ra, near, rb, far, place, depth, begin, end):
-    """Σ 1/d to the vertices of trees."""
     noinline()
     total, place, depth = 0.0, place[begin:end], depth[begin:end]
     for j in range(place.size):
@@ -265,8 +264,7 @@ PIECE = 64  # vertices of a chain that one worker takes
 class CoreSums:
     """Sums of distances of all vertices of a graph. `trees`: a Trees of it; `lengths`: integers, None for hops.
 
-    `graph` is what is searched: the given one without its trees, its vertices in another order (`kept`). `gain`: of
-    work, which the caller knows.
+    `graph` is what is searched: without its trees, its vertices in another order (`kept`). `gain`: of work.
     """
 
     gain = 0.0
@@ -333,7 +331,6 @@ class CoreSums:
 
     @property
     def nbytes(self):
-        """Bytes of what is searched, its parts, and the trees."""
         searched = self.graph.indptr, self.graph.indices, self.graph.weights
         arrays = (*self._parts, *self._trees, *searched, self._needed, self._alone, self.kept)
         return sum(one.nbytes for one in arrays if one is not None)
@@ -375,7 +372,6 @@ class CoreSums:
         return reached, sum_of, np.maximum(beyond, trees.height)
 
     def _pieces_of(self, begin, end):
-        """Items of these chains, none of many vertices."""
         P = self._parts
         pieces = -(-(P.last[begin:end] - P.first[begin:end]) // PIECE)
         chain = np.repeat(np.arange(begin, end), pieces)

@@ -122,9 +122,7 @@ def take_searches(A, own, shared):
 def reach_along(indptr, indices, label, order, giant, low, high):
     """The least and the greatest number of vertices that each strong component may reach.
 
-    `label` counts components in reverse topological order, `order` lists the vertices by component. The largest,
-    `giant`, reaches exactly r vertices; a component that reaches it reaches these r, its own vertices, and at most the
-    sum of what its successors reach besides.
+    `label` counts components in reverse topological order; the largest, `giant`, reaches exactly r vertices.
     """
     n, count = label.size, low.size
     size, extra = np.zeros(count, np.int64), np.zeros(count, np.int64)

@@ -1,17 +1,13 @@
 """HyperBall on the CPU, compiled: one HyperLogLog counter per vertex, united along arcs step by step.
 
 Boldi and Vigna, In-core computation of geometric centralities with HyperBall (2013). After step t, the counter of v
-holds the vertices that reach v in t hops: the union of itself and of its in-neighbours' counters after step t − 1.
+holds the vertices that reach v in t hops. A counter is 2^p bytes, its registers. A vertex with hash h goes to register
+h mod 2^p, which keeps the greatest 1 + (trailing zeros of h >> p). Sizes are those of Ertl's estimator (New cardinality
+estimation algorithms for HyperLogLog sketches, 2017, section 3.4): 2^2p / (2 ln 2 · z), where z sums 2^-r over the
+registers r > 0 and adds 2^p · σ(share of registers that are 0). With m registers it is too large by a share of c/m,
+where c rises from ½ for small sets to 1.13 for large ones (fitted to ± 0.05), which is divided out.
 
-A counter is 2^p bytes, its registers. A vertex with hash h goes to register h mod 2^p, which keeps the greatest
-1 + (trailing zeros of h >> p). A union takes the greater of each pair of registers. Sizes are those of Ertl's
-estimator (New cardinality estimation algorithms for HyperLogLog sketches, 2017, section 3.4):
-2^2p / (2 ln 2 · z), where z sums 2^-r over the registers r > 0 and adds 2^p · σ(share of registers that are 0).
-With m registers it is too large by a share of c/m, where c rises from ½ for small sets to 1.13 for large ones (fitted
-to ± 0.05), which is divided out.
-
-The sum over r > 0 and the number of zeros are kept for each vertex, and corrected for the few registers that change in
-a step. The sum is an integer, in units of 2^(p − 62): it does not depend on the order of corrections.
+The sum is kept as an integer, in units of 2^(p − 62): it does not depend on the order of corrections.
 """
 
 import math

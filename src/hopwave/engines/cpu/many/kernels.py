@@ -17,17 +17,9 @@ from collections import namedtuple
 
 import numpy as np
 
+from hopwave.engines.cpu import intrinsics as asm
 from hopwave.engines.cpu.integers import ONE, U0, U1, U8
-from hopwave.engines.cpu.intrinsics import (
-    atomic_add,
-    count_ones,
-    inner,
-    noinline,
-    outer,
-    prefetch,
-    trailing_zeros,
-    uncounted,
-)
+from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.workers import FINISHED, next_batch
 
 LANES = 64
@@ -64,8 +56,8 @@ def push_wide(indptr, indices, seen, front, fresh, active, size, found):
     tail = 0
     for i in range(size):
         if i + 16 < size:
-            prefetch(indptr, active[i + 16])
-            prefetch(indices, indptr[active[i + 8]])
+            asm.prefetch(indptr, active[i + 16])
+            asm.prefetch(indices, indptr[active[i + 8]])
         u = active[i]
         lanes = front[u]
         for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
@@ -111,7 +103,7 @@ def settle(A, own, fresh, found, tail, depth):
         v = found[i]
         new = fresh[v]
         seen[v] |= new
-        pairs += count_ones(new)
+        pairs += asm.count_ones(new)
         arcs -= unvisited[v] + 1
         for plane in range(keeps):
             if (depth >> plane) & 1:
@@ -153,7 +145,7 @@ def fill_columns(fresh, found, tail, columns, weight, square):
     noinline()
     for i in range(tail):
         v = found[i]
-        count = count_ones(fresh[v])
+        count = asm.count_ones(fresh[v])
         columns[v, 0] += count
         columns[v, 1] += count * weight
         columns[v, 2] += count * square
@@ -166,7 +158,7 @@ def fill_rows(fresh, found, tail, rows, places, first, depth):
         v = found[i]
         new = fresh[v]
         while new != U0:
-            lane = trailing_zeros(new)
+            lane = asm.trailing_zeros(new)
             new &= new - U1
             rows[places[first + np.int64(lane)], v] = depth
 
@@ -264,8 +256,8 @@ def push_one(indptr, indices, depth, queue, begin, end, level):
     tail = end
     for i in range(begin, end):
         if i + 16 < end:
-            prefetch(indptr, queue[i + 16])
-            prefetch(indices, indptr[queue[i + 8]])
+            asm.prefetch(indptr, queue[i + 16])
+            asm.prefetch(indices, indptr[queue[i + 8]])
         u = queue[i]
         for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
             v = indices[j]
@@ -332,7 +324,7 @@ def fill_pairs(queue, begin, end, shared, source, level, pair):
 
 @outer
 def take_batches(A, own, shared):
-    A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
+    A, own, shared = asm.uncounted(A), asm.uncounted(own), asm.uncounted(shared)
     control, limits, size = shared.control, shared.limits, shared.sources.size
     width = limits.width
     while True:
@@ -347,4 +339,4 @@ def take_batches(A, own, shared):
             single_search(A, own, shared, first)
         else:
             wide_search(A, own, shared, first, count)
-        atomic_add(control, FINISHED, count)
+        asm.atomic_add(control, FINISHED, count)

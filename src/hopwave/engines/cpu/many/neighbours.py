@@ -1,11 +1,8 @@
 """What lies among the neighbours of every vertex, compiled: efficiency, and squares.
 
-Efficiency: the neighbours of a vertex induce a small graph, searched from 64 sources at once.
-
-Squares: a vertex v is a corner of Σ c(c − 1)/2 squares, where c counts the neighbours that v shares with another vertex
-x. How many more there could be is counted as in NetworkX (Zhang et al., Physica A, 2008): over all pairs u, w of
-neighbours of v, deg(u) + deg(w) − 2, less 2 if u and w are neighbours themselves, less the existing squares. Loops
-count nothing.
+A vertex v is a corner of Σ c(c − 1)/2 squares, where c counts the neighbours that v shares with another vertex x. How
+many more there could be is counted as in NetworkX (Zhang et al., Physica A, 2008): over all pairs u, w of neighbours of
+v, deg(u) + deg(w) − 2, less 2 if u and w are neighbours themselves, less the existing squares. Loops count nothing.
 """
 
 from collections import namedtuple
@@ -29,7 +26,6 @@ SquareCounts = namedtuple("SquareCounts", "squares possible control")
 
 
 def local_efficiencies(loaded, poll, threads=None):
-    """The efficiency of the graph that each vertex's out-neighbours induce, float64."""
     A, n = loaded.adjacency("any"), loaded.n
     workers = max(1, min(thread_count(threads), n // (4 * policy.VERTICES_PER_EFFICIENCY_CHUNK)))
     states = [Efficiency(np.full(n, -1, np.int32)) for _ in range(workers)]

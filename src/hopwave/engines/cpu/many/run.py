@@ -1,12 +1,8 @@
 """Searches from many sources on the CPU: workers process batches, each with its own arrays, or all threads share each.
 
-No result depends on which sources share a batch or on which worker processes it: lanes do not affect each other, and
-sums over several workers are of integers.
-
-**Side by side**, for few batches of sources on many cores: all threads pull one level of a full batch, each of them
-chunks of vertices. The leader pushes the first levels, as long as they have few arcs. Distances are kept as bits until
-a search is over: plane i has bit i of the levels. Levels from DEEPEST on, which are rare and small, are written as they
-are found.
+**Side by side**, for few batches of sources on many cores: all threads pull one level of a full batch. The leader
+pushes the first levels. Distances are kept as bits until a search is over: plane i has bit i of the levels; those from
+DEEPEST on are written as they are found.
 """
 
 from __future__ import annotations
@@ -48,7 +44,6 @@ def clear(own, low, high):
 
 @inner
 def write(own, shared, first, count, low, high):
-    """The distances of all searches to the vertices [low, high)."""
     noinline()
     seen, planes = own.seen, own.planes
     for lane in range(count):
@@ -166,7 +161,10 @@ def sweep(loaded, job, poll, threads):
     A = loaded.adjacency("paper" if arranged else "any", searches=k if together else 1)
     shared = _shared_state(loaded, job, width, together)
     kind = "searches", together, together or job.keep == "rows"  # states that differ only by their sums
-    states = _worker_states(loaded, kind, job.keep, together, workers)
+    left, sums = loaded.spare(kind) or [], sum_arrays(n, job.keep)  # pages that an earlier run left exist already
+    states = [state._replace(**allocate(sums)) for state in left[:workers]]
+    while len(states) < workers:
+        states.append(kernels.WorkerState(**allocate(worker_arrays(n, job.keep, together))))
     with compiling(kernels.take_batches):
         run_workers(kernels.take_batches, A, states, shared, poll, alone)
         if job.keep == "pairs":
@@ -178,7 +176,6 @@ def sweep(loaded, job, poll, threads):
 
 
 def _side_by_side(loaded, job, poll, threads):
-    """The same, batch after batch, all threads on each."""
     n, k = loaded.n, len(job.sources)
     _checked_table(n, k, job)
     A = loaded.adjacency("any", searches=k)
@@ -208,15 +205,6 @@ def _swept(shared, states):
         rows=shared.rows,
         pairs=(shared.pair_vertex, shared.pair_distance),
     )
-
-
-def _worker_states(loaded, kind, keep, together, workers):
-    """Arrays for each worker: those that an earlier run left, whose pages exist already, and sums from 0."""
-    left, sums = loaded.spare(kind) or [], sum_arrays(loaded.n, keep)
-    states = [state._replace(**allocate(sums)) for state in left[:workers]]
-    while len(states) < workers:
-        states.append(kernels.WorkerState(**allocate(worker_arrays(loaded.n, keep, together))))
-    return states
 
 
 def _shared_state(loaded, job, width, together):
@@ -274,7 +262,6 @@ def worker_arrays(n, keep, together):
 
 
 def shared_arrays(n, keep):
-    """The arrays of a WorkerState that all threads share."""
     planes = kernels.PLANES if keep == "rows" else 0
     return worker_arrays(n, keep, True) | declare(np.uint32, active=0, found=0) | declare(np.uint64, planes=(planes, n))
 
@@ -306,7 +293,6 @@ def reachable(loaded, sources):
 
 
 def component_labels(graph, strong):
-    """Component numbers, kept with the graph."""
     kept = graph._prepared.record(Structure).components
     if strong not in kept:
         own_component_labels(graph, strong)
@@ -325,8 +311,6 @@ def own_component_labels(graph, strong):
 
 
 def neighbourhood_rank(loaded):
-    """The place of each vertex in the order of neighbourhoods, kept with the graph."""
-
     def ranks():
         A, order = loaded.adjacency("any"), np.empty(loaded.n, np.uint32)
         neighbourhoods(A.indptr, A.indices, order)

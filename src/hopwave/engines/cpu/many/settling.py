@@ -1,14 +1,13 @@
 """One search along weights by Dijkstra's algorithm, compiled; many/weighted.py has the arrays and the runs.
 
-**Short arcs first.** A path that is shorter than Δ has no arc of length Δ or more. In graphs of many arcs, the vertices
-within Δ of the nearest unsettled one are therefore found by short arcs only (Meyer and Sanders, Δ-stepping, 2003).
-After such a round, its vertices push along their long arcs; or, if fewer arcs lead to all remaining vertices, each of
-these pulls from its settled neighbours.
+**Short arcs first.** In graphs of many arcs, the vertices within Δ of the nearest unsettled one are found by arcs below
+Δ only (Meyer and Sanders, Δ-stepping, 2003). After such a round, its vertices push along their long arcs; or, if fewer
+arcs lead to all remaining vertices, each of these pulls from its settled neighbours.
 
-**Waiting.** Vertices wait by distance, in a ring of buckets of equal width. A vertex whose distance falls is entered
-once more; an entry whose key is no longer the vertex's distance is skipped. The nearest bucket is emptied into a heap,
-unless no weight is below the width of a bucket: then no arc leads from a bucket into itself. The heap is a four-ary
-tree: the children of place p are at 4p + 1 to 4p + 4. The four places behind the last entry are infinite.
+**Waiting.** Vertices wait by distance, in a ring of buckets of equal width; an entry whose key is no longer the
+vertex's distance is skipped. The nearest bucket is emptied into a heap, unless no weight is below the width of a
+bucket. The heap is a four-ary tree: the children of place p are at 4p + 1 to 4p + 4; the four behind the last are
+infinite.
 """
 
 from collections import namedtuple
@@ -30,7 +29,6 @@ ShortArcs = namedtuple("ShortArcs", "indptr indices lengths")
 
 
 def short_arcs(indptr, indices, lengths, threads):
-    """The arcs shorter than Δ, and Δ."""
     some = lengths[:: max(1, len(lengths) // policy.LENGTHS_LOOKED_AT)]
     delta = float(np.quantile(some, policy.SHORT_SHARE, method="higher"))
     starts, nothing = np.zeros(len(indptr), indptr.dtype), (np.empty(0, indices.dtype), np.empty(0))
@@ -261,8 +259,7 @@ def settle(A, d, own, source, limit, wanted, ahead):
 def follow_long(A, d, own, limit, followed, count, boundary, entries, free, filled, left):
     """Follow the long arcs of order[followed:count], all nearer than the boundary.
 
-    left: arcs of all vertices that were not settled before these. Returns the new number of entries, the first free
-    one, the number of filled buckets, and `left`.
+    Returns the new number of entries, the first free one, the filled buckets, and `left`: arcs of the unsettled.
     """
     noinline()
     indptr, indices, lengths, order, near = A.indptr, A.indices, A.lengths, own.order, np.float64(boundary)

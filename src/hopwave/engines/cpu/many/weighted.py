@@ -1,7 +1,6 @@
 """Distances along weights from many sources: one search by Dijkstra's algorithm per source, one source per worker.
 
-Sums over the targets of a source are taken in the order in which they were settled, and rounding errors are carried
-along (Knuth's exact sum of two floats). Sums over the sources of a target are added in the order of the sources.
+Sums over targets are in the order in which they were settled, with rounding errors carried along (Knuth's exact sum).
 """
 
 import math
@@ -49,7 +48,6 @@ def plus(total, lost, x):
 
 @inner
 def faded(d, kind, scale, least):
-    """f(d), as hopwave.planning.many_sources.Decay has it."""
     if kind == EXPONENTIAL:
         return math.exp(-d / scale)
     if kind == GAUSSIAN:
@@ -59,7 +57,6 @@ def faded(d, kind, scale, least):
 
 @inner
 def add_values(d, order, count, own, valued, number):
-    """Add up the values at the first `count` vertices of order for one source."""
     columns, limits, kind, found = valued.columns, valued.limits, valued.kind, valued.found
     sums, lost, most = own.sums, own.lost, limits.size
     sums[:] = 0.0
@@ -102,7 +99,6 @@ SharedState = namedtuple(
 
 @inner
 def sum_up(d, order, count, shared, number):
-    """Σ d, Σ 1/d and the greatest d of one source."""
     total, lost, inverse, lost_of_inverse, farthest = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(count):
         x = d[order[i]]
@@ -204,7 +200,6 @@ def _by_columns(loaded, job, poll, threads):
 
 
 def _run(loaded, sources, job, poll, threads):
-    """The state that all workers share, after they are done."""
     n, k = loaded.n, len(sources)
     keep = KEEP[job.keep] if job.targets is None else CHOSEN
     columns = n if job.targets is None else len(job.targets)
@@ -266,16 +261,6 @@ def _aims(graph, sources, targets):
 
 
 def _swept(runs, columns, rows):
-    reached, total, farthest, inverse = (
-        np.concatenate([getattr(run, name) for run in runs]) for name in ("reached", "total", "farthest", "inverse")
-    )
-    return Swept(
-        reached=reached,
-        total=total,
-        farthest=farthest,
-        inverse=inverse,
-        histogram=np.zeros(0, np.int64),
-        columns=columns,
-        rows=rows,
-        pairs=(runs[0].pair_vertex, runs[0].pair_distance),
-    )
+    sums = (np.concatenate([getattr(run, of) for run in runs]) for of in ("reached", "total", "farthest", "inverse"))
+    pairs = runs[0].pair_vertex, runs[0].pair_distance
+    return Swept(*sums, histogram=np.zeros(0, np.int64), columns=columns, rows=rows, pairs=pairs)

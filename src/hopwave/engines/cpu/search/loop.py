@@ -1,11 +1,10 @@
 """The whole search, compiled: levels by the plan's rule, until the frontier is empty.
 
-One thread leads. It runs `lead`, which computes levels too small to share by itself and makes all else a job on the
-board (crew.py): INIT, then level after level
+The leader computes levels too small to share by itself and makes all else a job on the board (crew.py): INIT, then
 
     PUSH, or PULL (before the first: MARK_UP, where many vertices go into its bitmaps), then GATHER if paths are counted
 
-and at the end FILL and MARK_UNREACHED. See search/steps.py for what each of them does.
+and at the end FILL and MARK_UNREACHED (search/steps.py).
 
     A   the graph, an Adjacency      W   the arrays of this search, a Workspace      here   what Python reads afterwards
 
@@ -62,7 +61,7 @@ def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, 
         return depth >= 0
     if marked < 0:
         # Vertices without in-arcs are never found, so they count as visited, unless a step looks for visited vertices.
-        state.copy_words(W.visited, A.padding if flags & steps.KEEPS_OPEN else A.closed)
+        W.visited[:] = A.padding if flags & steps.KEEPS_OPEN else A.closed
         marked = ZERO
     if not in_bitmap:
         state.mark_frontier(W.visited, W.bitmaps[which], W.queue, marked, begin, end)

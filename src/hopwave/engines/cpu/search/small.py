@@ -1,7 +1,4 @@
-"""The search of a small graph: one compiled call on the calling thread, every level pushed.
-
-A board for helpers, a rule and bitmaps would take longer than the search itself, a microsecond or two.
-"""
+"""The search of a small graph: one compiled call on the calling thread, every level pushed, in a microsecond or two."""
 
 import logging
 import threading
@@ -56,8 +53,7 @@ class SmallSearch:
 class FirstSearches(SmallSearch):
     """Searches before the loop of large searches was ever compiled on this machine, which takes some ten seconds.
 
-    `push_all` takes one second. After policy.FIRST_SEARCHES, or FIRST_SECONDS of them, another thread compiles the
-    loop.
+    After policy.FIRST_SEARCHES, or FIRST_SECONDS of them, another thread compiles the loop.
     """
 
     _lock = threading.Lock()

@@ -78,12 +78,6 @@ def choose(code, a, b, n, m, nf, mf, mu, nf0, mf0, last):
 
 
 @inner
-def copy_words(words, pattern):
-    for w in range(words.size):
-        words[w] = pattern[w]
-
-
-@inner
 def set_bits(words, queue, begin, end):
     noinline()
     for i in range(np.uint64(begin), np.uint64(end)):

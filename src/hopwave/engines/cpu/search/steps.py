@@ -37,10 +37,7 @@ NEIGHBOURS_AHEAD = 6  # of a vertex that is pushed soon, prefetched; flat from 4
 
 @inner
 def push_alone(indptr, indices, parent, queue, begin, end, tail):
-    """The whole level on one thread. Returns the new end of the queue and the arcs that leave the found vertices.
-
-    What vertices some places ahead will need is prefetched, in place: a call would count references for every vertex.
-    """
+    """The whole level on one thread. Returns the new end of the queue and the arcs that leave the found vertices."""
     noinline()
     end, tail = np.uint64(end), np.uint64(tail)
     enough, last = indices.size >= NEIGHBOURS_AHEAD, np.uint64(indices.size - NEIGHBOURS_AHEAD)
@@ -66,7 +63,6 @@ def push_alone(indptr, indices, parent, queue, begin, end, tail):
 
 @inner
 def flush(buffer, kept, queue, board):
-    """Move a worker's found vertices into the queue, all at once."""
     place = np.uint64(asm.atomic_add(board, crew.TAIL, kept))
     for i in range(kept):
         queue[place + i] = buffer[i]
@@ -98,8 +94,6 @@ def claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board):
 def push_chunk(A, W, board, me, begin, stop, kept, level):
     """Push queue[begin:stop]; a vertex belongs to the worker that swaps its parent first, for the vertex it was seen
     from, or for a level that is at least 0. Returns how many the buffer keeps, and the arcs that leave what was found.
-
-    Where rows are long, vertices that look new are noted without a branch, and claimed some dozens at a time.
     """
     noinline()
     indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
@@ -163,10 +157,7 @@ def push_shared(A, W, board, me):
 
 @inner
 def pull_words(A, parent, distance, visited, operand, new, first, last, depth, flags):
-    """Unvisited vertices of words [first, last) look for a parent in the operand. Returns found, edges, checked.
-
-    Where one parent is enough, they ask for their hub first: short loops, whose branches are predicted.
-    """
+    """Unvisited vertices of words [first, last) look for a parent, their hub first. Returns found, edges, checked."""
     noinline()
     found = 0
     edges = 0
@@ -397,7 +388,6 @@ def pull_chunks(A, W, board, me):
 
 @inner
 def work(A, W, board, me):
-    """One worker's share of the open job."""
     noinline()
     kind = board[crew.JOB_KIND]
     if kind == PUSH:

@@ -117,9 +117,7 @@ def meet(indptr, indices, in_indptr, in_indices, before, after, source, target, 
 @outer
 def meet_along_lengths(out, back, source, target, closed, seen, before, settled, keys, times, vertices):
     """From both ends in turn, as NetworkX does: the vertex where a shortest path's halves meet, or −1, the vertices
-    before it on both halves when they met, and the length.
-
-    NetworkX keeps that path if one half becomes shorter by too little to change the sum. Arrays have one row per end.
+    before it on both halves when they met, and the length. Arrays have one row per end.
     """
     size = np.array([1, 1], np.uint64)
     ends = (source, target)

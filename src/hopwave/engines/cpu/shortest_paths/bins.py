@@ -1,12 +1,11 @@
 """Bins of vertices by distance, one set per worker. Together they are a radix heap with digits of six bits.
 
-A distance d belongs to bucket k = ⌊d / Δ⌋. No relaxation reaches back before the current bucket, `now`. The six-bit
-digits of k and `now` agree down to some position; that position is the level, and k's digit there the bin. So level 0
-has one bucket per bin; a bin of a higher level holds a range of buckets, to be spread when `now` comes there.
+A distance d belongs to bucket k = ⌊d / Δ⌋. The six-bit digits of k and of the current bucket, `now`, agree down to some
+position; that position is the level, and k's digit there the bin. So level 0 has one bucket per bin; a bin of a higher
+level holds a range of buckets, to be spread when `now` comes there.
 
-An entry is a vertex with the distance it was given, stale once the vertex has a shorter one. Entries lie in blocks of
-64, a bin is a chain of blocks, and threads share work by blocks. Before a vertex is relaxed, its worker reserves as
-many blocks as its arcs could fill. If the pool has too few, it stops, and Python makes the pool larger.
+Entries (vertex, distance) lie in blocks of 64, a bin is a chain of blocks, and threads share work by blocks. If the
+pool has fewer blocks than a vertex's arcs could fill, its worker stops, and Python makes the pool larger.
 """
 
 from collections import namedtuple
@@ -43,17 +42,10 @@ Arcs = namedtuple("Arcs", "indptr indices lengths")
 Pool = namedtuple("Pool", "link begin end vertex distance")
 
 
-def pool_arrays(blocks, distances=np.float64):
-    return (
-        declare(np.uint32, link=blocks, vertex=64 * blocks)
-        | declare(np.uint8, begin=blocks, end=blocks)
-        | declare(distances, distance=64 * blocks)
-    )
-
-
 def new_pool(blocks, distances, old=None):
     """A pool of that many blocks, with the entries of a smaller one."""
-    made = Pool(**allocate(pool_arrays(blocks, distances)))
+    arrays = declare(np.uint32, link=blocks, vertex=64 * blocks) | declare(np.uint8, begin=blocks, end=blocks)
+    made = Pool(**allocate(arrays | declare(distances, distance=64 * blocks)))
     if old is not None:
         for array, before in zip(made, old, strict=True):
             array[: before.size] = before
@@ -82,13 +74,11 @@ def release(pool, row, b):
 
 @inner
 def bucket_of(d, per_length):
-    """The number of the bucket that a distance belongs to."""
     return np.uint64(np.int64(min(d * per_length, FARTHEST)))
 
 
 @inner
 def take_block(pool, row, entries):
-    """One of the worker's free blocks, for that many entries."""
     b = row[FREE]
     row[FREE] = np.uint64(pool.link[b])
     row[FREE_COUNT] -= U1
@@ -157,6 +147,5 @@ def first_bin(rows, workers):
 
 @inner
 def moved_to(now, level, digit):
-    """The first bucket of that bin."""
     place = U6 * level
     return (((now >> place) >> U6) << U6 | digit) << place

@@ -1,7 +1,6 @@
 """Δ-stepping on the CPU: what is prepared, and the run (loop.py).
 
-Where one core is faster than all, buckets are as narrow as the shortest arc, or hold a heap, and no arc is followed
-twice: that is Dijkstra's algorithm (`search`; many/settling.py with the heap). The distances are the same.
+Where one core is faster than all, no arc is followed twice, as in Dijkstra's algorithm (`search`; many/settling.py).
 """
 
 from __future__ import annotations
@@ -37,14 +36,12 @@ def arcs_of(A):
 
 @kept
 def bucket_arcs(A):
-    """The rows of a matrix with lengths as Δ-stepping reads them (loop.py)."""
     whole = ALL_ONE if A.rows.values is None else whole_lengths(A.rows.values, A.shape[0])
     return arcs_of(A) if whole is None else bins.Arcs(*unsigned_rows(A.rows), read_only(whole))
 
 
 @kept
 def arcs_for_one(A):
-    """The rows of a matrix as one core reads them."""
     arcs = arcs_of(A)
     buckets = policy.length_buckets(arcs.lengths.min(), arcs.lengths.max())
     return settling.Arcs(*arcs, *buckets, ShortArcs(*arcs), settling.ENDLESS)
@@ -76,7 +73,6 @@ def width_of(A):
 
 @ignoring("over")  # between two lengths, the median may overflow to infinity
 def typical_length(values):
-    """The median of some of the lengths above 0."""
     some = values[:: max(1, len(values) // policy.LENGTHS_LOOKED_AT)]
     some = some[some > 0]
     return float(np.median(some)) if len(some) else 1.0
@@ -84,7 +80,6 @@ def typical_length(values):
 
 @kept
 def has_hubs(A):
-    """Whether some vertices have far more arcs than others."""
     degrees = np.diff(A.rows.indptr)
     return int(degrees.max(initial=0)) * len(degrees) > policy.IRREGULAR * len(A.rows.indices)
 

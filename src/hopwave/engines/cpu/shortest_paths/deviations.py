@@ -1,10 +1,8 @@
 """What Yen's algorithm searches for: spurs, which leave a path at one of its vertices, and the paths they make.
 
-The part of the path before that vertex is the spur's root. A spur does not return to its root, and some arcs are
-forbidden as its first. A search is guided by each vertex's distance to the target in the whole graph (A*; Hart, Nilsson
-and Raphael, 1968). These distances were added up from the other end, and may be off in their last bits. So a vertex may
-be settled again, and the search ends when no waiting vertex is below `slack` times the length found; slack is 1 if sums
-are whole numbers. Of equals, the last offered is settled first: it is nearest to the target.
+The part of the path before that vertex is the spur's root. A search is guided by each vertex's distance to the target
+(A*; Hart, Nilsson and Raphael, 1968), added up from the other end, which may be off in its last bits: a vertex may be
+settled again, and the search ends when no waiting vertex is below `slack` times the length found.
 """
 
 from collections import namedtuple
@@ -25,8 +23,7 @@ def search(A, start, length, target, place, at, first, rest, most, slack, work):
     """From `start`, at distance `length`, to the target: the distance there, or infinite; −1: the heap is too small.
 
     place: each vertex's place on the path that the spur leaves, n for others; places before `at` are the root. first:
-    heads to which no arc from `start` may lead. rest: a lower bound of the distance to the target. d is infinite before
-    and after; parent leads back from the target, final has the distances of the path.
+    heads to which no arc from `start` may lead. rest: a lower bound of the distance to the target.
     """
     d, final, parent, touched, keys, times, vertices = work
     count, size, time = 1, U1, 0
@@ -83,7 +80,6 @@ Spurs = namedtuple("Spurs", "path at before")
 
 @outer
 def mark(paths, path, place, off):
-    """Set the places of a path's vertices; or n again."""
     begin = paths.begins[path]
     for j in range(begin, paths.begins[path + 1]):
         place[paths.vertices[j]] = np.int32(place.size if off else j - begin)
@@ -131,7 +127,6 @@ def find_lengths(A, paths, known, spurs, target, rest, most, slack, place, heads
 
 @outer
 def find_paths(A, paths, count, known, lengths, some, target, rest, slack, place, heads, work):
-    """Write the paths of some known spurs behind the first `count`; returns how many: fewer if room is lacking."""
     final, parent = work[1], work[2]
     for i in range(some.size):
         path, at, before = known.path[some[i]], known.at[some[i]], known.before[some[i]]
@@ -160,10 +155,9 @@ def find_paths(A, paths, count, known, lengths, some, target, rest, slack, place
 
 
 class Deviations:
-    """Spurs with their lengths, and the paths of some of them; `rest` and `slack` as `search` has them.
+    """Spurs with their lengths, and the paths of some of them. `elsewhere`: a GPU's search for spurs.
 
-    Spur 0 leaves path 0, the source alone, by any arc: its path is a shortest one. `elsewhere`: a GPU's search for
-    spurs.
+    Spur 0 leaves path 0, the source alone, by any arc: its path is a shortest one.
     """
 
     def __init__(self, arcs, rest, slack, source, target, most, elsewhere=None):
@@ -216,7 +210,6 @@ class Deviations:
         return found
 
     def find_paths(self, some):
-        """Find the paths of some spurs that have none yet."""
         done, last = 0, self.count + len(some)
         self.paths = self.paths._replace(begins=np.resize(self.paths.begins, last + 1))
         with compiling(find_paths):
@@ -258,8 +251,7 @@ def next_on_trees(A, d, end):
 def last_of(order, first, last, source, target, k):
     """The k-th of the vertices in this order over which the path of two trees is simple and a new one; or −1.
 
-    first, last: the next vertices on the way to the source, to the target. The paths over u and over v, its next
-    vertex, are the same if each is the other's neighbour in its tree.
+    first, last: the next vertices on the way to the source, to the target.
     """
     known, seen = np.zeros(first.size, np.bool_), np.full(first.size, -1, np.int32)
     count = 0

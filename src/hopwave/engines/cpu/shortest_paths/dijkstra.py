@@ -1,8 +1,6 @@
 """Dijkstra's algorithm on one core, nearest vertex first. It may stop early.
 
-The heap is a four-ary tree of (distance, when it was offered, vertex), nearest first, then earliest first, as in
-NetworkX, whose results depend on that order. A vertex has an entry for every time its distance became shorter; all but
-the last are stale and skipped.
+The heap is a four-ary tree of (distance, when it was offered, vertex), an order on which NetworkX's results depend.
 """
 
 import numpy as np
@@ -16,7 +14,6 @@ from hopwave.engines.cpu.views import read_only, unsigned
 
 @inner
 def add(keys, times, vertices, size, d, time, v):
-    """Put an entry into the heap, which has that size."""
     place = size
     while place > U0:
         parent = (place - U1) >> U2
@@ -51,8 +48,7 @@ def drop_first(keys, times, vertices, size):
 def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, order, keys, times, vertices):
     """Settle vertices nearest first; returns how many. Before, d is infinite everywhere.
 
-    stop is (a, b): the search ends when it has settled a of the wanted vertices, or b of all, and those as far away as
-    the last of them; −1: it has no such end. Distances of vertices that are not in `order` are not final.
+    It ends when it has settled stop[0] of the wanted vertices, or stop[1] of all and those as far away; −1: never.
     """
     size, time, settled, last, ahead = U0, U0, 0, np.inf, stop[0]
     for s in sources:

@@ -4,17 +4,13 @@ Meyer and Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003).
 Beamer, Asanović and Patterson, The GAP benchmark suite (2015). A thread goes on with the few vertices that it puts into
 the current bucket itself (bucket fusion): Zhang et al., Optimizing ordered graph algorithms with GraphIt (2020).
 
-One thread leads (crew.py). Between two jobs it runs `next_job`, which takes the blocks of the next bin off all workers,
-passes on those that are too few to share, and posts the others as a job:
-
     FILL     before the first bucket: every distance is beyond all
     RELAX    pass on the distances of the current bucket's vertices along their arcs
     SPREAD   put the entries of a bin that stands for many buckets into finer bins
     FINISH   after the last bucket: distances become float64, infinite where they are beyond all
 
-Distances are uint32 where all lengths are whole and no path reaches 2³²: half of the bytes. The order in which arcs are
-relaxed does not change a bit of the result: a distance is the least, over all paths, of the lengths added up from the
-source, and rounded addition is monotone. Dijkstra's algorithm computes the same minimum.
+Distances are uint32 where all lengths are whole and no path reaches 2³². The order in which arcs are relaxed changes no
+bit: a distance is the least, over all paths, of the lengths added up from the source, and rounded addition is monotone.
 
     A   offsets, indices and lengths (bins.Arcs)        W   the arrays of this run, a Run
 """
@@ -48,10 +44,7 @@ Run = namedtuple("Run", "d beyond answer pool rows F here numbers targets")
 
 @inner
 def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
-    """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left.
-
-    A neighbour in the middle of a chain whose new distance is in this bucket is next. No function is called per arc.
-    """
+    """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left."""
     noinline()
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
     vertex, distance = pool.vertex, pool.distance
@@ -133,7 +126,6 @@ def pass_on_chain(A, d, pool, row, board, kind, now, per_length, shared, b):
 
 @inner
 def is_short(pool, b, most):
-    """Whether a chain has at most that many blocks."""
     count = 0
     while b != U0 and count <= most:
         b = np.uint64(pool.link[b])
@@ -259,7 +251,6 @@ def collect_left(pool, rows, board, F, here):
 
 @inner
 def note(rows, here, trace):
-    """A bucket is done: its row of the trace."""
     vertices, arcs = U0, U0
     for w in range(rows.shape[0]):
         vertices += rows[w, bins.VERTICES]

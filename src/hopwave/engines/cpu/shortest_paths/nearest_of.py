@@ -2,12 +2,10 @@
 
     d, found   for every vertex its k nearest so far, by distance and then by number: distances, numbers of facilities
 
-A vertex passes on only its k nearest: to a vertex behind it, these k are at least as near as all others. Sums of
-fractions are rounded, and two facilities that differ in the last bits at a vertex may be equally far from the next: so
-a vertex keeps SPARE more that are hardly farther than its k-th. Along lengths, a heap of (distance, number, vertex)
-says which is next; hops go level by level. For k = 1 along lengths, the facility follows from the distances of a search
-on all cores, if no arc joins two vertices that are equally far. All cores find the k nearest in rounds of growing
-radius, a search around each facility; see `search_around`.
+A vertex passes on only its k nearest. Two facilities that differ in the last bits at a vertex may be equally far from
+the next: so it keeps SPARE more that are hardly farther than its k-th. For k = 1 along lengths, the facility follows
+from the distances of a search on all cores, if no arc joins two vertices that are equally far. All cores find the k
+nearest in rounds of growing radius, a search around each facility (`search_around`).
 """
 
 import sys
@@ -121,8 +119,7 @@ def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, num
 def read_off(indptr, indices, lengths, first, last, d, found, stack, places, lowest):
     """Find the lowest number of a nearest facility for vertices from `first` to `last`, from final distances.
 
-    A number is the lowest of those one step before on shortest paths, which are found first: until then a vertex waits
-    on the stack, with its place in its row and the lowest number so far. Returns False if an arc joins two equally far.
+    It is the lowest of those one step before on shortest paths. Returns False if an arc joins two equally far.
     """
     for v in range(first, last):
         if d[v] == 0.0:  # a facility may have another one of a lower number beside it
@@ -200,12 +197,11 @@ def nearest_of(arcs, facilities, k, limit):
 
 @outer
 def search_around(A, facilities, numbers, place, stride, before, radius, slack, d, found, done, beyond, work, labels):
-    """Search around every stride-th of the facilities with these numbers, from `place` on.
+    """Search around every stride-th of the facilities with these numbers; returns where to go on and how many labels.
 
     done: whether a vertex had its k nearest when the round began; a search goes on there only if its facility is among
-    them, up to `slack`. Only what lies beyond the radius before is new. labels: vertices, numbers of facilities and
-    distances that a worker found. beyond: for each facility the nearest distance past the radius. near is infinite
-    before and after. Returns where to go on and the number of labels.
+    them, up to `slack`. labels: vertices, numbers of facilities and distances that a worker found beyond the radius
+    before. beyond: for each facility the nearest distance past the radius.
     """
     near, touched, keys, times, vertices = work
     where, who, length = labels
@@ -259,7 +255,6 @@ def search_around(A, facilities, numbers, place, stride, before, radius, slack, 
 
 @outer
 def put(labels, count, begin, end, d, found):
-    """Put the labels of vertices from begin to end into their rows."""
     where, who, length = labels
     last = d.shape[1] - 1
     for i in range(count):
@@ -282,7 +277,6 @@ class Worker:
 
 
 def nearest_in_rounds(arcs, facilities, k, limit, threads):
-    """As `nearest_of`, on all cores."""
     n, ids = len(arcs.indptr) - 1, facilities.astype(np.uint32)
     d, found = np.full((n, k), np.inf), np.full((n, k), NONE, np.int32)
     done, workers = np.zeros(n, np.bool_), [Worker(n) for _ in range(threads)]
