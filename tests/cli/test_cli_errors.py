@@ -17,7 +17,7 @@ import pytest
 
 import hopwave as hw
 from hopwave.api.validate import Validation, Verdict
-from hopwave.cli import benchmarks, files, main, start, terminal
+from hopwave.cli import files, gap, main, start, terminal
 from hopwave.distributed.ranks import _mpi
 from hopwave.system import mpi
 
@@ -95,6 +95,7 @@ REJECTED = [  # exit code, words of the message, command
     (3, "use .npy, .parquet or .csv", "table path3.mtx --out table.txt"),
     (3, "expected a header", "accessibility named.csv --values bad.csv"),
     (3, "--task betweenness", "bench path3.mtx -p hopwave-block"),
+    (3, "no vertices", "bench none.mtx"),
     (4, "device 'tpu' is not known", "bfs path3.mtx --device tpu"),
     (3, "weight=2 to read it, or weights=False", "convert lengths.tsv bare.npz"),
     (3, "--read-option NAME=VALUE", "bc lengths.tsv --weights"),
@@ -292,7 +293,7 @@ def test_a_label_that_is_no_text(run, fail) -> None:
 def test_gap_searches_from_labels_as_often_as_it_is_told(answer) -> None:
     Path("far.txt").write_text("10 20000000\n20000000 300000000\n")
     found = answer("gap far.txt --trials 70 --device cpu")
-    assert all(len(found[kernel]["seconds"]) == 70 for kernel in benchmarks.KERNELS)
+    assert all(len(found[kernel]["seconds"]) == 70 for kernel in gap.KERNELS)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +312,7 @@ def test_gap_refuses_wrong_answers(
         found = getattr(hw, name)(*given, **options)
         return change(found) if field is None else SimpleNamespace(**{field: change(getattr(found, field))})
 
-    monkeypatch.setattr(benchmarks, "hw", SimpleNamespace(**{**vars(hw), name: wrong}))
+    monkeypatch.setattr(gap, "hw", SimpleNamespace(**{**vars(hw), name: wrong}))
     hw.write("g.npz", hw.Graph.from_edges([0, 1, 2, 0, 4], [1, 2, 0, 3, 5]))
     assert words in fail(f"gap g.npz --kernel {kernel} --trials 1 --device cpu")[1]
 

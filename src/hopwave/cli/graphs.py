@@ -88,6 +88,7 @@ def described(graph: Graph) -> dict[str, str]:
     group = "regular (a mean degree below" if stats.regular else "irregular (a mean degree of at least"
     times = stats.max_degree / stats.mean_degree if graph.m else 0.0
     stored = sum(part.nbytes for part in (graph.indptr, graph.indices, weights) if part is not None)
+    first_alone = graph.labels is None and stats.isolated == 1 and not graph.degrees[0] and not graph.in_degrees[0]
     ends = "none" if weights is None else f"{weights.dtype}"
     if weights is not None and len(weights):
         ends = f"{weights.min():g} to {weights.max():g}, {ends}"
@@ -100,15 +101,10 @@ def described(graph: Graph) -> dict[str, str]:
         "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, maximum {stats.max_degree:,}",
         "shape": f"{stats.shape}: the maximum is {times:.3g} times the mean, and the busiest 1 % of the vertices have "
         f"{100 * stats.busiest_share:.2g} % of the arcs",
-        "isolated vertices": f"{stats.isolated:,}" + (", vertex 0: do ids begin at 1?" if begins_at_1(graph) else ""),
+        "isolated vertices": f"{stats.isolated:,}" + (", vertex 0: do ids begin at 1?" if first_alone else ""),
         "self-loops": f"{stats.self_loops:,}",
         "scale-free metric": f"{stats.scf:,.1f}; TurboBC's group: {group} {IRREGULAR_DEGREE:.0f})",
     }
-
-
-def begins_at_1(graph: Graph) -> bool:
-    """Whether vertex 0 is the only isolated vertex, as if ids begin at 1."""
-    return graph.labels is None and graph.stats().isolated == 1 and not graph.degrees[0] and not graph.in_degrees[0]
 
 
 def record(graph: Graph) -> dict[str, Any]:

@@ -170,11 +170,8 @@ def doctor(*, as_json: bool = False) -> None:
     """Show hardware and libraries, what is missing and how to install it, and test every engine."""
     from hopwave.system import numba_cache  # imports Numba
 
-    about: dict[str, Any] = {
-        "hopwave": hw.__version__,
-        "python": platform.python_version(),
-        "system": platform.platform(),
-    }
+    about: dict[str, Any] = {"hopwave": hw.__version__, "python": platform.python_version()}
+    about["system"] = platform.platform()
     versions = {name: _version((name,)) or "missing" for name in REQUIRED}
     found, libraries = devices(), optional()
     kept, unfit = numba_cache.where_kept(), mpi.mismatch()
@@ -268,13 +265,8 @@ def _device_table(found: tuple[Device, ...]) -> Table:
     for device in found:
         cores = "" if device.cores is None else str(device.cores)
         state = Text("ok", "green") if device.available else Text(device.reason or "not usable", "yellow")
-        shown.add_row(
-            device.name,
-            Text(device.model),
-            cores,
-            amount(device.memory_bytes) if device.memory_bytes else "unknown",
-            state,
-        )
+        memory = amount(device.memory_bytes) if device.memory_bytes else "unknown"
+        shown.add_row(device.name, Text(device.model), cores, memory, state)
     if len(found) == 1:
         shown.add_row("cuda", "no NVIDIA GPU found", "", "", "searches run on the processor")
     return shown

@@ -23,7 +23,7 @@ import numpy as np
 import hopwave as hw
 from hopwave import generate
 from hopwave.cli import terminal
-from hopwave.cli.benchmarks import threads_of
+from hopwave.cli.gap import threads_of
 from hopwave.engines import engine
 from hopwave.errors import HopwaveError
 from hopwave.graph import Graph
