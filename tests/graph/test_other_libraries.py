@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import hopwave as hw
 from hopwave import Graph, GraphError, generate
 
+pl = pytest.importorskip("polars")
 NAMED = Graph.from_edges(["ann", "ann", "bob", "cyd"], ["bob", "cyd", "dan", "dan"], weights=[1.0, 2.5, 3.0, 4.0])
 
 
@@ -91,19 +95,20 @@ def test_edge_index_of_pytorch() -> None:
 # ---------------------------------------------------------------- Arrow streams and polars
 
 
-def arrow_tables() -> dict[str, Any]:
-    columns = {"a": ["ann", "bob"], "b": ["bob", "cyd"], "km": [1.5, 2.0]}
-    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
-    frame = pl.DataFrame(columns)
-    categories = frame.with_columns(pl.col("a", "b").cast(pl.Categorical))
-    table = pa.table(columns)
-    chunks = pa.concat_tables([table.slice(0, 1), table.slice(1)])
-    return {"table": table, "reader": table.to_reader(), "chunks": chunks, "polars": frame, "categories": categories}
+COLUMNS = {"a": ["ann", "bob"], "b": ["bob", "cyd"], "km": [1.5, 2.0]}
+TABLE, FRAME = pa.table(COLUMNS), pl.DataFrame(COLUMNS)
+STREAMS: dict[str, Callable[[], Any]] = {
+    "table": lambda: TABLE,
+    "reader": TABLE.to_reader,
+    "chunks": lambda: pa.concat_tables([TABLE.slice(0, 1), TABLE.slice(1)]),
+    "polars": lambda: FRAME,
+    "categories": lambda: FRAME.with_columns(pl.col("a", "b").cast(pl.Categorical)),
+}
 
 
-@pytest.mark.parametrize("kind", ["table", "reader", "chunks", "polars", "categories"])
-def test_arrow_streams(kind: str) -> None:
-    graph = Graph.from_arrow(arrow_tables()[kind], "a", "b", "km", directed=True)
+@pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
+def test_arrow_streams(make: Callable[[], Any]) -> None:
+    graph = Graph.from_arrow(make(), "a", "b", "km", directed=True)
     assert list(graph.edges()) == [("ann", "bob", 1.5), ("bob", "cyd", 2.0)] and graph.directed
 
 
@@ -116,7 +121,6 @@ def test_arrow_streams_of_duckdb() -> None:
 
 def test_decimal_weights(tmp_path: Any) -> None:
     """What DuckDB makes of `1.5` in a query; they are read as the same text is, and never left out silently."""
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     table = pa.table({"a": ["ann", "bob"], "b": ["bob", "cyd"], "km": [Decimal("0.10"), Decimal("2.00")]})
     parquet.write_table(table, tmp_path / "d.parquet")
     options = {"source": "a", "target": "b"}
@@ -129,7 +133,6 @@ def test_decimal_weights(tmp_path: Any) -> None:
 
 
 def test_tables_of_polars() -> None:
-    pytest.importorskip("polars")
     search = hw.bfs(NAMED, "ann").to_polars()
     assert search.columns == ["vertex", "distance", "predecessor"] and search["vertex"].to_list() == list(NAMED)
     path = hw.sssp(NAMED, "ann").to_polars()
@@ -154,7 +157,6 @@ def test_tables_of_polars() -> None:
 
 
 def test_a_column_that_says_directed_is_not_dropped_silently() -> None:
-    pa, pl, pd = pytest.importorskip("pyarrow"), pytest.importorskip("polars"), pytest.importorskip("pandas")
     columns: dict[str, Any] = {"source": ["a", "b"], "target": ["b", "c"], "Type": ["Undirected", "Directed"]}
     ways: list[Any] = [
         lambda **more: Graph.from_pandas(pd.DataFrame(columns), **more),
@@ -173,7 +175,6 @@ def test_a_column_that_says_directed_is_not_dropped_silently() -> None:
 
 
 def test_arrow_arrays_and_scalars_name_vertices() -> None:
-    pa = pytest.importorskip("pyarrow")
     assert hw.bfs_many(generate.path(3), pa.array([0, 2])).tolist() == [[0, 1, 2], [2, 1, 0]]
     assert hw.bfs(generate.path(3), pa.scalar(2)).distances.tolist() == [2, 1, 0]
     assert hw.bfs(NAMED, pa.chunked_array([["ann"], ["bob"]]))["dan"] == 1
@@ -185,7 +186,6 @@ def test_arrow_arrays_and_scalars_name_vertices() -> None:
 @pytest.mark.parametrize("nothing", ["", " ", "nan", "NaN", "None", "NA", "null", "<NA>", "NaT"])
 def test_texts_for_a_missing_end_are_refused(nothing: str, tmp_path: Path) -> None:
     """At every door of tables: all edges that miss an end would meet there. `names=True` says that it is a name."""
-    pd, pl, pa = (pytest.importorskip(library) for library in ("pandas", "polars", "pyarrow"))
     table = {"source": ["ann", "bob", nothing], "target": ["bob", "dan", "dan"]}
     ways: list[tuple[Callable[..., Graph], Any]] = [
         (Graph.from_pandas, pd.DataFrame(table)),
@@ -198,7 +198,7 @@ def test_texts_for_a_missing_end_are_refused(nothing: str, tmp_path: Path) -> No
             make(given)
         assert make(given, names=True).labels.tolist() == ["ann", "bob", "dan", nothing]  # type: ignore[union-attr]
     path = tmp_path / "foreign.parquet"
-    pytest.importorskip("pyarrow.parquet").write_table(pa.table(table), path)
+    parquet.write_table(pa.table(table), path)
     with pytest.raises(
         hw.FormatError, match=r"foreign.parquet: source\[2\] is .* drop the rows .*from_arrow.*names=True"
     ):
@@ -220,7 +220,6 @@ def test_names_makes_labels_of_numbers() -> None:
 
 
 def test_weights_in_a_column_of_objects_are_not_dropped_silently() -> None:
-    pd = pytest.importorskip("pandas")
     for title, values in (("km", [Decimal("1.5"), None]), ("km", [1, 2.5]), ("Weight", ["1.5", "2"])):
         table = pd.DataFrame({"source": [0, 1], "target": [1, 2], title: pd.Series(values, dtype=object)})
         with pytest.warns(hw.IgnoredColumnWarning, match=f"column '{title}' may be weights and was not read"):

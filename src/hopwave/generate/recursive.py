@@ -59,7 +59,7 @@ def kronecker(
     builder = builders[place]()
     ends = builder.column(src, "src"), builder.column(dst, "dst")
     rows = builder.rows_of(*ends, n, symmetric=not directed, merge=True)
-    return Graph._from_parts(construct.GraphParts(rows, None, place, "cpu"), directed)
+    return Graph._built(rows, place, directed)
 
 
 def rmat(

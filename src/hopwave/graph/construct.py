@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,6 @@ DENSE_IDS = 1 << 22
 IDS_PER_END = 16
 # Edges from which a graph of NumPy columns is built on the GPU, where there is one.
 MIN_EDGES_FOR_GPU = 1 << 22
-
-
-@dataclass(frozen=True)
-class GraphParts:
-    """The parts of a graph, its rows on the host or on the GPU."""
-
-    rows: csr.Rows
-    labels: npt.NDArray[Any] | None
-    device: Home  # where the rows are
-    home: Home  # where the caller expects answers: "cuda" for columns of a GPU, or where device="cuda" asked for it
 
 
 MISSING = object()  # an attribute that an edge does not have

@@ -33,11 +33,11 @@ class GraphConstructors(GraphEdges):
     """Makes graphs; construct.py has the checks."""
 
     @classmethod
-    def _from_parts(cls, parts: construct.GraphParts, directed: bool) -> Self:
-        """The graph of rows that a builder made."""
-        on_gpu = parts.device == "cuda"
-        rows = parts.rows if on_gpu else Rows(*(None if part is None else part.view() for part in parts.rows))
-        return cls._of(None if on_gpu else rows, rows if on_gpu else None, directed, parts.labels, parts.home)
+    def _built(cls, rows: Rows, place: Home, directed: bool, labels: Any = None, home: Home = "cpu") -> Self:
+        """The graph of rows at `place`; `home` is where its answers are expected."""
+        if place == "cuda":
+            return cls._of(None, rows, directed, labels, home)
+        return cls._of(Rows(*(None if part is None else part.view() for part in rows)), None, directed, labels, home)
 
     @classmethod
     def from_edges(
@@ -138,7 +138,7 @@ class GraphConstructors(GraphEdges):
             )
         except csr.Conflict as conflict:
             raise construct.explained(conflict, labels_kept) from None
-        return cls._from_parts(construct.GraphParts(rows, labels_kept, place, home), directed)
+        return cls._built(rows, place, directed, labels_kept, home)
 
     @classmethod
     def from_csr(
@@ -197,10 +197,8 @@ class GraphConstructors(GraphEdges):
             usable = fits and indices.dtype == np.int32 and indptr.dtype in (offsets.dtype, np.dtype(np.int64))
             usable = usable and (weights is None or (is_on_gpu(weights) and weights.dtype == values.dtype))  # type: ignore[union-attr]
             if usable:
-                return cls._from_parts(
-                    construct.GraphParts(csr.Rows(indptr, indices, weights), names, "cuda", home), directed
-                )
-        return cls._from_parts(construct.GraphParts(rows, names, "cpu", home), directed)
+                return cls._built(csr.Rows(indptr, indices, weights), "cuda", directed, names, home)
+        return cls._built(rows, "cpu", directed, names, home)
 
     @classmethod
     def from_scipy(

@@ -8,6 +8,7 @@ neighbour.
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import IO, Any, NamedTuple
@@ -49,37 +50,32 @@ def read(source: Source, request: Request) -> Graph:
         # The position of a number on its line decides what it is.
         place = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
         values = values[place >= header.skip]
-    neighbours, lengths = values[:: header.stride], (counts - header.skip) // header.stride
+    listed, lengths = values[:: header.stride], (counts - header.skip) // header.stride
     weights = values[1::2] if header.stride == 2 and request.weights else None
     rows = np.repeat(np.arange(header.n, dtype=np.int32), lengths)
-    wrong = (neighbours < 1) | (neighbours > header.n)
-    if wrong.any():
-        at = int(wrong.argmax())
-        message = f"neighbour {neighbours[at]} of vertex {rows[at] + 1}; expected vertices from 1 to {header.n}"
-        raise source.fail(message, _line_of(source, header, int(rows[at])))
-    neighbours = (neighbours - 1).astype(np.int32)
-    loops = rows == neighbours
-    if loops.any():
-        at = int(loops.argmax())
-        message = f"vertex {rows[at] + 1} lists itself; expected no self-loops in METIS"
-        raise source.fail(message, _line_of(source, header, int(rows[at])))
+
+    def refuse(wrong: npt.NDArray[np.bool_], message: str) -> None:
+        """Raise an error about the first neighbour that is wrong, {1}, and its vertex, {0}."""
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise source.fail(message.format(rows[at] + 1, listed[at]), _line_of(source, header, int(rows[at])))
+
+    refuse(
+        (listed < 1) | (listed > header.n), f"neighbour {{1}} of vertex {{0}}; expected vertices from 1 to {header.n}"
+    )
+    neighbours = (listed - 1).astype(np.int32)
+    refuse(rows == neighbours, "vertex {0} lists itself; expected no self-loops in METIS")
     if len(neighbours) != 2 * header.edges:
         wanted = f"{2 * header.edges:,}, both ends of {header.edges:,} edges"
         raise source.fail(f"{len(neighbours):,} neighbours are listed; expected {wanted}", header.line)
     offsets = np.full(n + 1, len(neighbours), np.int64)
     offsets[0] = 0
     np.cumsum(lengths, out=offsets[1 : header.n + 1])
-    try:
+    with suppress(GraphError):  # one end does not list an edge, or the weights at its two ends differ
         return request.turned(source, Graph.from_csr(offsets, neighbours, directed=False, weights=weights))
-    except GraphError:  # one end does not list an edge, or the weights at its two ends differ
-        lonely = ~np.isin(rows * np.int64(n) + neighbours, neighbours * np.int64(n) + rows)
-        if lonely.any():
-            at = int(lonely.argmax())
-            message = f"vertex {rows[at] + 1} lists {neighbours[at] + 1}, which does not list it"
-            raise source.fail(
-                f"{message}; expected both ends to list every edge", _line_of(source, header, int(rows[at]))
-            ) from None
-        return request.graph(source, rows, neighbours, n, directed=False, weights=weights, both_ways=True)
+    lonely = ~np.isin(rows * np.int64(n) + neighbours, neighbours * np.int64(n) + rows)
+    refuse(lonely, "vertex {0} lists {1}, which does not list it; expected both ends to list every edge")
+    return request.graph(source, rows, neighbours, n, directed=False, weights=weights, both_ways=True)
 
 
 def _read_header(source: Source, stream: IO[bytes]) -> _Header:
