@@ -313,7 +313,6 @@ __global__ void scan_pieces(u64 *sums, u64 tiles, u64 *total) {  // one block
   if (threadIdx.x == 0) *total = all;
 }
 
-// Writes the keys of all chunks, the lists that were cut, and the first slot of each.
 template <class Offset>
 __global__ void write_pieces(const Offset *offsets, u64 n, int most, const u64 *sums, u64 *keys, int *slots,
                              Long *longs) {

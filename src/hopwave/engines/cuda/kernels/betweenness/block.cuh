@@ -43,7 +43,6 @@ __device__ __forceinline__ u32 code_of(int depth) { return 1 + (u32)depth % 3; }
 __device__ __forceinline__ u32 code_at(const u32 *codes, int v) { return codes[v >> 4] >> ((v & 15) * 2) & 3; }
 __device__ __forceinline__ bool bit_at(const u32 *bits, int v) { return bits[v >> 5] >> (v & 31) & 1; }
 
-// The threads of one block or team, which take one source after another.
 template <class Offset, class Number, bool PLAIN, bool TEAM>
 struct Threads {
   using Scale = Scaling<Number>;
@@ -71,14 +70,12 @@ struct Threads {
     return x;
   }
 
-  // Puts v into the next level if it was not visited.
   __device__ __forceinline__ void claim(int v, u32 code, int end, int *tail) {
     const u32 shift = (v & 15) * 2;
     if (atomicOr(&codes[v >> 4], code << shift) >> shift & 3) return;
     queue[end + (TEAM ? enqueue_at(tail) : atomicAdd(tail, 1))] = v;
   }
 
-  // Computes σ of a level, queue[begin, end), and queues the next level. Returns how many vertices that has.
   __device__ __forceinline__ int forward_level(int depth, int begin, int end) {
     const u32 before = depth ? code_of(depth + 2) : 4, next = code_of(depth + 1);
     const bool further = depth < R.cutoff;
@@ -298,7 +295,6 @@ __global__ void add_rows(const double *rows, const double *origins, i64 count, i
   }
 }
 
-// Sums each row, one block per row, always in the same order.
 template <class Offset>
 __global__ void sum_rows(const double *rows, i64 count, i64 width, double *sums) {
   __shared__ double warps[32];

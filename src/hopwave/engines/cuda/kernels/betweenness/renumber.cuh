@@ -14,8 +14,7 @@ __global__ void count_near(const Offset *offsets, const int *neighbours, i64 n, 
   for (i64 v = signed_thread_number() / WARP; v < n; v += signed_thread_count() / WARP)
     for (Offset arc = offsets[v] + lane(); arc < offsets[v + 1]; arc += WARP)
       near += abs((int)v - neighbours[arc]) < reach;
-  near = warp_sum(near);
-  if (lane() == 0 && near) atomicAdd(count, near);
+  add_warp_sum(count, near);
 }
 
 // The v with the greatest min(one[v], other[v]), the lowest of several, as (distance + 1) << 32 | ~v; 0 before.
@@ -73,7 +72,6 @@ __global__ void move_rows(const Offset *fresh, const Offset *offsets, const int 
   }
 }
 
-// Writes each arc's place before the renumbering; one warp per row.
 template <class Offset>
 __global__ void old_places(const Offset *fresh, const Offset *offsets, const int *order, i64 n, i64 *places) {
   for (i64 i = signed_thread_number() / WARP; i < n; i += signed_thread_count() / WARP)

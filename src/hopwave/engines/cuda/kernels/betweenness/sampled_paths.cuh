@@ -180,7 +180,6 @@ struct PairSearch {
     return passed;
   }
 
-  // Returns the arc (u, v) between the sides at which the sum of weights passes `chosen`.
   __device__ __forceinline__ int2 meeting(int side, double total, double chosen) {
     int2 found = {-1, -1};
     double running = 0;
@@ -289,7 +288,6 @@ struct PairSearch {
     return low < high;
   }
 
-  // Draws a path through an arc between the two sides, counts its inner vertices, and checks it.
   __device__ __forceinline__ void draw(int side, double total, u64 *counts, u64 *sums) {
     int ignored;
     if (total >= EXACT) total = ordered(side, __longlong_as_double(0x7ff0000000000000ll), ignored);

@@ -73,7 +73,6 @@ __global__ void forward_arcs(const int *rows, const int *columns, u64 arcs, int 
   });
 }
 
-// The mask is part of the product.
 template <class Offset, class Count, int WIDTH>
 __global__ void forward_columns(const Offset *offsets, const int *rows, int n, int source, const Count *f, Count *ft,
                                 Count *sigma, RunState *run) {

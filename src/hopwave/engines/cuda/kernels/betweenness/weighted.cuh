@@ -84,7 +84,6 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     return x;
   }
 
-  // Calls arc(j) for this lane's marked arcs of one row.
   template <class Arc>
   __device__ __forceinline__ void each_marked(const u32 *bits, const Offset *offsets, int v, int sub, int width,
                                               Arc arc) const {
@@ -99,7 +98,6 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
 
   __device__ __forceinline__ void mark(u32 *bits, Offset j) const { atomicOr(bits + (j >> 5), 1u << (j & 31)); }
 
-  // Marks the tight arcs. Counts the tight arcs into every vertex, and the vertices reached.
   __device__ __forceinline__ void mark_tight() {
     u32 reached = 0;
     each_row(G.in_offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32 mates) {
@@ -137,7 +135,6 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     });
   }
 
-  // Computes σ and h of one wave, queue[begin, end), and queues the next one. Returns how many vertices that has.
   __device__ __forceinline__ int wave(int number, int begin, int end) {
     int *const tail = &board->found[number % 3];
     if (me == 0) board->found[(number + 1) % 3] = 0;
@@ -164,7 +161,6 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     return *tail;
   }
 
-  // The way out. Returns its status; `last` becomes the number of the last wave.
   __device__ __forceinline__ Status forward(int source, int &last) {
     if (unready[source]) return CYCLE;
     int begin = 0, end = 1;
@@ -200,7 +196,6 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     }
   }
 
-  // Finds an arc between two vertices at the same distance that were never ready.
   __device__ __forceinline__ void find_cycle(u64 *cycle) {
     each_row(G.in_offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32) {
       const double here = distance[v];

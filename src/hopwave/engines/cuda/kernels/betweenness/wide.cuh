@@ -1,6 +1,6 @@
 // Betweenness of one source by the whole GPU, in one cooperative launch.
 //
-//   search   hopwave's own search (one_launch/levels.cuh) gives every vertex its level, in one byte
+//   search   hopwave's own search (one_launch/search.cuh) gives every vertex its level, in one byte
 //   sort     vertices by level, and within a level by the length of their rows (enum RowClass)
 //   out      path counts σ, level by level: the level pulls them along its in-arcs, or, if the level before has far
 //            fewer arcs, that level pushes them along its out-arcs
@@ -15,7 +15,7 @@
 //   bits     a bitmap for each of the first MAPPED levels
 #pragma once
 #include "betweenness/brandes.cuh"
-#include "one_launch/levels.cuh"
+#include "one_launch/search.cuh"
 
 namespace hopwave::betweenness {
 
@@ -51,7 +51,6 @@ struct Shared {
   u64 due, reached;        // Σ (d - 1), or Σ d if arcs are scored, over the targets reached; their number
 };
 
-// What the kernel reports to the host.
 struct Told {
   double found;  // Σ δ
   u64 due, reached;
@@ -233,7 +232,6 @@ struct ExactSum {
   }
 };
 
-// Calls f(v) for every vertex of a level, one thread per vertex.
 template <class F>
 __device__ __forceinline__ void each_vertex(const Stretch &rows, F f) {
   const u32 listed = rows.at[3] - rows.at[0], all = listed + rows.last_piece - rows.first_piece;
@@ -300,7 +298,6 @@ struct Walk {
     return sum;
   }
 
-  // What the row reads of its own vertex.
   __device__ __forceinline__ double own(int v) const { return WAY == PULL_OUT ? 0.0 : wide.X[v]; }
 
   // Stores the complete sum of v's row; `mine` is own(v).
@@ -352,7 +349,6 @@ struct Walk {
     if (lane() < count) finish(v, sum, mine);
   }
 
-  // Rows of up to 32 arcs: eight lanes per row, four rows per warp.
   __device__ __forceinline__ void eighth(const int *list, u32 count) const {
     const u32 row = lane() / 8;
     double sum = 0.0, mine = 0.0;
@@ -365,7 +361,6 @@ struct Walk {
     if (row < count && lane() % 8 == 0) finish(v, sum, mine);
   }
 
-  // Rows of up to four arcs: one lane per row.
   __device__ __forceinline__ void single(const int *list, u32 count) const {
     if (lane() >= count) return;
     const int v = list[lane()];
@@ -453,7 +448,6 @@ __global__ void __launch_bounds__(THREADS, 1)
     return;
   }
 
-  // Sort: count, then place.
   const int lists = wide.directed ? 2 : 1, mapped = min(depth + 1, MAPPED);
   Sorting<Offset> sorting{graph, wide, buckets};
   u64 due = 0;
@@ -548,7 +542,6 @@ __global__ void __launch_bounds__(THREADS, 1)
     wait();
   }
 
-  // Scores, and both sides of the certificate.
   double found = 0.0;
   const double ends = (double)__ldcg(&shared->reached);
   for (i64 v = signed_thread_number(); v < graph.n; v += signed_thread_count()) {

@@ -81,8 +81,7 @@ __global__ void judge_vertices(int n, const int *levels, const int *tree, const 
       else wrong += level < 1 || levels[from] != level - 1;
     }
   }
-  wrong = warp_sum(wrong);
-  if (lane() == 0 && wrong) atomicAdd(broken, wrong);
+  add_warp_sum(broken, wrong);
 }
 
 // No arc skips a level or leads out of what was reached. found[v] becomes 1 at the arc from v's predecessor, or level.
@@ -95,16 +94,14 @@ __global__ void judge_arcs(const Offset *offsets, const int *neighbours, int n, 
     wrong += from >= 0 && (to > (i64)from + 1 || (to < 0 && from < limit));
     if (tree ? tree[v] == u : from >= 0 && to == from + 1) found[v] = 1;
   });
-  wrong = warp_sum(wrong);
-  if (lane() == 0 && wrong) atomicAdd(broken, wrong);
+  add_warp_sum(broken, wrong);
 }
 
 template <class Offset>
 __global__ void judge_found(int n, const u8 *found, u32 *broken) {
   u32 wrong = 0;
   for (u64 v = thread_number(); v < n; v += thread_count()) wrong += !found[v];
-  wrong = warp_sum(wrong);
-  if (lane() == 0 && wrong) atomicAdd(broken, wrong);
+  add_warp_sum(broken, wrong);
 }
 
 }  // namespace hopwave::build

@@ -295,7 +295,6 @@ __global__ void place_groups(i64 first, i64 blocks, i64 groups, Packed *rows, u6
   }
 }
 
-// Writes the words of every group; the heads have the address of each block's words.
 template <class Offset>
 __global__ void pack_groups(const int *values, i64 count, i64 first, i64 groups, Packed *rows) {
   for (i64 g = signed_thread_number() / WARP; g < groups; g += signed_thread_count() / WARP) {

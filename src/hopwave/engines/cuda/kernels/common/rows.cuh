@@ -30,7 +30,6 @@ struct RowsOf<u64> {
 template <class Offset>
 using Neighbours = typename RowsOf<Offset>::Neighbours;
 
-// The neighbour at the end of arc e.
 template <class Id, class Offset>
 __device__ __forceinline__ Id neighbour(const Id *rows, Offset e) {
   return __ldg(rows + e);
@@ -60,7 +59,6 @@ __device__ __forceinline__ int neighbour_once(PackedStretch from, int i) {
 
 // ---- All arcs of a graph with the rows they are in, and work lists of rows, both in shares that no hub makes long.
 
-// The row of [low, high) that holds an arc.
 template <class Offset>
 __device__ inline int row_of_arc(const Offset *offsets, int low, int high, u64 arc) {
   while (high - low > 1) {

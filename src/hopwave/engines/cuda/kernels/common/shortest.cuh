@@ -46,7 +46,6 @@ struct PathState {
   i64 group, long_row, team;    // lanes that share a row; arcs from which a row gets a warp; blocks that share a search
 };
 
-// The threads of one block or team, which take one source after another.
 template <class Offset, bool TEAM>
 struct PathThreads {
   const WeightedGraph<Offset> &G;
@@ -132,7 +131,6 @@ struct PathThreads {
     }
   }
 
-  // Calls arc(j, x, length, d(x)) for this lane's arcs of one row.
   template <class Arc>
   __device__ __forceinline__ void each_arc(const Offset *offsets, const int *neighbours, const double *lengths, int v,
                                            int sub, int width, Arc arc) const {

@@ -43,6 +43,13 @@ __device__ __forceinline__ u32 warp_sum(u32 x) {
 #endif
 }
 
+// Adds Σ x over the warp to a sum, by one lane.
+template <class T>
+__device__ __forceinline__ void add_warp_sum(T *sum, T x) {
+  x = warp_sum(x);
+  if (lane() == 0 && x) atomicAdd(sum, x);
+}
+
 template <class T>
 __device__ __forceinline__ T warp_max(T x) {
   for (int step = WARP / 2; step; step /= 2) x = max(x, __shfl_xor_sync(ALL_LANES, x, step));

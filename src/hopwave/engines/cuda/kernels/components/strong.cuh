@@ -53,7 +53,6 @@ __device__ inline void in_rounds(const Rounds &rounds, u32 &target, Work work) {
   }
 }
 
-// Counts the arcs between open vertices of one group, out and in.
 template <class Offset>
 __global__ void count_open(const Offset *offsets, const int *neighbours, int n, u64 arcs, const int *part,
                            const int *group, int *out, int *in) {
@@ -122,7 +121,6 @@ __global__ void close_reached(int n, int pivot, const u32 *marks, int *part, int
   }
 }
 
-// Colours spread along arcs until none changes.
 template <class Offset>
 __global__ void spread_colours(const Offset *offsets, const int *neighbours, int n, u64 seed, const int *part,
                                const int *group, u64 *colour, u32 *listed, const Rounds rounds) {
@@ -165,7 +163,6 @@ __global__ void close_colours(const Offset *in_offsets, const int *in_neighbours
   });
 }
 
-// The colours become groups; counts the vertices that are still open.
 template <class Offset>
 __global__ void regroup(int n, const int *part, const u64 *colour, int *group, u32 *count) {
   u32 mine = 0;
@@ -174,8 +171,7 @@ __global__ void regroup(int n, const int *part, const u64 *colour, int *group, u
       if (colour) group[v] = (int)(colour[v] & 0xffffffffu);
       ++mine;
     }
-  mine = warp_sum(mine);
-  if (lane() == 0 && mine) atomicAdd(count, mine);
+  add_warp_sum(count, mine);
 }
 
 // Components are named by one of their vertices; these two kernels name them by the lowest instead. The first finds it.

@@ -77,7 +77,6 @@ __global__ void spread(const int *places, const T *values, u64 count, T *all, bo
   for (u64 i = thread_number(); i < count; i += thread_count()) all[places[i]] = values[i], present[places[i]] = true;
 }
 
-// From n values and n bits to a list, in any order.
 template <class T>
 __global__ void __launch_bounds__(BLOCK)
     collect(const T *all, const bool *present, u64 count, int *places, T *values, Progress *progress, u64 *host) {

@@ -40,7 +40,6 @@ __global__ void choose(const Offset *offsets, const int *neighbours, const int *
   }
 }
 
-// Winners and their neighbours leave.
 template <class Offset>
 __global__ void leave(const Offset *offsets, const int *neighbours, const int *candidates, u64 count, i64 *rank,
                       u8 *state) {

@@ -81,7 +81,6 @@ __global__ void best_labels(const Offset *offsets, const u64 *pieces, u64 count,
   }
 }
 
-// What long rows found; counts the vertices of all rows that would move.
 template <class Offset>
 __global__ void look_long(const Offset *offsets, int n, const int *label_at, u8 *stale, u64 *best, int *wins,
                           u32 *restless) {
@@ -92,8 +91,7 @@ __global__ void look_long(const Offset *offsets, int n, const int *label_at, u8 
     best[v] = 0;
     found += wins[v] != NO_LABEL;
   }
-  found = warp_sum(found);
-  if (lane() == 0 && found) atomicAdd(restless, found);
+  add_warp_sum(restless, found);
 }
 
 // Vertices that would move do so if the coins() of hopwave/generate/counter.py show heads.

@@ -12,7 +12,6 @@ __device__ inline T value_at(const T *values, u64 place) {
   return reads ? values[place] : (T)1;
 }
 
-// The terms of a row: its entries in columns where x has a value.
 template <class Ring, class Offset>
 struct RowSource {
   const Offset *indptr;
@@ -23,11 +22,7 @@ struct RowSource {
 
   struct Row {
     int i = 0;
-    __device__ Row from(int source) const {
-      Row other;
-      other.i = from_lane(i, source);
-      return other;
-    }
+    __device__ Row from(int source) const { return {from_lane(i, source)}; }
   };
 
   __device__ void open(int i, Row &row, Offset &begin, Offset &end) const {
@@ -69,10 +64,8 @@ struct DotSource {
     int i = 0, j = 0, swapped = 0;  // swapped: the column is the shorter one
     Offset begin = 0, end = 0;      // the longer one
     __device__ Row from(int source) const {
-      Row other;
-      other.i = from_lane(i, source), other.j = from_lane(j, source), other.swapped = from_lane(swapped, source);
-      other.begin = from_lane(begin, source), other.end = from_lane(end, source);
-      return other;
+      return {from_lane(i, source), from_lane(j, source), from_lane(swapped, source), from_lane(begin, source),
+              from_lane(end, source)};
     }
   };
 
@@ -162,11 +155,7 @@ struct ColumnSource {
 
   struct Row {
     int place = 0, u = 0;
-    __device__ Row from(int source) const {
-      Row other;
-      other.place = from_lane(place, source), other.u = from_lane(u, source);
-      return other;
-    }
+    __device__ Row from(int source) const { return {from_lane(place, source), from_lane(u, source)}; }
   };
 
   __device__ void open(int place, Row &row, Offset &begin, Offset &end) const {
@@ -234,10 +223,7 @@ struct ExpandSource {
     int entry = 0, k = 0;
     Offset begin = 0;
     __device__ Row from(int source) const {
-      Row other;
-      other.entry = from_lane(entry, source), other.k = from_lane(k, source);
-      other.begin = from_lane(begin, source);
-      return other;
+      return {from_lane(entry, source), from_lane(k, source), from_lane(begin, source)};
     }
   };
 

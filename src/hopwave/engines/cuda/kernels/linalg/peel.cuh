@@ -41,7 +41,6 @@ __device__ inline void remove(const PeeledArcs<Offset> &arcs, int v, u64 *list, 
   for (u32 i = 0; i < out + in; ++i) *(volatile u64 *)(list + first + i) = piece(v, i);
 }
 
-// Works off one entry: its vertex no longer counts as a neighbour.
 template <class Offset>
 __device__ inline void cut(const PeeledArcs<Offset> &arcs, u64 entry, int k, int *left, u64 *list, Peeling *at) {
   const int removed = (int)(entry >> 32);

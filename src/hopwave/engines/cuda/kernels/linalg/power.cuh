@@ -192,7 +192,6 @@ struct Round {
     powers.x[row] = y, next_w[row] = (Word)(y * (powers.factor * own.inverse));
   }
 
-  // A piece of a row. The whole warp calls this.
   __device__ __forceinline__ void piece(i64 tile) {
     const int row = rows.piece_row[tile];
     const int first = rows.first_piece[row], pieces = rows.first_piece[row + 1] - first;
@@ -235,7 +234,6 @@ struct Round {
     return it;
   }
 
-  // The tiles of this warp.
   struct Share {
     u32 tile, end, step;
   };
@@ -352,7 +350,6 @@ __global__ void length_keys(const Offset *offsets, u64 n, u64 cut, u64 *keys, u6
   }
 }
 
-// The new numbers of both ends of every entry; one warp per row.
 template <class Offset>
 __global__ void number_arcs(const Offset *offsets, const int *columns, i64 n, const int *rank, int *tails, int *heads) {
   for (i64 v = signed_thread_number() / WARP; v < n; v += signed_thread_count() / WARP)

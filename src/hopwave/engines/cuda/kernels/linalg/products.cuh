@@ -89,7 +89,6 @@ __device__ inline T from_lane(T value, int source) {
   return (T)__shfl_sync(ALL_LANES, value, source);
 }
 
-// A sum, and whether it has a term yet.
 template <class Ring>
 struct Total {
   typename Ring::Sum sum;
@@ -102,14 +101,9 @@ struct Total {
   __device__ void add(const Total &other) {
     if (other.here) add(other.sum);
   }
-  __device__ Total from(int source) const {
-    Total other;
-    other.sum = from_lane(sum, source), other.here = from_lane((int)here, source);
-    return other;
-  }
+  __device__ Total from(int source) const { return {from_lane(sum, source), (bool)from_lane((int)here, source)}; }
   __device__ bool stops() const { return here && Ring::stops(sum); }
 
-  // The sum over the warp, in every lane.
   __device__ void over_warp() {
     for (int step = WARP / 2; step; step /= 2) {
       const Total other = from((lane() + step) % WARP);
@@ -170,7 +164,6 @@ struct Wanted {
   u64 count;
   int group;  // rows that a warp takes at a time
 
-  // Returns this lane's row among the next `group` rows of the warp, or -1.
   __device__ int row(u64 base) const {
     const u64 place = base + lane();
     if (lane() >= group || place >= count) return -1;

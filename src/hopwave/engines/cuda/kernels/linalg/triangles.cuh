@@ -10,7 +10,6 @@ constexpr int NOBODY = -1;
 constexpr u32 WARP_SLOTS = 1024;           // of a warp's table
 constexpr u32 WARP_ARCS = WARP_SLOTS / 2;  // most arcs out of a vertex for one warp; a block takes the others
 
-// Whether the edge between u and v leads from u to v.
 template <class Offset>
 __device__ inline bool leads_up(const Offset *offsets, int u, int v) {
   const u64 mine = degree(offsets, u), theirs = degree(offsets, v);
@@ -33,7 +32,6 @@ __global__ void count_up(const Offset *offsets, const int *neighbours, u64 n, u3
   }
 }
 
-// Writes the heads of the arcs out of every vertex, in the order of its neighbours.
 template <class Offset>
 __global__ void write_up(const Offset *offsets, const int *neighbours, u64 n, const Offset *up, int *heads) {
   for (u64 u = thread_number() / WARP; u < n; u += thread_count() / WARP) {
@@ -111,8 +109,7 @@ __device__ inline u64 triangles_of(const Offset *up, const int *heads, int u, in
     wait();
     for (u32 i = me; i < slots; i += all)
       if (hits[i]) atomicAdd(each + table[i], (u64)hits[i]);
-    const u64 here = warp_sum(mine);
-    if (lane() == 0 && here) atomicAdd(each + u, here);
+    add_warp_sum(each + u, mine);
   }
   wait();
   return mine;
@@ -133,8 +130,7 @@ __global__ void count_short(const Offset *up, const int *heads, u32 n, u32 *tick
         mine +=
             triangles_of<Offset, EACH, false>(up, heads, (int)u, table, (u32 *)table + WARP_SLOTS, WARP_SLOTS, each);
   }
-  mine = warp_sum(mine);
-  if (lane() == 0 && mine) atomicAdd(total, mine);
+  add_warp_sum(total, mine);
 }
 
 // One block per vertex with many arcs out; `ticket` is the next of `longs`, `room`: slots of a table.
@@ -152,8 +148,7 @@ __global__ void count_long(const Offset *up, const int *heads, const int *longs,
     if (i >= count) break;
     mine += triangles_of<Offset, EACH, true>(up, heads, longs[i], tables, (u32 *)tables + room, room, each);
   }
-  mine = warp_sum(mine);
-  if (lane() == 0 && mine) atomicAdd(total, mine);
+  add_warp_sum(total, mine);
 }
 
 }  // namespace hopwave::linalg

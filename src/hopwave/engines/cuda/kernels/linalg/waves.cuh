@@ -1,11 +1,10 @@
 // A whole sequence of masked products in one launch: f⟨¬v⟩ = f ⊕.⊗ A, v⟨f⟩ = f, until f is empty, where ⊕ takes any
-// term and ⊗ does not use A's values. The levels are those of hopwave's own search (one_launch/levels.cuh). Operand
+// term and ⊗ does not use A's values. The levels are those of hopwave's own search (one_launch/search.cuh). Operand
 // reuse (push-pull, section 5.4) works for every such semiring: a place outside v that has a neighbour in v has it in
 // f, or it would have been reached before. So f needs no array of its own.
 #pragma once
 #include "linalg/products.cuh"
-#include "one_launch/by_level.cuh"
-#include "one_launch/levels.cuh"
+#include "one_launch/search.cuh"
 
 namespace hopwave::linalg {
 

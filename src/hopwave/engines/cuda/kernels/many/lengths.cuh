@@ -29,7 +29,6 @@ struct ExactSum {
   }
 };
 
-// The sums of one thread, block or team for one source.
 struct Sums {
   ExactSum total, inverse;  // Σ d and Σ 1/d over d > 0
   double farthest;

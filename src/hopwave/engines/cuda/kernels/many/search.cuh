@@ -23,7 +23,6 @@ constexpr int IN_FLIGHT = 4;  // neighbours whose rows a thread loads at a time
 constexpr int PIECE = 64;     // neighbours of a long row that a subwarp takes before it checks what the others found
 constexpr int PLANES = 6;     // bits of a counter (see Findings::count): up to 63 additions
 
-// The sums of one level over a subgrid.
 struct __align__(128) LevelSums {
   u64 arcs, checked, pairs;  // out-arcs of the vertices found; in-arcs read; new (source, vertex) pairs
   u32 tail, longs;           // vertices found; vertices found that have long rows
@@ -62,7 +61,6 @@ struct Many {
   i64 push_cost, expected;
 };
 
-// One group and its subgrid's memory.
 struct Group {
   u64 *seen, *even, *odd;
   u32 *touched;
@@ -72,7 +70,6 @@ struct Group {
   i64 first, count;  // its sources
 };
 
-// A block's shared memory.
 template <int WORDS>
 struct BlockState {
   u32 counts[64 * WORDS];
@@ -287,7 +284,6 @@ struct Steps : Findings<Offset, WORDS> {
     for (u64 i = at.thread(); i < words / 2; i += at.threads()) rows[i] = make_ulonglong2(0, 0);
   }
 
-  // Every source reaches itself.
   __device__ void begin() {
     for (u64 i = first_subwarp(); i < group.count; i += all_subwarps()) {
       const u64 source = i + my_subwarp();
@@ -297,7 +293,6 @@ struct Steps : Findings<Offset, WORDS> {
     }
   }
 
-  // Passes the bits on to the neighbours [e, end), IN_FLIGHT of them at a time.
   __device__ void push_arcs(u64 bits, Offset e, Offset end) {
     while (__any_sync(ALL_LANES, e < end)) {
       int v[IN_FLIGHT];

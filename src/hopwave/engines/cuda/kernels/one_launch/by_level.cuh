@@ -85,7 +85,6 @@ __global__ void scan_levels(u32 *bins, u64 levels, i64 *starts) {
   if (threadIdx.x == 0) starts[levels] = (i64)before;
 }
 
-// Writes every vertex to its bin; bins[i] is the next free place of bin i.
 template <class Offset>
 __global__ void fill_levels(const Offset *in_offsets, const int *distance, u64 n, u64 levels, u32 *bins, int *order) {
   __shared__ u32 next[FEW_BINS];

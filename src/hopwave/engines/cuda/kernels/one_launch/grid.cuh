@@ -11,7 +11,6 @@ constexpr int MANY_IN_FLIGHT = 16;  // the same when the grid has idle threads
 constexpr int PATIENCE = 32;        // neighbours that a thread reads alone before its warp helps
 static_assert(WORDS * 33 * WARPS * 4 <= SCRATCH_BYTES, "the warps' lists must fit");
 
-// One warp's view of a level's pull.
 template <class Offset, class Answer>
 struct Pulling {
   static constexpr bool ONCE = sizeof(Offset) == 8;  // whether everything but the bitmaps is too large for the caches
@@ -191,7 +190,6 @@ __device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer 
   pulling.finish(sums);
 }
 
-// After a barrier: searches the rest of long rows, one warp per piece.
 template <class Offset, class Answer>
 __device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here,
                           LevelSums *sums, u32 pieces) {
@@ -224,7 +222,6 @@ struct Finds {
   u64 edges;
 };
 
-// One warp's view of a level's push.
 template <class Offset, class Answer>
 struct Pushing {
   const Graph<Offset> &graph;

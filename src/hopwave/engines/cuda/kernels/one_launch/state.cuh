@@ -73,7 +73,6 @@ __device__ __forceinline__ void write_once(int *at, int x) {
   else *at = x;
 }
 
-// The sums of one level over the grid.
 struct __align__(128) LevelSums {
   u64 mf, checked;
   u32 found;

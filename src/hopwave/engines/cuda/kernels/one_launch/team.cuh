@@ -165,7 +165,6 @@ constexpr u32 MAX_TEAM_BLOCKS = 255;   // the word counts blocks in 8 bits
 constexpr int MAX_SMALL_LEVELS = 8;
 static_assert(MAX_ALONE_ARCS / 4 * 5 <= FrontierShare<i64>::PIECES, "the pieces of a frontier for one block must fit");
 
-// The fields of the team's word.
 constexpr u64 ONE_BLOCK = 1ull << 56, ONE_VOTE = 1ull << 48;
 constexpr int TEAM_VERTEX_BIT = 26;
 constexpr u64 TEAM_ARC_BITS = (1ull << TEAM_VERTEX_BIT) - 1;
@@ -199,10 +198,9 @@ struct Worker {
   u32 here;                // shared address of the current share; the coming share is the other one
   int shift;               // a piece has 2^shift lanes
   u32 most_pieces, lanes;  // capacity of a share; lanes of the current one: pieces times 2^shift
-  // Prefetched for the thread's arc:
-  int u;              // the neighbour, or -1
-  u32 *word, bit;     // its word in the bitmap; its bit there, or 0 if it was visited
-  Offset begin, end;  // its own list
+  int u;                   // the neighbour, or -1
+  u32 *word, bit;          // its word in the bitmap; its bit there, or 0 if it was visited
+  Offset begin, end;       // its own list
 
   // Prefetches for the 32 arcs from lane `first` of the share on: everything that is known before the claim.
   __device__ __forceinline__ void prefetch(u32 first) {
@@ -256,7 +254,6 @@ struct Worker {
   }
 };
 
-// The task of a team, and the memory it works in.
 template <class Offset, class Answer>
 struct Task {
   const Graph<Offset> &graph;

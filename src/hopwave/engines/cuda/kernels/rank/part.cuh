@@ -29,7 +29,7 @@ __global__ void contract(const Slot *targets, const Slot *sources, u64 arcs, u64
   __shared__ Slot history[HISTORY];
   for (int i = threadIdx.x; i < HISTORY; i += BLOCK) history[i] = ~(Slot)0;
   __syncthreads();
-  const steps::QueueShare share(arcs);
+  const steps::QueueShare share{arcs};
   for (u64 tile = share.begin; tile < share.end; tile += BLOCK) {
     const u64 i = tile + threadIdx.x;
     const Slot v = i < share.end ? targets[i] : 0;
@@ -77,17 +77,12 @@ constexpr int PATIENCE = 32;  // neighbours that a thread reads alone before its
 
 __device__ __forceinline__ bool is_set(const u64 *bits, u64 slot) { return bits[slot >> 6] >> (slot & 63) & 1; }
 
-// Returns the row of arc e, among `rows` rows laid end to end; `ends` are the running sums of their lengths.
-__device__ __forceinline__ i64 row_of(i64 e, const i64 *ends, i64 rows) {
-  return (i64)steps::first_above(ends, 0, rows, e);
-}
-
 // One thread per arc of the frontier. A head that was not sent before is claimed and written with its row.
 template <class Slot>
 __global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier, const i64 *ends, i64 rows, i64 arcs,
                      u64 *sent, Slot *found, Slot *parents, u64 *count) {
   for (i64 e = signed_thread_number(); e < arcs; e += signed_thread_count()) {
-    const i64 row = row_of(e, ends, rows), tail = frontier[row];
+    const i64 row = (i64)steps::first_above(ends, 0, rows, e), tail = frontier[row];
     const Slot head = heads[offsets[tail] + e - (row ? ends[row - 1] : 0)];
     const u64 bit = 1ull << (head & 63);
     if (sent[head >> 6] & bit || atomicOr(sent + (head >> 6), bit) & bit) continue;
@@ -193,7 +188,6 @@ struct Judge {
     if (atomicAdd(wrong + 3 * rule, 1ull) == 0) wrong[3 * rule + 1] = row, wrong[3 * rule + 2] = tail;
   }
 
-  // Checks arcs start, start + step, ... of a row.
   __device__ __forceinline__ void look(i64 row, i64 start, i64 step) const {
     const i64 level = levels[row], parent = parents[row], end = offsets[first + row + 1];
     for (i64 e = offsets[first + row] + start; e < end; e += step) {
@@ -265,7 +259,7 @@ template <class Slot>
 __global__ void relax(const i64 *offsets, const Slot *heads, const u32 *lengths, const i64 *rows, const i64 *distances,
                       const i64 *ends, i64 count, i64 arcs, u64 *best, u64 *touched, i64 *found, u64 *tail) {
   for (i64 e = signed_thread_number(); e < arcs; e += signed_thread_count()) {
-    const i64 i = row_of(e, ends, count), at = offsets[rows[i]] + e - (i ? ends[i - 1] : 0);
+    const i64 i = (i64)steps::first_above(ends, 0, count, e), at = offsets[rows[i]] + e - (i ? ends[i - 1] : 0);
     const Slot head = heads[at];
     const u64 offer = (u64)(distances[i] + lengths[at]);
     if (offer >= best[head] || offer >= atomicMin(best + head, offer)) continue;
@@ -280,7 +274,7 @@ __global__ void name_parents(const i64 *offsets, const Slot *heads, const u32 *l
                              const i64 *distances, const i64 *ends, i64 count, i64 arcs, const u64 *best,
                              const u64 *touched, i64 *who) {
   for (i64 e = signed_thread_number(); e < arcs; e += signed_thread_count()) {
-    const i64 i = row_of(e, ends, count), at = offsets[rows[i]] + e - (i ? ends[i - 1] : 0);
+    const i64 i = (i64)steps::first_above(ends, 0, count, e), at = offsets[rows[i]] + e - (i ? ends[i - 1] : 0);
     const Slot head = heads[at];
     if ((u64)(distances[i] + lengths[at]) == best[head] && is_set(touched, head)) who[head] = rows[i];
   }

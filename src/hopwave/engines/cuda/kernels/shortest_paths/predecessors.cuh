@@ -83,7 +83,6 @@ __global__ void __launch_bounds__(THREADS)
       const int *list = lists + (round % 2 ? 0 : n);
       int *next = lists + (round % 2 ? n : 0);
       if (me == 0) counters->near[(round + 2) % 3] = 0;
-      // One warp per vertex.
       for (i64 i = me / WARP; i < found; i += all / WARP) {
         const int u = __ldcg(list + i);
         const double from = __ldg(d + u);

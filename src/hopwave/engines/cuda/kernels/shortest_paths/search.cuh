@@ -17,13 +17,11 @@
 
 namespace hopwave::shortest_paths {
 
-// A block's copy of the counters.
 struct Here {
   u32 near, chunks, far, overflow;
   u64 least;
 };
 
-// What a phase changes in the state of the search.
 template <class Bits>
 struct Ended {
   Bits lower, threshold;  // the bucket of a split
@@ -58,7 +56,6 @@ struct Search {
     }
   }
 
-  // Thread 0 reads the counters of the coming phase.
   __device__ __forceinline__ void look() {
     const Counters *c = work.counters;
     const u32 i = at.phase % 3;
@@ -208,7 +205,6 @@ struct Search {
     return {lower, threshold, 0, true, rebuild, blocks > 1, false};
   }
 
-  // Writes the trace's row for a finished bucket; thread 0 of the first block.
   __device__ __forceinline__ void note_bucket() {
     if (work.trace && at.buckets < work.trace_rows) {
       i64 *row = work.trace + (i64)at.buckets * TRACE_COLUMNS;

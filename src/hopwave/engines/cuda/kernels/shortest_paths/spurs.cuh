@@ -30,7 +30,6 @@ struct SpurSearches {
   i64 n, count, target;
 };
 
-// Whether a spur may not begin with an arc to v.
 __device__ inline bool is_closed(const SpurSearches &S, u32 item, u32 v) {
   i64 path = S.path[item], before = S.before[item];
   const i64 next = S.at[item] + 1;
@@ -42,7 +41,6 @@ __device__ inline bool is_closed(const SpurSearches &S, u32 item, u32 v) {
   }
 }
 
-// Adds the vertices of the lanes that ask for it to a list; returns its new length.
 __device__ __forceinline__ int append(int *list, int length, bool wanted, int v) {
   const u32 lanes = __ballot_sync(ALL_LANES, wanted);
   if (wanted) list[length + __popc(lanes & lanes_below())] = v;

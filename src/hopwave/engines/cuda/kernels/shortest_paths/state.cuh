@@ -68,7 +68,6 @@ struct Chunk {
   int v, length;
 };
 
-// The state of a search between two phases.
 struct Standing {
   u64 threshold, lower;  // the current bucket: distances from lower to less than threshold
   i64 began;             // in nanoseconds, by the block's own clock
@@ -94,7 +93,6 @@ struct Counters {
   __align__(128) Standing standing[2];  // what the first block tells the others after it has worked alone
 };
 
-// A search's report to the host.
 struct Report {
   u64 buckets, rounds, grid_phases, rebuilds;
 };
@@ -260,7 +258,6 @@ struct Relaxing {
     }
   }
 
-  // Queues each lane's vertices as near or far; `wanted` says which of them to queue.
   template <int K>
   __device__ __forceinline__ void queue(const bool (&wanted)[K], const Bits (&d)[K], const int (&v)[K],
                                         const Offset (&begin)[K], const Offset (&end)[K]) {
@@ -426,7 +423,6 @@ struct Relaxing {
     }
   }
 
-  // Moves far entries from shared memory onto the pile. The whole block calls this.
   __device__ __forceinline__ void flush_far() {
     __syncthreads();
     const u32 count = min(own.far_count, Queues::FAR);
@@ -444,7 +440,6 @@ struct Relaxing {
     __syncthreads();
   }
 
-  // Moves the near entries that are in shared memory after this round to the near queue.
   __device__ __forceinline__ void flush_near(u32 count) {
     __syncthreads();
     if (threadIdx.x == 0) {

@@ -76,7 +76,6 @@ __device__ inline void write_row(int v, int source, int beside, const Offset *of
   }
 }
 
-// One row by one thread, which stops at a neighbour in the frontier.
 template <class Offset, bool asynchronous>
 __device__ inline void traverse(int v, const Offset *in_offsets, const int *in_neighbours, const Offset *offsets,
                                 int depth, int *distance, int *parent, int *next, u64 *counters, Tally &mine) {

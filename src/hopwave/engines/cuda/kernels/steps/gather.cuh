@@ -11,7 +11,6 @@ enum Counter { FOUND, EDGES, CHECKED, AHEAD, AHEAD_EDGES, TAIL, GATHERED, TICKET
 // Whether the level before found nothing: then this one, launched ahead, has nothing to do. `before` may be null.
 __device__ inline bool ended(const u64 *before) { return before && !before[FOUND]; }
 
-// A thread's part of the first five counters.
 struct Tally {
   u64 found = 0, edges = 0, checked = 0, ahead = 0, ahead_edges = 0;
 
@@ -27,10 +26,7 @@ __device__ inline void report(const Tally &mine, u64 *counters) {
   const u64 counts[5] = {mine.found, mine.edges, mine.checked, mine.ahead, mine.ahead_edges};
   if (threadIdx.x < 5) sums[threadIdx.x] = 0;
   __syncthreads();
-  for (int i = 0; i < 5; ++i) {
-    const u64 sum = warp_sum(counts[i]);
-    if (lane() == 0 && sum) atomicAdd(&sums[i], sum);
-  }
+  for (int i = 0; i < 5; ++i) add_warp_sum(&sums[i], counts[i]);
   __syncthreads();
   if (threadIdx.x < 5 && sums[threadIdx.x]) atomicAdd(&counters[FOUND + threadIdx.x], sums[threadIdx.x]);
 }
@@ -49,13 +45,9 @@ constexpr int SCRATCH = 4 * BLOCK;  // arcs that a block takes at a time
 // A block's even share of a queue, in tiles of BLOCK (Merrill et al., section 4.2). Vertices may be hubs. So a short
 // queue is spread over all blocks, and consecutive vertices go to different warps.
 struct QueueShare {
-  u64 begin, end;
-
-  __device__ explicit QueueShare(u64 length) {
-    const u64 share = (length + gridDim.x - 1) / gridDim.x;
-    begin = min(blockIdx.x * share, length);
-    end = min(begin + share, length);
-  }
+  u64 length;
+  u64 share = (length + gridDim.x - 1) / gridDim.x, begin = min(blockIdx.x * share, length);
+  u64 end = min(begin + share, length);
 
   __device__ static u64 mine(u64 tile) { return tile + lane() * (BLOCK / WARP) + threadIdx.x / WARP; }
 };

@@ -29,7 +29,7 @@ template <class Offset, Mapping mapping, Output output, bool counting>
 __global__ void push(const Offset *offsets, const int *neighbours, const int *queue, u64 length, int depth,
                      int *distance, int *parent, double *sigma, int *next, u64 *counters) {
   Tally mine;
-  const QueueShare share(length);
+  const QueueShare share{length};
   for (u64 tile = share.begin; tile < share.end; tile += BLOCK) {
     const u64 i = QueueShare::mine(tile);
     int u = -1;
@@ -57,7 +57,6 @@ __global__ void push(const Offset *offsets, const int *neighbours, const int *qu
   report(mine, counters);
 }
 
-// Equal shares of the frontier's arcs.
 template <class Offset, bool counting>
 __global__ void push_shares(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums, u64 lists,
                             u64 arcs, int depth, int *distance, int *parent, double *sigma, int *next, u64 *counters) {
@@ -81,7 +80,7 @@ template <class Source, class Offset, class Item, class Write>
 __device__ inline u64 expand_lists(const Offset *offsets, const Item *queue, u64 length, u64 *gathered, Write write) {
   __shared__ u64 first;
   u64 mine = 0;
-  const QueueShare share(length);
+  const QueueShare share{length};
   for (u64 tile = share.begin; tile < share.end; tile += BLOCK) {
     const u64 i = QueueShare::mine(tile);
     Item u = 0;
@@ -127,7 +126,7 @@ __global__ void contract(const Offset *offsets, const int *targets, const int *s
   for (int i = threadIdx.x; i < HISTORY; i += BLOCK) history[i] = -1;
   __syncthreads();
   Tally mine;
-  const QueueShare share(arcs);
+  const QueueShare share{arcs};
   u64 i = share.begin + threadIdx.x;
   int coming = i < share.end ? targets[i] : -1;
   for (u64 tile = share.begin; tile < share.end; tile += BLOCK, i += BLOCK) {
@@ -156,7 +155,6 @@ __global__ void contract(const Offset *offsets, const int *targets, const int *s
   report(mine, counters);
 }
 
-// Every arc into the new level adds its source's path count.
 template <class Offset>
 __global__ void count_arcs(const int *targets, const int *sources, u64 arcs, int depth, const int *distance,
                            double *sigma) {

@@ -14,7 +14,6 @@ constexpr int SORT_TILE = KEYS * BLOCK;  // keys per block
 constexpr int MAX_PLACES = 4;            // most digits of a key
 constexpr u32 NO_KEY = 0xffffffffu;      // sorts after every key
 
-// Shared memory for sorting a tile.
 struct SortTile {
   u32 counts[BLOCK / WARP][DIGITS];  // keys per warp and digit; then the place in the tile where they begin
   u32 starts[DIGITS];                // where each digit begins in the tile
@@ -58,7 +57,6 @@ __device__ inline u32 rank_keys(const u32 (&keys)[KEYS], int shift, u32 mask, u3
   return total;
 }
 
-// Counts the keys with each value of each digit: totals[place * DIGITS + value].
 template <class Offset>
 __global__ void digit_totals(const u32 *keys, u64 count, int bits, int width, u64 *totals) {
   __shared__ u32 found[MAX_PLACES][DIGITS];
@@ -149,7 +147,6 @@ __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-// Sorts up to SORT_TILE keys by all digits, in place, in one block.
 template <bool pairs>
 __device__ inline void sort_in_place(u32 *keys, u32 *values, u64 count, int bits, int width) {
   __shared__ SortTile tile;

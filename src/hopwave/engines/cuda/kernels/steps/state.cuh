@@ -30,7 +30,6 @@ __global__ void status_to_bits(const int *distance, int n, int depth, u32 *visit
   }
 }
 
-// From a queue to a bitmap, which is 0 before.
 template <class Offset>
 __global__ void queue_to_bits(const int *queue, u64 length, u32 *bits) {
   for (u64 i = thread_number(); i < length; i += thread_count()) atomicOr(&bits[queue[i] / 32], 1u << (queue[i] % 32));
@@ -119,8 +118,7 @@ __global__ void count_extended(const Offset *in_offsets, const int *in_neighbour
                                int depth, const int *distance, double *mantissa, i64 *exponent) {
   for (u64 i = thread_number(); i < length; i += thread_count()) {
     const int v = level[i];
-    Extended sum;
-    clear(sum);
+    Extended sum{};
     if (depth == 0) set_one(sum);
     else
       for (Offset arc = in_offsets[v]; arc < in_offsets[v + 1]; ++arc) {
