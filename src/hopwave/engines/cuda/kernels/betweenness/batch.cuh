@@ -242,8 +242,7 @@ __global__ void close_level(Batch B, i64 distance, double *due, double *total, u
   if (s == 0) told[blockIdx.y] = *B.alive = halves[0] | (u64)halves[1] << 32;
 }
 
-// total[v] += δ of every source in order, and then, if wanted, δ². With endpoints, a target gets 1 for every source
-// that reaches it, and a source 1 for every target. parts[source, block] gets the block's part of Σ δ of each source.
+// With endpoints, a target gets 1 for every source that reaches it, and a source 1 for every target.
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)
     add_batches(Batch B, const u64 *first, const double *reached, i64 batches, i64 endpoints, i64 squares, i64 edges,
@@ -285,8 +284,7 @@ __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-// ---- Neighbour lists cut into chunks of at most `most` arcs, the longest first. A chunk's key sorts it by descending
-// length, then by vertex, then by its place in the list; everything else about the chunk follows from the key.
+// ---- Neighbour lists cut into chunks of at most `most` arcs. Keys sort them by descending length, vertex and place.
 
 constexpr int PLACE_BITS = 23, VERTEX_BITS = 31;  // the other 10 bits are the length
 

@@ -15,7 +15,6 @@
 
 namespace hopwave::betweenness {
 
-// What a source's threads share: in shared memory, or in global memory for a team.
 struct __align__(128) Board {
   double due, counted;
   u32 item, arrived;
@@ -65,11 +64,6 @@ struct Threads {
     else __syncthreads();
   }
 
-  __device__ __forceinline__ Number group_sum(Number x) const {
-    for (int step = width / 2; step; step /= 2) x = add(x, shuffle_xor(mates, x, step));
-    return x;
-  }
-
   __device__ __forceinline__ void claim(int v, u32 code, int end, int *tail) {
     const u32 shift = (v & 15) * 2;
     if (atomicOr(&codes[v >> 4], code << shift) >> shift & 3) return;
@@ -103,7 +97,7 @@ struct Threads {
         }
         for (int k = 0; k < IN_FLIGHT; ++k) sum = add(sum, x[k]);
       }
-      sum = group_sum(sum);
+      sum = group_sum(sum, width, mates);
       if (sub == 0 && depth) X[u] = sum;
       if (further && directed) {
         const Offset stop = G.offsets[u + 1];
@@ -196,7 +190,7 @@ struct Threads {
             if (edges && mine[k]) row[j + k * width] = times(sigma, x[k]);
           }
         }
-        sum = group_sum(sum);
+        sum = group_sum(sum, width, mates);
         if (sub == 0) {
           const double t = weight(R.targets, u), delta = times(sigma, sum);
           X[u] = Scale::scaled(share_of(t + delta, sigma), shift);

@@ -27,6 +27,13 @@ __device__ __forceinline__ double weight(const T *targets, int v) {
   return targets ? (double)targets[v] : 1.0;
 }
 
+// Σ x over `width` lanes, whose mask is `mates`.
+template <class Number>
+__device__ __forceinline__ Number group_sum(Number x, int width, u32 mates) {
+  for (int step = width / 2; step; step /= 2) x = add(x, shuffle_xor(mates, x, step));
+  return x;
+}
+
 __device__ __forceinline__ double times(double sigma, double share) { return sigma * share; }
 __device__ __forceinline__ double share_of(double x, double sigma) { return x / sigma; }
 

@@ -37,8 +37,7 @@ __device__ inline u32 spread_bits(u32 x) {
   return (x | x << 1) & 0x55555555u;
 }
 
-// Writes the keys to sort: both distances in units of `step`, interleaved, above the vertex's number. A vertex that was
-// not reached counts as one step beyond the farthest.
+// Both distances in units of `step`, interleaved, above the number; not reached: one step beyond the farthest.
 template <class Offset>
 __global__ void morton_keys(const int *one, const int *other, u64 n, int most_one, int most_other, int step,
                             u64 *keys) {

@@ -63,8 +63,7 @@ struct PairSearch {
   // Whether an arc of this side leads to the other side; `at` is the level of the arc's head.
   __device__ __forceinline__ static bool crosses(int at, int side) { return side ? at > 0 : at < 0; }
 
-  // Goes through the arcs u → v of the side's last level in order, 32 at a time. The whole warp calls visit(valid, i,
-  // u, v); u is item i of the queue. Ends when visit returns true.
+  // visit(valid, i, u, v), by the whole warp, for 32 arcs of the last level at a time, until it returns true.
   template <class Visit>
   __device__ __forceinline__ void arcs(int side, Visit visit) const {
     const Offset *offsets = graph.offsets[side];
@@ -161,8 +160,7 @@ struct PairSearch {
     return passed || through > chosen ? total : through;
   }
 
-  // Adds all lanes' terms to `running`. Returns the first lane whose term takes `running` past `chosen`, or -1. Terms
-  // whose sums are exact may be added in any order.
+  // Adds all lanes' terms to `running`; returns the first lane that takes it past `chosen`, or -1.
   __device__ __forceinline__ static int passing(bool is, double term, bool exact, double chosen, double &running) {
     u32 todo = __ballot_sync(ALL_LANES, is);
     if (!todo) return -1;
@@ -222,8 +220,7 @@ struct PairSearch {
     return many;
   }
 
-  // One step of a walk: draws a predecessor from `candidates` vertices by its part of σ. candidate(k, many) returns
-  // vertex number k and sets `many` to its number of arcs. Returns -1 if the counts do not add up to σ.
+  // Draws a predecessor by its part of σ; candidate(k, many) sets its number of arcs. -1: counts do not add up to σ.
   template <class Candidate>
   __device__ __forceinline__ int predecessor(int candidates, double count, double chosen, Candidate candidate) const {
     double running = 0;

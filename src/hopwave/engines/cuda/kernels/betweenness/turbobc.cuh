@@ -103,8 +103,7 @@ __global__ void discover(int n, int depth, Count *f, Count *ft, Count *sigma, in
 
 // ---------------------------------------------------------------- the way back: delta_u, delta_ut ← A delta_u, delta
 
-// delta_u ← (1 + delta) / sigma of one level (lines 32-36). With a list of targets, only targets get the 1. `factor`
-// brings a scaled level to the scale of the level before.
+// delta_u ← (1 + delta) / sigma of one level (lines 32-36), by `factor` to the scale of the level before.
 template <class Offset, class Count>
 __global__ void spread(int n, int depth, double factor, const u8 *targets, const int *S, const Count *sigma,
                        const double *delta, double *delta_u) {

@@ -79,11 +79,6 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
         queue(this->list(2)),
         unready(this->list(3)) {}
 
-  __device__ __forceinline__ Number group_sum(Number x, int width, u32 mates) const {
-    for (int step = width / 2; step; step /= 2) x = add(x, shuffle_xor(mates, x, step));
-    return x;
-  }
-
   template <class Arc>
   __device__ __forceinline__ void each_marked(const u32 *bits, const Offset *offsets, int v, int sub, int width,
                                               Arc arc) const {

@@ -133,14 +133,6 @@ struct Stretch {
   }
 };
 
-// The lanes whose vertices are in the same bucket as this lane's. Pieces of long rows are counted separately.
-struct Peers {
-  u32 lanes;
-  int leader;
-  __device__ __forceinline__ Peers(bool mine, int bucket)
-      : lanes(__match_any_sync(ALL_LANES, mine ? bucket : -1)), leader(__ffs(lanes) - 1) {}
-};
-
 template <class Offset>
 struct Sorting {
   const one_launch::Graph<Offset> &graph;
@@ -176,8 +168,8 @@ struct Sorting {
     const int row_class = class_of(arcs), bucket = bucket_of(level, row_class);
     if (mine && row_class == LONG_ROW) atomicAdd(&buckets[which][bucket], pieces_of(arcs));
     const bool listed = mine && row_class != LONG_ROW;
-    const Peers peers(listed, bucket);
-    if (listed && lane() == peers.leader) atomicAdd(&buckets[which][bucket], (u32)__popc(peers.lanes));
+    const u32 peers = __match_any_sync(ALL_LANES, listed ? bucket : -1);  // in the same bucket
+    if (listed && lane() == __ffs(peers) - 1) atomicAdd(&buckets[which][bucket], (u32)__popc(peers));
   }
 
   __device__ __forceinline__ void place(int which, i64 v, int level) {
@@ -185,10 +177,11 @@ struct Sorting {
     const i64 arcs = mine ? arcs_of(which, v) : 0;
     const int row_class = class_of(arcs), bucket = bucket_of(level, row_class);
     const bool listed = mine && row_class != LONG_ROW;
-    const Peers peers(listed, bucket);
+    const u32 peers = __match_any_sync(ALL_LANES, listed ? bucket : -1);
+    const int leader = __ffs(peers) - 1;
     u32 at = 0;
-    if (listed && lane() == peers.leader) at = atomicAdd(&buckets[which][bucket], (u32)__popc(peers.lanes));
-    at = __shfl_sync(ALL_LANES, at, peers.leader) + __popc(peers.lanes & lanes_below());
+    if (listed && lane() == leader) at = atomicAdd(&buckets[which][bucket], (u32)__popc(peers));
+    at = __shfl_sync(ALL_LANES, at, leader) + __popc(peers & lanes_below());
     if (listed) wide.lists[which][at] = (int)v;
     const u32 pieces = mine && row_class == LONG_ROW ? pieces_of(arcs) : 0;
     if (pieces) at = atomicAdd(&buckets[which][bucket], pieces);
@@ -300,7 +293,6 @@ struct Walk {
 
   __device__ __forceinline__ double own(int v) const { return WAY == PULL_OUT ? 0.0 : wide.X[v]; }
 
-  // Stores the complete sum of v's row; `mine` is own(v).
   __device__ __forceinline__ void finish(int v, double sum, double mine) const {
     if (WAY == PULL_OUT) wide.X[v] = sum;
     if (WAY == PULL_BACK) {

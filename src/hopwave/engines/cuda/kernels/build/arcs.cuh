@@ -64,8 +64,7 @@ __global__ void write_inside(const Offset *offsets, const int *neighbours, const
   }
 }
 
-// The rules of api/validate.py for given levels, vertex by vertex. `broken` counts what is wrong. A tree may be null.
-// found[v] becomes 1 where no arc is needed to explain v's level: at sources, and at vertices that were not reached.
+// The rules of api/validate.py. found[v] becomes 1 where no arc is needed to explain v's level; a tree may be null.
 template <class Offset>
 __global__ void judge_vertices(int n, const int *levels, const int *tree, const u8 *sources, i64 limit, u8 *found,
                                u32 *broken) {

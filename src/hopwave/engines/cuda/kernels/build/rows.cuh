@@ -125,8 +125,7 @@ __global__ void count_kept(const u64 *keys, const i64 *order, u64 arcs, int comb
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// Writes the targets of the arcs that are kept, and the degrees of their rows. A row's degree is its end minus its
-// beginning: the thread at each end adds its part, and u32 arithmetic wraps to the right sum.
+// A row's degree is its end minus its beginning: the threads there add their parts, and u32 arithmetic wraps.
 template <class Id>
 __global__ void write_kept(const u64 *keys, const i64 *order, u64 arcs, int combine, int bits, i64 first,
                            const u64 *begins, u64 base, Id *neighbours, u32 *degrees) {
@@ -204,8 +203,7 @@ __global__ void ranks(const u64 *keys, u64 n, int *by_degree, int *rank) {
   }
 }
 
-// Writes the arcs of rows [first, last) as keys: the row above the neighbour's rank; one warp per row.
-// `neighbours_of_ranks` turns the sorted keys back into neighbours.
+// The arcs of rows [first, last) as keys, the row above the neighbour's rank; and back, once sorted.
 template <class Offset>
 __global__ void rank_keys(const Offset *offsets, const int *neighbours, i64 first, i64 last, const int *rank,
                           u64 *keys) {

@@ -34,8 +34,7 @@ __device__ __forceinline__ void gather(const int *neighbours, Offset begin, Offs
   }
 }
 
-// Calls add(arc, u, value(u)) for the arcs from every u = tails[arc] for which there(u) holds. Whole warps call it, for
-// 32 consecutive arcs of which at least one passes; the other lanes get u = -1 and the value 0.
+// add(arc, u, value(u)), by whole warps, for 32 arcs of which some pass there(u); the other lanes get u = -1 and 0.
 template <class There, class Value, class Add>
 __device__ __forceinline__ void scatter(const int *tails, u64 arcs, There there, Value value, Add add) {
   constexpr u64 TAKEN = PRODUCT_IN_FLIGHT * WARP;
@@ -51,8 +50,7 @@ __device__ __forceinline__ void scatter(const int *tails, u64 arcs, There there,
   }
 }
 
-// Σ x over the lanes up to this one that have the same key; `last`: whether this lane is the last of them. Keys ascend
-// from lane to lane; lanes without work may have -1. So one atomic operation per key and warp is enough.
+// Σ x over the lanes up to this one that have the same key, and whether it is the `last` of them. Keys ascend.
 template <class T>
 __device__ __forceinline__ T run_sum(int key, T x, bool &last) {
   for (int step = 1; step < WARP; step *= 2) {

@@ -27,7 +27,6 @@ struct WeightedGraph {
   i64 n, m;
 };
 
-// What a search's threads share: in shared memory, or in global memory for a team.
 struct __align__(128) PathBoard {
   u64 low[2];  // the least distance in the far pile, as bits
   u32 item, arrived;

@@ -66,8 +66,7 @@ __device__ __forceinline__ T inclusive_scan(T x) {
   return x;
 }
 
-// Returns Σ value over the threads before this one; `total` becomes Σ value over the block, of up to BLOCK threads. The
-// whole block calls this. It ends with a barrier, so that it can be called again at once.
+// Σ value over the threads before this one; `total`: over the block. It ends with a barrier.
 template <class T>
 __device__ inline T block_scan(T value, T &total) {
   __shared__ T sums[BLOCK / WARP];
@@ -98,7 +97,6 @@ __device__ __forceinline__ T enqueue_at(T *tail) {
 
 // Returns once `blocks` blocks have called it. Afterwards all of them see what any of them wrote before. All threads of
 // a block call it; thread 0 calls wait() while other blocks are missing, and after() before its block goes on.
-//
 //   arrived   how many blocks have ever arrived: one counter in global memory, 0 at first
 //   target    the value of `arrived` at which this barrier opens; only thread 0 uses it, so it may be in shared memory
 template <class Wait, class After>
@@ -116,11 +114,9 @@ __device__ __forceinline__ void barrier(u32 *arrived, u32 &target, u32 blocks, W
 }
 
 // ---- Reading a graph and the state of its vertices.
-//
 //   n          vertices                       distance   int per vertex, -1 = not visited: the papers' status array
 //   depth      of the frontier                parent     int per vertex, or null: no predecessors are wanted
 //   offsets    n + 1, where each row starts   bitmaps    bit v % 32 of word v / 32 is vertex v
-//
 // Memory that a kernel writes is never read through __ldg or __restrict__ const in it: that cache is not coherent.
 
 // The status of v, which other threads of this launch may be writing.
@@ -137,15 +133,13 @@ __device__ inline u64 degree(const Offset *offsets, int v) {
 
 constexpr u64 WEYL = 0x9E3779B97F4A7C15ull;  // the step from one state of the stream to the next
 
-// Returns the number that belongs to a state of the stream.
 __device__ __forceinline__ u64 splitmix(u64 state) {
   state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ull;
   state = (state ^ (state >> 27)) * 0x94D049BB133111EBull;
   return state ^ (state >> 31);
 }
 
-// ---- Prefix sums over more items than a block has threads: sum the tiles, scan these sums by one block, then scan the
-// items.
+// ---- Prefix sums over more items than a block has threads: sum the tiles, scan the sums, then scan the items.
 
 constexpr int TILE = 4096;  // items per tile
 

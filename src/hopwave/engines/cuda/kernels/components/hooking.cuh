@@ -45,8 +45,7 @@ __global__ void hook_first(const Offset *offsets, Neighbours<Offset> neighbours,
   }
 }
 
-// Joins the other arcs: one warp per row, then all threads on each long row. Rows of the tree `giant` are skipped: in
-// an undirected graph, each of their arcs either stays within that tree or is an arc of another row, reversed.
+// The other arcs. Rows of the tree `giant` are skipped: their arcs stay in it or are arcs of another row, reversed.
 template <class Offset>
 __global__ void hook_rest(const Offset *offsets, Neighbours<Offset> neighbours, int n, int few, int giant,
                           const int *long_rows, u64 longs, u64 long_row, int *parent) {
@@ -108,8 +107,7 @@ __global__ void sample_roots(u64 n, const int *parent, u64 count, int *roots) {
   for (u64 i = thread_number(); i < count; i += thread_count()) roots[i] = parent[i * n / count];
 }
 
-// Components are numbered in the order of their roots: roots per tile are counted and scanned; a root's parent becomes
-// the complement of its number; then every vertex looks up its root's number.
+// Components are numbered in the order of their roots; a root's parent becomes the complement of its number.
 template <class Offset>
 __global__ void count_roots(u64 n, const int *parent, u64 *sums) {
   sum_tiles(n, sums, [=](u64 v) { return parent[v] == v; });
@@ -135,7 +133,6 @@ __global__ void write_labels(u64 n, const int *parent, int *labels) {
 }
 
 // ---- Biconnected blocks: the steps of engines/cpu/blocks.py that read all arcs.
-//
 //   parent   of every vertex, in the tree of a breadth-first search
 //   first    a number for every vertex, so that those of a subtree are consecutive
 

@@ -65,8 +65,7 @@ __global__ void count_open(const Offset *offsets, const int *neighbours, int n, 
   });
 }
 
-// An open vertex without arcs out, or without arcs in, is a component of its own. Entries are pieces of rows, and after
-// them (from `back` on) of columns.
+// An open vertex without arcs out, or in, is a component. Entries are pieces of rows, then of columns.
 template <class Offset>
 __global__ void trim(const Offset *offsets, const int *neighbours, const Offset *in_offsets, const int *in_neighbours,
                      int n, const int *group, int *part, int *out, int *in, const Rounds rounds) {

@@ -17,7 +17,6 @@ __global__ void draw(const int *candidates, u64 count, u64 start, i64 *rank) {
   }
 }
 
-// Whether decides(neighbour) holds for some neighbour; the whole warp calls it.
 template <class Offset, class Decides>
 __device__ inline bool some_neighbour(const Offset *offsets, const int *neighbours, int v, Decides decides) {
   const Offset end = offsets[v + 1];

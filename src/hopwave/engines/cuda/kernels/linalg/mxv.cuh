@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(BLOCK)
          typename Ring::Sum *partial, Progress *progress, u64 *host) {
   sums_of<Ring, Offset, pieces, listed>(
       RowSource<Ring, Offset>{indptr, indices, a, x, present}, Wanted{rows, bits, complement, count, group},
-      Sums<Ring, listed>{values, found, list}, Ledger(ledger, cut_rows, cut_pieces), partial, progress, host);
+      Sums<Ring, listed>{values, found, list}, Ledger{ledger, cut_rows, cut_pieces}, partial, progress, host);
 }
 
 // Row i of A times column j of B. Each entry of the shorter one is looked up in the longer one.
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(BLOCK)
   sums_of<Ring, Offset, pieces, false>(
       DotSource<Ring, Offset>{mask_rows, mask_columns, left_indptr, left_indices, a, right_indptr, right_indices, x},
       Wanted{nullptr, nullptr, false, count, group}, Sums<Ring, false>{values, found, nullptr},
-      Ledger(ledger, cut_rows, cut_pieces), partial, progress, host);
+      Ledger{ledger, cut_rows, cut_pieces}, partial, progress, host);
 }
 
 // Adds up terms that a sort has put side by side, one segment per sum (push-pull, section 6.2).
@@ -130,11 +130,10 @@ __global__ void __launch_bounds__(BLOCK)
     segments(const i64 *starts, const i64 *order, const typename Ring::Sum *terms, u64 count, int group,
              typename Ring::Sum *values, bool *found, Progress *progress, u64 *host) {
   sum_rows<Ring, i64, false>(SegmentSource<Ring>{starts, order, terms}, Wanted{nullptr, nullptr, false, count, group},
-                             Sums<Ring, false>{values, found, nullptr}, Ledger(nullptr, 0, 0), progress, host);
+                             Sums<Ring, false>{values, found, nullptr}, Ledger{nullptr, 0, 0}, progress, host);
 }
 
-// ---- Products by columns: the columns where x has a value are scattered (push-pull, section 6.2, with claims instead
-// of its sort). Also writes the terms of a product of matrices, to be sorted.
+// ---- Products by columns: those where x has a value are scattered (push-pull, section 6.2, with claims, not a sort).
 
 // A row's first term claims the row with this launch's stamp; so nothing is cleared, and ⊕ needs no identity.
 template <class Ring, class Offset>
@@ -203,7 +202,7 @@ __global__ void __launch_bounds__(BLOCK)
          int cut_rows, int cut_pieces, Progress *progress, u64 *host) {
   const ColumnSource<Ring, Offset> source{indptr, indices, a,      places, x,      bits,    complement,
                                           marks,  stamp,   totals, list,   values, progress};
-  visit_all<Offset, pieces>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host);
+  visit_all<Offset, pieces>(source, count, group, Ledger{ledger, cut_rows, cut_pieces}, progress, host);
 }
 
 // All terms of A · B: entry (i, k) of A times every entry (k, j) of B, each with the number of (i, j) as its key.
@@ -248,7 +247,7 @@ __global__ void __launch_bounds__(BLOCK)
            Progress *progress, u64 *host) {
   const ExpandSource<Ring, Offset> source{left_rows, left_indices, a,       right_indptr, right_indices,
                                           x,         starts,       columns, keys,         terms};
-  visit_all<Offset, pieces>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host);
+  visit_all<Offset, pieces>(source, count, group, Ledger{ledger, cut_rows, cut_pieces}, progress, host);
 }
 
 }  // namespace hopwave::linalg

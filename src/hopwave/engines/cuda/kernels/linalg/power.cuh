@@ -74,8 +74,7 @@ __device__ __forceinline__ TwoSums awaited(const ulonglong2 *slots, u64 meeting)
   return {__longlong_as_double(change), __longlong_as_double(other)};
 }
 
-// Returns Σ over all blocks and cut rows, in every thread; afterwards all blocks see what any block wrote before.
-// Thread i waits for block i, so that blocks need no common counter.
+// Σ over all blocks and cut rows, in every thread. Thread i waits for block i, so that blocks need no counter.
 __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 cut_rows, u64 meeting) {
   __shared__ TwoSums of_warp[POWER_WARPS], parts[WAITING + CUT_WARPS];
   const int turn = meeting & 1, warp = block_warp();
@@ -264,7 +263,6 @@ struct Round {
     }
   }
 
-  // Prepares x, w and the other arrays in the order of rows; adds up Σ x at dead ends.
   __device__ __forceinline__ void begin() {
     for (i64 row = signed_thread_number(); row < rows.n; row += signed_thread_count()) {
       const i64 v = rows.order ? rows.order[row] : row;
@@ -328,8 +326,7 @@ __global__ void invert(const Offset *offsets, const double *totals, const int *o
   }
 }
 
-// Writes keys that sort rows by descending number of threads, those of a warp or more by length, ties by number.
-// longer: how many rows are cut, and how many get at least 32, 16, 8, 4 and 2 threads; 0 before.
+// Keys that sort rows by descending number of threads, or length; `longer` counts them by threads, 0 before.
 template <class Offset>
 __global__ void length_keys(const Offset *offsets, u64 n, u64 cut, u64 *keys, u64 *longer) {
   constexpr int WIDTHS = TILE_KINDS - 2;
@@ -344,10 +341,7 @@ __global__ void length_keys(const Offset *offsets, u64 n, u64 cut, u64 *keys, u6
     }
     keys[v] = (u64)(0xffffffffu - (width == WIDTHS ? (u32)length : width)) << 32 | v;
   }
-  for (int i = 0; i <= WIDTHS; i++) {
-    const u64 all = warp_sum(mine[i]);
-    if (lane() == 0 && all) atomicAdd(longer + i, all);
-  }
+  for (int i = 0; i <= WIDTHS; i++) add_warp_sum(longer + i, mine[i]);
 }
 
 template <class Offset>
@@ -357,21 +351,18 @@ __global__ void number_arcs(const Offset *offsets, const int *columns, i64 n, co
       tails[arc] = rank[v], heads[arc] = rank[columns[arc]];
 }
 
-// ---- Makes y orthogonal to orthogonal vectors of length 1, and divides it by its length, in three passes with a
-// barrier after each: the products with the vectors; what remains of them by rounding; the length.
+// ---- Makes y orthogonal to orthogonal vectors of length 1, with a second pass for rounding, and of length 1.
 
 constexpr int LANCZOS_MOST = 20;  // vectors
 
-// Σ over all blocks of their i-th sum, in every lane of the warp.
 __device__ __forceinline__ double sum_of_blocks(const double *sums, int i) {
   double sum = 0;
   for (u32 block = lane(); block < gridDim.x; block += WARP) sum += __ldcg(sums + block * LANCZOS_MOST + i);
   return warp_sum(sum);
 }
 
-//   Q        the vectors, `count` rows of n    sums     3 · LANCZOS_MOST numbers per block
-//   q        the result                        found    LANCZOS_MOST products, of the first pass; then the length
-//   arrived  the barrier's counter, 0 before
+//   Q, q     the vectors, `count` rows of n; the result       sums   3 · LANCZOS_MOST numbers per block
+//   found    LANCZOS_MOST products, of the first pass; then the length
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)
     orthogonal(const double *Q, i64 n, i64 count, double *y, double *sums, double *found, double *q, u32 *arrived) {

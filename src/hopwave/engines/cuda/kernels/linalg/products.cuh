@@ -67,13 +67,10 @@ struct Progress {
 //   of each cut row   place: its number; first: its first piece; arrived: pieces done; stopped: by an early exit
 //   of each piece     owner: its cut row; filled: whether it has a sum
 struct Ledger {
-  int *place, *first, *arrived, *stopped, *owner, *filled;
-  int rows;  // capacity; 0 if no row is long enough to be cut
-
-  __device__ Ledger(int *base, int rows, int pieces) : rows(rows) {
-    place = base, first = place + rows, arrived = first + rows, stopped = arrived + rows;
-    owner = stopped + rows, filled = owner + pieces;
-  }
+  int *place;
+  int rows, pieces;  // capacity; 0 if no row is long enough to be cut
+  int *first = place + rows, *arrived = first + rows, *stopped = arrived + rows;
+  int *owner = stopped + rows, *filled = owner + pieces;
 
   __device__ void cut(Progress *progress, int i, u64 length) const {
     const u32 pieces = (u32)((length + PIECE - 1) / PIECE);
@@ -133,8 +130,7 @@ __device__ inline void packed(Offset begin, Offset end, Each each) {
   }
 }
 
-// Adds up a block's counts, then the grid's. The last block reports the counts to the host and clears them, unless rows
-// were cut: then it reports the number of pieces, and the launch that computes these does the rest.
+// The last block reports the grid's counts and clears them, unless rows were cut: then the pieces' launch does.
 //   host   [0] sums found, [1] entries touched, [2] pieces still to compute
 __device__ inline void finish(u64 found, u64 touched, Progress *progress, u64 *host, bool pieces_are_done = false) {
   __shared__ u64 sums[2][BLOCK / WARP];
@@ -197,7 +193,6 @@ struct Sums {
   }
 };
 
-// Returns the sum of one row's entries [begin, end), computed by the whole warp, in every lane.
 template <class Ring, class Offset, class Source>
 __device__ inline Total<Ring> sum_by_warp(const Source &source, const typename Source::Row &row, Offset begin,
                                           Offset end, u64 &touched) {

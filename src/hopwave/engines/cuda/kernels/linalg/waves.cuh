@@ -49,8 +49,7 @@ __global__ void __launch_bounds__(one_launch::THREADS, 1)
                          depth_limit, alpha, beta);
 }
 
-// Sums along known levels, for semirings that need every term or the matrix's values: the value of a place is ⊕ over
-// the entries of its row whose column is one level up. `levels` over any_pair serve every semiring; -1: no level.
+// For semirings that need every term or the values: ⊕ over the entries whose column is one level up; -1: no level.
 template <class Ring, class Offset>
 __global__ void __launch_bounds__(one_launch::THREADS, 1)
     sum_levels(const Offset *offsets, const int *indices, const typename Ring::A *a,
@@ -93,8 +92,7 @@ __global__ void __launch_bounds__(one_launch::THREADS, 1)
 
 constexpr i64 MAX_LOOKED_AT = 4096;  // entries of a row that are searched for its fullest column
 
-// Once per matrix: each row's entry in the fullest column, which a product by rows reads first since most rows stop
-// there; and a bitmap of the rows without entries, with the bits past n set. A warp takes 32 rows, one after another.
+// Once per matrix: each row's entry in the fullest column, where most rows stop; and a bitmap of the rows without any.
 template <class Offset>
 __global__ void fullest(const Offset *offsets, const Offset *in_offsets, const int *in_neighbours, i64 n, int *hub,
                         u32 *closed, u64 *findable) {

@@ -45,7 +45,6 @@ __device__ __forceinline__ Sums both(Sums x, Sums y) {
   return x;
 }
 
-// TEAM: launched cooperatively.
 template <class Offset, bool TEAM>
 __global__ void __launch_bounds__(1024) search_lengths(WeightedGraph<Offset> G, PathState S, Lengths R) {
   __shared__ PathBoard own;
@@ -107,8 +106,7 @@ __global__ void add_columns(const double *rows, i64 count, i64 n, i64 inverse, i
 
 // ---- Distances along weights to some targets, and sums of the values at the vertices that each source reaches.
 
-// Takes sources in turn, each by one block or team. All its threads call `after(item)` after the search, which must set
-// every distance back to infinite. `over()` says whether a search may end early, the same to all threads.
+// Takes sources in turn. After a search, after(item) must set every distance back to infinite; over() may end it.
 template <class Threads, class Over, class After>
 __device__ __forceinline__ void each_source(Threads &threads, const int *sources, u32 *ticket, i64 count, Over over,
                                             After after) {
@@ -130,8 +128,7 @@ struct Chosen {
   i64 count, width;
 };
 
-// TEAM: launched cooperatively. A search ends when all targets are within the bound, where distances are final. The
-// first warp goes through the targets, and waits at the first one that is not: `settled`.
+// A search ends when all targets are within the bound; the first warp waits at the first one that is not, `settled`.
 template <class Offset, bool TEAM>
 __global__ void __launch_bounds__(1024) search_targets(WeightedGraph<Offset> G, PathState S, Chosen R) {
   __shared__ PathBoard own;
@@ -192,7 +189,6 @@ __device__ __forceinline__ double faded(double d, const Values &R) {
   return pow(max(d, R.least), -R.scale);
 }
 
-// TEAM: launched cooperatively.
 template <class Offset, bool TEAM>
 __global__ void __launch_bounds__(1024) search_values(WeightedGraph<Offset> G, PathState S, Values R) {
   __shared__ PathBoard own;

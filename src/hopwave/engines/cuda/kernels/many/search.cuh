@@ -82,10 +82,9 @@ struct BlockState {
 
 // This block's subgrid, and its place there. Subgrids are interleaved, so that each has blocks on every multiprocessor.
 struct Subgrid {
-  u32 index, block, blocks;
+  u32 grids;
+  u32 index = blockIdx.x % grids, block = blockIdx.x / grids, blocks = gridDim.x / grids;
 
-  __device__ Subgrid(i64 grids)
-      : index(blockIdx.x % (u32)grids), block(blockIdx.x / (u32)grids), blocks(gridDim.x / (u32)grids) {}
   __device__ u64 thread() const { return (u64)block * BLOCK + threadIdx.x; }
   __device__ u64 threads() const { return (u64)blocks * BLOCK; }
 };
@@ -463,7 +462,7 @@ __global__ void __launch_bounds__(BLOCK, 4) search_many(const Many<Offset> job) 
   __shared__ BlockState<WORDS> block;
   for (int i = threadIdx.x; i < 64 * WORDS; i += BLOCK) block.counts[i] = 0;
   if (threadIdx.x == 0) block.staged = 0;
-  const Subgrid at(job.grids);
+  const Subgrid at{(u32)job.grids};
   Counters &counters = job.counters[at.index];
   u32 target = 0;
   int turn = 0;

@@ -58,8 +58,7 @@ __global__ void count_levels(const Offset *in_offsets, const int *distance, u64 
   u64 *to_arcs = few ? my_arcs : arcs;
   for_levels(in_offsets, distance, n, [=](int level, int, int kind, u64 length) {
     count_classes(to_bins + (u64)level * CLASSES, kind);
-    const u64 sum = warp_sum(kind < 0 ? 0 : length);
-    if (lane() == 0 && sum) atomicAdd(to_arcs + level, sum);
+    add_warp_sum(to_arcs + level, kind < 0 ? 0 : length);
   });
   if (!few) return;
   __syncthreads();
@@ -133,9 +132,7 @@ struct Levels {
   }
 };
 
-// Adds up the rows of one level, in an order that depends only on a row's length: sums are the same in every run. This
-// block is number `rank` of the `team` blocks that share the level.
-//
+// Adds up a level's rows, in an order that depends only on a row's length, by block `rank` of `team`.
 //   Total              has `sum`, `here` (whether it has a term), add(x), and over_warp()
 //   add(total, v, e)   adds the term of entry e of the row of v, if it has one
 //   put(v, sum)        is called once for every vertex of the level

@@ -39,8 +39,7 @@ struct Pulling {
     return hit;
   }
 
-  // Each lane searches in_neighbours[e, end) of its vertex, alone at first. Then it cuts a long row into pieces for the
-  // whole grid; the warp searches the other rows. Returns the neighbour found, or -1.
+  // Each lane searches its row alone at first, and cuts a long one for the whole grid; the warp searches the others.
   template <int N>
   __device__ __forceinline__ int look(int v, i64 e, i64 end, LevelSums *sums) {
     int hit = -1;
@@ -94,8 +93,7 @@ struct Pulling {
     }
   }
 
-  // Tests the hub of every open vertex. `open` and `keep` are one word per lane. Sets `got`, the lane's word of
-  // vertices found. Lists the vertices that must search their other neighbours, and returns how many there are.
+  // Tests the hub of every open vertex. Sets `got`, the lane's word of those found; lists and counts the others.
   __device__ __forceinline__ u32 hub_pass(u32 first, u32 open, u32 keep, int *list, u32 &got) {
     const bool symmetric = graph.in_offsets == graph.offsets;  // then a vertex has as many in-arcs as out-arcs
     u32 left = 0;
@@ -381,8 +379,7 @@ __device__ void queue_frontier(const Graph<Offset> &graph, const Work &work, con
       cut_long(v, begin, degree, work, sums);
     }
   }
-  big = warp_sum(big);
-  if (lane() == 0 && big) atomicAdd(&sums->big, big);
+  add_warp_sum(&sums->big, big);
 }
 
 }  // namespace hopwave::one_launch

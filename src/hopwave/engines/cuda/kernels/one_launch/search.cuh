@@ -205,8 +205,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   all_levels(graph, work, answer, source_count, depth_limit, alpha, beta);
 }
 
-// Once per graph: writes every vertex's first in-neighbour; the bitmap of vertices without in-neighbours, with the bits
-// past n set; and, if `degrees` is not null, every out-degree.
+// Once per graph: every first in-neighbour, the bitmap of vertices without one or past n, and out-degrees, if wanted.
 template <class Offset>
 __global__ void prepare(const Offset *in_offsets, Neighbours<Offset> in_neighbours, const Offset *offsets, i64 n,
                         int *hub, u32 *closed, u64 *findable, u16 *degrees) {

@@ -80,7 +80,6 @@ struct __align__(128) LevelSums {
   u32 chunks, big;  // see Standing
 };
 
-// The state of a search between two levels.
 //   nf, nf0   vertices of the frontier, and of the one before it          mf   arcs of the frontier
 //   mu        arcs of the vertices not visited yet (letters as in hopwave/planning/rules.py)
 struct Standing {
@@ -94,8 +93,7 @@ struct Standing {
   int refused;              // the depth at which a team has refused the frontier, or -1
 };
 
-// The report of a search, in host memory. Each word is written in one access and carries the search's stamp in its
-// upper half. So the order of the words does not matter: the host waits until all of them carry the stamp.
+// In host memory. Each word carries the search's stamp in its upper half: the host waits until all of them do.
 struct Told {
   u64 depth, nf, reached, levels;
 };

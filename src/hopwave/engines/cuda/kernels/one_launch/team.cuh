@@ -53,10 +53,7 @@ struct TeamScratch {
 
 static_assert(sizeof(TeamScratch<int>) <= SCRATCH_BYTES && sizeof(TeamScratch<i64>) <= SCRATCH_BYTES, "must fit");
 
-// How full a share is. `places` holds two numbers, so that one addition reserves room for both:
-//
-//   bits   31 ... 18   17 ... 0
-//          vertices    pieces
+// How full a share is. `places`: vertices in bits 31 ... 18, pieces in bits 17 ... 0; one addition reserves both.
 struct Size {
   u32 places, arcs;
   static constexpr int ARCS_AT = 4;
@@ -219,8 +216,7 @@ struct Worker {
     begin = load_now(list), end = load_now(list + 1);
   }
 
-  // Prefetches the first arcs of a share that has just become the current one; `size` is the shared address of its
-  // Size. A share that was too full has gaps: nothing is loaded, and the team will leave.
+  // `size` is the shared address of the share's Size. One that was too full has gaps: the team will leave.
   __device__ __forceinline__ void prefetch_share(u32 size, u32 first) {
     int pieces;
     get<0>(size, pieces);
@@ -229,15 +225,9 @@ struct Worker {
     prefetch(first);
   }
 
-  // Flips between two slots: the shares lie side by side from the address `shares` on, and `here` is one of them.
-  __device__ __forceinline__ u32 other_share(u32 shares) const {
-    const u32 second = shares + (u32)sizeof(Share);
-    return shares + second - here;
-  }
-
   // Claims the prefetched neighbours; vertices found go to the other share, which then becomes the current one.
   __device__ __forceinline__ void claim_level(int depth, u32 size, u32 shares) {
-    const u32 there = other_share(shares);
+    const u32 second = shares + (u32)sizeof(Share), there = shares + second - here;  // shares lie side by side
     for (u32 first = threadIdx.x & ~31u; first < lanes; first += WORKERS) {
       if (first >= WORKERS) prefetch(first);
       const bool fresh = bit & ~claim(word, bit);
@@ -268,8 +258,7 @@ struct Task {
   Standing *standing;
 };
 
-// Makes the block's share of the frontier: vertices from the queue or, after a pull, from the difference of the
-// bitmaps. `size` and `share` are shared addresses. All workers call this.
+// From the queue or, after a pull, from the difference of the bitmaps. `size` and `share` are shared addresses.
 template <bool QUEUED, class Offset, class Answer>
 __device__ __forceinline__ void distribute(const Task<Offset, Answer> &task, u32 begin, u32 count, int which, int shift,
                                            u32 most_pieces, u32 size, u32 share) {
@@ -344,8 +333,7 @@ struct Messenger {
     board.next = all == board.here.mf ? NEXT_LEVEL : own ? LEAVE : REFUSE;
   }
 
-  // After a level, decides what comes next. `size` counts what this block has found of the next level; `cleared` will
-  // count the level after that. `meanwhile` reads what else the decision needs, while the other blocks arrive.
+  // After a level, decides what comes next. `size` counts what this block has found, `cleared` the level after.
   __device__ __forceinline__ void settle(const Size &size, Size &cleared) {
     const Standing &here = board.here;
     const u32 pieces = size.places & PIECE_BITS, found = size.places >> VERTEX_BIT;

@@ -44,8 +44,7 @@ __global__ void contract(const Slot *targets, const Slot *sources, u64 arcs, u64
   }
 }
 
-// Figure 3, as steps/pull.cuh, for one segment, which begins at slot `first`. A thread owns half a word of
-// `closed`. `front` is what a row looks for: the frontier, or all visited vertices.
+// Figure 3, for one segment, which begins at slot `first`. A thread owns half a word of `closed`.
 template <class Slot>
 __global__ void pull_compacted(const i64 *__restrict__ offsets, const Slot *__restrict__ tails, i64 first, u64 halves,
                                u32 *closed, const u64 *__restrict__ front, Slot *parents, u64 *sums) {
@@ -172,8 +171,7 @@ __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const
   }
 }
 
-// `wrong` has (count, row, tail) for each of three errors: an arc that skips a level, a vertex left out, a tree arc
-// that does not join two successive levels. `parents` are tail slots; -1 for rows without a tree arc.
+// `wrong` has (count, row, tail) of arcs that skip a level, vertices left out, tree arcs between other levels.
 template <class Slot, class Level>
 struct Judge {
   const i64 *offsets;
@@ -253,8 +251,7 @@ __global__ void draw_lengths(const i64 *offsets, const Slot *neighbours, i64 row
   }
 }
 
-// For every arc of these rows, takes the path through its row if it is shorter; one thread per arc. Writes each head
-// that got a shorter path to `found` once.
+// One thread per arc. Writes each head that got a shorter path to `found` once.
 template <class Slot>
 __global__ void relax(const i64 *offsets, const Slot *heads, const u32 *lengths, const i64 *rows, const i64 *distances,
                       const i64 *ends, i64 count, i64 arcs, u64 *best, u64 *touched, i64 *found, u64 *tail) {

@@ -110,8 +110,7 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// Walks from a vertex back to the source, each time along the tight arc from the lowest vertex that is nearer: the
-// predecessors of `choose`, found only where they are needed. One block; the arcs are those into each vertex.
+// Walks from a vertex back to the source by the predecessors of `choose`, in one block.
 //   path    the number of vertices, then these; 0 if there is no path, -1 if it has more than `most` vertices or needs
 //           arcs between equally distant ones
 template <class Offset, class Length>

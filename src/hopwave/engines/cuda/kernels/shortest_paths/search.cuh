@@ -94,8 +94,7 @@ struct Search {
   __device__ __forceinline__ bool nothing_near() const { return !(here.near | here.chunks); }
   __device__ __forceinline__ bool over() const { return !here.overflow && nothing_near() && !here.far; }
 
-  // Whether a bucket has ended, there are targets, and none is beyond it: distances below the threshold are then final,
-  // so that all blocks say the same. Other paths to a goal are at least as long as the threshold and its last arc.
+  // No target beyond the ended bucket: its distances are final. Other paths to a goal are longer by its last arc.
   __device__ __forceinline__ bool settled() const {
     if (!nothing_near() || here.overflow) return false;
     if (work.goal >= 0) return __ldcg(work.dist + work.goal) < M::plus((Bits)at.threshold, last);

@@ -306,7 +306,6 @@ struct Relaxing {
     queue<K>(better, offer, v, begin, end);
   }
 
-  // Cuts a long row into chunks for the next phase, which all blocks share.
   __device__ __forceinline__ void cut(u32 long_rows, int v, Bits d, i64 begin, i64 degree) {
     for (; long_rows; long_rows &= long_rows - 1) {
       const int lead = __ffs(long_rows) - 1;
@@ -363,8 +362,7 @@ struct Relaxing {
 
   // ---- a block's part in a phase
 
-  // A lane's work: some consecutive arcs of an entry, along which its distance d is passed on. `now` is the vertex's
-  // own distance, which may still be loading; `whole`: count the entry's vertex here.
+  // Some arcs of an entry. `now` is its vertex's distance, which may still be loading; `whole`: count the vertex here.
   struct Stretch {
     Bits d, now;
     i64 begin;
@@ -372,7 +370,6 @@ struct Relaxing {
     bool whole;
   };
 
-  // Takes a chunk, in the first lane.
   __device__ __forceinline__ Stretch chunk(u32 i) {
     const Chunk *c = work.chunks[phase % 2] + i;
     const int v = __ldcg(&c->v);
@@ -408,8 +405,7 @@ struct Relaxing {
     return {d, now, begin, (u32)degree, mine};
   }
 
-  // Deals out chunks to the warps of the whole team, and entries of a list to the warps of this block. All arcs are
-  // followed in one place, which keeps the kernel short.
+  // Chunks go to the team's warps, entries to this block's. All arcs are followed in one place: a short kernel.
   __device__ __forceinline__ void pass_on(const Entry<Bits> *list, u32 begin, u32 end, u32 chunks, u32 blocks,
                                           u32 rank) {
     const u32 size = min(32u, max(1u, (end - begin + WARPS - 1) / WARPS));

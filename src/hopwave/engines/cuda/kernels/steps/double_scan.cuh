@@ -5,16 +5,14 @@
 
 namespace hopwave::steps {
 
-// Not visited before this level (Definition 2.1), or found early by the one before: a push will need them (Observation
-// 2).
+// Not visited before this level (Definition 2.1), or found early: a push will need them (Observation 2).
 __device__ inline bool waits(const int *distance, u64 v, u64 n, int depth) {
   return v < n && (distance[v] == -1 || distance[v] == depth + 1);
 }
 
 constexpr int AHEAD_READS = 8;  // words of statuses that a warp loads at a time
 
-// A thread owns a segment, but a warp goes through its segments together, 32 vertices at a time, so that reads
-// coalesce.
+// A thread owns a segment; a warp goes through its segments together, so that reads coalesce.
 //   scan = 1   counts the waiting vertices before each segment in its block, and in the block
 //   scan = 2   writes the vertices to their places, after prefix_sum has turned `sums` into running sums
 template <class Offset, int scan>

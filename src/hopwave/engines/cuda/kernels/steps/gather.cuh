@@ -42,8 +42,7 @@ enum class Balance { static_, thread, warp, donate };
 
 constexpr int SCRATCH = 4 * BLOCK;  // arcs that a block takes at a time
 
-// A block's even share of a queue, in tiles of BLOCK (Merrill et al., section 4.2). Vertices may be hubs. So a short
-// queue is spread over all blocks, and consecutive vertices go to different warps.
+// A block's even share of a queue (Merrill et al., section 4.2); consecutive vertices go to different warps.
 struct QueueShare {
   u64 length;
   u64 share = (length + gridDim.x - 1) / gridDim.x, begin = min(blockIdx.x * share, length);
@@ -52,10 +51,9 @@ struct QueueShare {
   __device__ static u64 mine(u64 tile) { return tile + lane() * (BLOCK / WARP) + threadIdx.x / WARP; }
 };
 
-// A tile of lists, one per thread of the block: [begin, end), empty if the thread has no list. Arc a of a list has the
-// slot shift + a. mapping = thread: each thread goes through its own list. mapping = twc: the length of a list decides
-// who gathers it (Merrill et al., section 4; Hiragushi, section 3.2): from BLOCK arcs on by the whole block, from WARP
-// arcs on by a warp; a scan packs the shorter ones side by side into shared memory.
+// A tile of lists, one per thread of the block. mapping = thread: each thread goes through its own list. twc: the
+// length decides who gathers it (Merrill et al., section 4; Hiragushi, section 3.2): from BLOCK arcs on the block, from
+// WARP arcs on a warp; a scan packs shorter ones into shared memory.
 template <Mapping mapping, class Source, class Offset, class Visit>
 __device__ inline void gather_tile(Source u, Offset begin, Offset end, u64 shift, Visit visit) {
   if constexpr (mapping == Mapping::thread) {
@@ -115,8 +113,7 @@ __device__ inline u64 first_above(const Sum *sums, u64 low, u64 high, u64 value)
   return low;
 }
 
-// Equal shares of the arcs of all lists (push-pull, section 6.2: IntervalGather). `sums` is the running sum of their
-// lengths. A block takes consecutive arcs; each thread finds its arc's list among the few of the block.
+// Equal shares of the arcs of all lists (push-pull, section 6.2: IntervalGather); `sums`: running sum of their lengths.
 template <class Offset, class Visit>
 __device__ inline void gather_shares(const Offset *offsets, const int *queue, const i64 *sums, u64 lists, u64 arcs,
                                      Visit visit) {

@@ -43,8 +43,7 @@ __device__ __forceinline__ Row look_through(const int *in_neighbours, Offset beg
 // One level by rows.
 //   operand            the bitmap in which neighbours are looked up: the frontier, or the visited vertices, which give
 //                      the same answer without a bitmap of the frontier (push-pull, section 5.4)
-//   rows = all         computes every row and applies the mask afterwards
-//   rows = unvisited   skips the rows that are masked out
+//   rows               all: the mask is applied afterwards; unvisited: masked rows are skipped
 //   early_exit         stops at the first neighbour found; not for sums, which need every neighbour
 //   mapping = thread   a warp takes the 32 vertices of a word, one per lane; a ballot makes the word of those found
 //   mapping = warp     a warp takes one vertex; its lanes read 32 neighbours at a time, and their sums are added up
@@ -105,8 +104,7 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
 
 // ---- One thread per arc (TurboBFS, Algorithms 1 and 3, scCOOC): ft = Aᵀf over all arcs, then the mask.
 
-// ft(column) ⊕= f(row) for every row in the frontier. Arcs are in column order. With ANY the product is the row itself,
-// and any writer is right. With PLUS it is the sum of path counts; a warp first adds up its arcs of one column.
+// ft(column) ⊕= f(row) for every row in the frontier. With ANY, any writer is right; with PLUS, path counts are added.
 template <class Offset, bool counting>
 __global__ void scatter(const int *rows, const int *columns, u64 arcs, int depth, const int *distance,
                         const double *sigma, int *product, double *sums, const u64 *before, u64 *counters) {
@@ -147,11 +145,9 @@ __global__ void mask(const Offset *offsets, int n, int depth, int *product, doub
   report(mine, counters);
 }
 
-// ---- The product by all rows, unmasked, in equal shares of the arcs: push-pull's operation 1 (section 6.3), for which
-// the paper uses ModernGPU's SpMV. The mask is applied afterwards.
+// ---- The product by all rows, unmasked, in equal shares of the arcs: push-pull's operation 1 (section 6.3).
 
-// product(v) ⊕= u for every arc from a vertex u of the operand to v. A block takes SCRATCH consecutive arcs. With ANY,
-// any writer is right. With PLUS, lanes of the same row first add up their path counts.
+// With ANY, any writer is right. With PLUS, lanes of the same row first add up their path counts.
 template <class Offset, bool counting>
 __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int n, u64 arcs, const u32 *operand,
                          const double *sigma, int *product, double *sums, u64 *counters) {
@@ -215,11 +211,8 @@ __global__ void mask_rows(const Offset *offsets, int n, int depth, int *product,
 
 constexpr int PACKED = 4 * BLOCK;  // vertices that a block packs at a time
 
-// A thread owns one word of 32 vertices, of which `open` are not visited. In rounds of at most PACKED vertices, a block
-//   1. writes the open vertices side by side into scratch;
-//   2. takes any vertices from scratch, and writes the bits of those found to their places (section 3.4);
-//   3. collects the bits of each thread's own word.
-// look(number) says whether a vertex is found; number: 32 times a thread of the block, and the bit of its word.
+// A thread owns one word. In rounds of at most PACKED vertices, a block writes the open ones into scratch, replaces
+// those found by their bits there (section 3.4), and collects each word's bits. look(number): 32 · thread + bit.
 template <class Look>
 __device__ inline u32 compacted(u32 open, Look look) {
   __shared__ u32 scratch[PACKED];

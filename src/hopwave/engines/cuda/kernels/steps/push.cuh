@@ -71,11 +71,9 @@ __global__ void push_shares(const Offset *offsets, const int *neighbours, const 
   report(mine, counters);
 }
 
-// ---- Merrill's two-phase push, as Hiragushi builds on it (section 3.2): `expand` writes the neighbours of the
-// frontier into a list of arcs in memory, `contract` keeps each neighbour that is seen for the first time.
+// ---- Merrill's two-phase push (Hiragushi, section 3.2): `expand` writes neighbours, `contract` keeps the new ones.
 
-// Calls write(u, arc, place) for every arc of the lists of a queue, with its place in the list of arcs. One atomic
-// operation per tile reserves places. Returns how many arcs this thread's own lists have.
+// write(u, arc, place) for every arc of a queue's lists. Returns how many arcs this thread's own lists have.
 template <class Source, class Offset, class Item, class Write>
 __device__ inline u64 expand_lists(const Offset *offsets, const Item *queue, u64 length, u64 *gathered, Write write) {
   __shared__ u64 first;

@@ -23,8 +23,7 @@ struct SortTile {
 // Returns the number in the tile of the thread's key j: a warp has KEYS * WARP consecutive keys.
 __device__ inline u32 key_number(int j) { return block_warp() * KEYS * WARP + j * WARP + lane(); }
 
-// Finds the place that each of the tile's keys has after sorting by the digit at `shift`. Returns how many keys have
-// the digit value threadIdx.x. The whole block calls this.
+// The place of each of the tile's keys by the digit at `shift`; returns how many have the value threadIdx.x.
 __device__ inline u32 rank_keys(const u32 (&keys)[KEYS], int shift, u32 mask, u32 (&places)[KEYS], SortTile &tile) {
   for (int i = threadIdx.x; i < BLOCK / WARP * DIGITS; i += BLOCK) tile.counts[i / DIGITS][i % DIGITS] = 0;
   __syncthreads();
@@ -76,8 +75,7 @@ __global__ void digit_totals(const u32 *keys, u64 count, int bits, int width, u6
 // A word of `progress` is 4 · count + kind: of the keys of one digit value in the tile, or up to it.
 enum Progress { NOTHING, OF_THE_TILE, UP_TO_THE_TILE };
 
-// Returns the number of keys with this thread's digit in all tiles before this one, which has `own` (decoupled
-// look-back, Merrill and Garland). Tiles are numbered in the order they start.
+// Keys with this thread's digit in all tiles before this one (decoupled look-back, Merrill and Garland).
 __device__ inline u64 keys_before(u64 *progress, u64 tile, u64 own) {
   volatile u64 *said = progress + threadIdx.x;
   said[tile * DIGITS] = 4 * own + (tile ? OF_THE_TILE : UP_TO_THE_TILE);
@@ -187,9 +185,8 @@ __global__ void sort_tile(u32 *keys, u32 *values, u64 count, int bits, int width
   sort_in_place<pairs>(keys, values, count, bits, width);
 }
 
-// Lines 6-10: writes every neighbour v as a key. In a structure-only product keys have no values; the predecessor is
-// then written here, where any writer is right. In a key-value product the value of a key is A(u, v) · u, for the
-// reduction to choose from (ANY) or to look up path counts with (PLUS). `values` is null if all A(u, v) are 1.
+// Lines 6-10. In a structure-only product keys have no values; the predecessor is written here. In a key-value product
+// the value is A(u, v) · u, for the reduction to choose from (ANY) or to look up path counts with (PLUS).
 template <class Offset>
 __device__ inline void gather_values(const Offset *offsets, const int *neighbours, const int *values, const int *queue,
                                      const i64 *sums, u64 lists, u64 arcs, const int *distance, int *keys, int *sources,
@@ -205,8 +202,7 @@ __device__ inline void gather_values(const Offset *offsets, const int *neighbour
   report(mine, counters);
 }
 
-// Equal keys lie side by side, and are one vertex found. With PLUS the sum over them is its path count, with ANY one of
-// their values is its predecessor. The mask is applied to the result. `sources` is null for keys without values.
+// Equal keys are one vertex: with PLUS the sum is its path count, with ANY one value is its predecessor. Then the mask.
 template <class Offset>
 __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const int *sources, u64 arcs, int depth,
                                    u32 *visited, int *distance, int *parent, double *sigma, int *next, u64 *counters) {

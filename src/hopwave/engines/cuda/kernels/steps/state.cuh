@@ -18,7 +18,6 @@ __global__ void set_sources(const int *sources, int single, u64 count, int *dist
   }
 }
 
-// Makes bitmaps of the visited vertices and of the frontier from the status array; a ballot makes a word.
 template <class Offset>
 __global__ void status_to_bits(const int *distance, int n, int depth, u32 *visited, u32 *frontier) {
   const u64 padded = ((u64)n + 31) / 32 * 32;
