@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = ("networkx", "io", "plot", "igraph")
 TOOLS = ["pytest==8.*", "pytest-xdist==3.5.*", "hypothesis"]
-LEFT_OUT = ("site", "house", "mpi", "engines/cuda/test_kernels.py", "engines/cuda/linalg/test_linalg_kernels.py")
+LEFT_OUT = ("site", "house", "mpi", "engines/cuda/test_kernels.py", "engines/cuda/test_linalg_kernels.py")
 NEED_NEWER = (  # tests that need newer libraries, or compare with their newer definitions
     "io/test_io_roundtrip.py::test_matrix_market_agrees_with_scipy",
     "cli/test_cli_scores.py::test_options_as_networkx",

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import hopwave as hw
-import mixed
 from graphs import TRAPS
 from hopwave import Graph, generate
 from hopwave.api.validate import validate
@@ -110,7 +109,7 @@ def test_validation(name: str) -> None:
         else:
             wrong_p[at] = rng.integers(-2, graph.n + 1)
         for given in ((wrong_d, wrong_p), (wrong_d,)):
-            here = validate(mixed.fresh(graph), 0, *given, depth_limit=1)
+            here = validate(graph, 0, *given, depth_limit=1)
             assert validate(there, 0, *given, depth_limit=1) == here
 
 
