@@ -288,8 +288,8 @@ def load_centrality(
 ) -> VertexScores:
     """Load centrality: the flow through a vertex if all send to all and every fork splits evenly, as in NetworkX.
 
-    Betweenness splits by the number of shortest paths instead. A fork into parallel arcs has a share for each. Weights
-    are ignored.
+    Betweenness splits by the number of shortest paths instead. A fork into parallel arcs has a share for each.
+    Weights are ignored.
 
     Parameters
     ----------

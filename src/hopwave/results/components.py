@@ -195,13 +195,13 @@ class Blocks(Parts, Tabled):
 
     @cached_property
     def articulation_points(self) -> npt.NDArray[np.int64]:
-        """The ids of vertices in more than one component, ascending: without one, its neighbours fall apart."""
+        """The ids of vertices in more than one component, ascending; without one, its neighbours fall apart."""
         shares = np.bincount(self.head, minlength=self.graph.n) + (self.label >= 0)
         return np.flatnonzero(shares > 1).astype(np.int64)
 
     @cached_property
     def bridges(self) -> npt.NDArray[np.int64]:
-        """The ids of both ends of every edge that is on no cycle, the lower end first, ascending: two columns."""
+        """The ids of both endpoints of every edge that is on no cycle, in two columns, the lower endpoint first."""
         alone = np.flatnonzero((self.label >= 0) & (self.sizes == 2)[self.label]) if self.count else np.zeros(0, int)
         ends = np.sort(np.stack([self.head[self.label[alone]], alone], axis=1), axis=1).astype(np.int64)
         ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
