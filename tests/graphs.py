@@ -80,6 +80,7 @@ PAIRS: dict[str, tuple[int, Pairs]] = {
     "binary-tree": (63, [((v - 1) // 2, v) for v in range(1, 63)]),
     "barbell": (14, _barbell(5, 4)),
     "hub-with-pendant": (2103, _hub(2100)),
+    "hub-in-triangles": (999, [*((500, v) for v in range(450, 550)), *((v, v + 2) for v in range(997)), *_line(999)]),
     "layers": (31, _layers(5, 6)),
     "cycle-with-tails": (21, _cycle_with_tails(7)),
     # Vertex counts around the size of a warp, and of 32- and 64-bit words.
