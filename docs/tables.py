@@ -73,8 +73,8 @@ def _scaling_counts() -> list[Row]:
     lines = pages.rows("scaling")
     largest = max(line["scale"] for line in scaling.counted(lines))
     titles = {"ranks": "ranks", "layout": "layout", "grid": "grid", "exchanges": "exchanges", "passes": "passes",
-              "by_one": "KB sent by the busiest", "headers": "of that headers", "packets": "packets of the busiest",
-              "busiest": "arcs looked at, busiest over mean"}  # fmt: skip
+              "by_one": "KB sent by the busiest rank", "headers": "KB of headers",
+              "packets": "packets of the busiest rank", "busiest": "inspected arcs, busiest rank / mean"}  # fmt: skip
     rows = [scaling.summed(line) for line in scaling.counted(lines, scale=largest) if line["ranks"] > 1]
     return [{title: row[key] for key, title in titles.items()} for row in rows]
 
