@@ -16,7 +16,7 @@ import scipy.sparse as sp
 import hopwave.io as hio
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io import by_name, lines, source
+from hopwave.io import by_name, lines
 
 MTX = b"%%MatrixMarket matrix coordinate "
 GENERAL = MTX + b"pattern general\n"
@@ -263,7 +263,7 @@ def test_a_malformed_file(name, content, line, says, scanned, tmp_path, monkeypa
     """The compiled scanner, here with blocks of a few lines, has the same complaint about the same line."""
     if scanned:
         monkeypatch.setattr(lines, "MIN_BYTES_FOR_SCANNER", 1)
-        monkeypatch.setattr(source, "BLOCK", 8)
+        monkeypatch.setattr(lines, "BLOCK", 8)
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(FormatError, match=f"(?s){says}") as caught:

@@ -26,7 +26,7 @@ from graphs import DATA
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io import lines as edge_lines
-from hopwave.io import scan, source
+from hopwave.io import scan
 
 MANIFEST = DATA / "MANIFEST.tsv"
 EXAMPLES = settings.default.max_examples
@@ -296,7 +296,7 @@ def test_large_files_read_like_small_ones(extension, weighted, tmp_path, monkeyp
     options = {"weights": w[u != v], "combine": "first"} if weighted else {}
     graph = Graph.from_edges(u[u != v], v[u != v], **options)
     hio.write(tmp_path / f"g{extension}", graph, directed=False)
-    monkeypatch.setattr(source, "BLOCK", edge_lines.MIN_BYTES_FOR_SCANNER)
+    monkeypatch.setattr(edge_lines, "BLOCK", edge_lines.MIN_BYTES_FOR_SCANNER)
     fast = hio.read(tmp_path / f"g{extension}", directed=False)
     assert fast == graph
     monkeypatch.setattr(edge_lines, "MIN_BYTES_FOR_SCANNER", 1 << 40)

@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 import hopwave as hw
 from hopwave import FormatError
-from hopwave.io import source
+from hopwave.io import lines
 
 MANY = 10**12
 HEADERS = {
@@ -86,10 +86,10 @@ def test_a_gzip_file_of_one_byte_again_and_again(name: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("after", [(b"#" + b"x" * 4094 + b"\n") * 256, b"7" * (1 << 20)], ids=["lines", "one line"])
 def test_a_gzip_file_that_begins_as_a_graph(after: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "FREE_BYTES", 1 << 18)
-    monkeypatch.setattr(source, "FIRST_BYTES", 1 << 12)
-    monkeypatch.setattr(source, "BLOCK", 1 << 16)
-    monkeypatch.setattr(source, "MOST_TIMES_UNPACKED", 20)
+    monkeypatch.setattr(lines, "FREE_BYTES", 1 << 18)
+    monkeypatch.setattr(lines, "FIRST_BYTES", 1 << 12)
+    monkeypatch.setattr(lines, "BLOCK", 1 << 16)
+    monkeypatch.setattr(lines, "MOST_TIMES_UNPACKED", 20)
     draw, path = random.Random(1), tmp_path / "a.txt.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b"".join(b"%d %d\n" % (draw.randrange(1000), draw.randrange(1000)) for _ in range(2000)))

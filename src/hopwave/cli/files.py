@@ -27,7 +27,7 @@ from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.io import by_content, by_name, by_title, read, unknown, write
 from hopwave.io.format import Format
-from hopwave.io.source import Source
+from hopwave.io.lines import Source
 from hopwave.results.tables import Tabled
 from hopwave.system.files import checked, replacing, write_arrays
 from hopwave.system.progress import Meter

@@ -68,7 +68,7 @@ def reading() -> None:
     """Read files that are large enough for the compiled scanners, with and without weights, also adjacency lists."""
     from hopwave.generate.recursive_compiled import draw_edges
     from hopwave.graph.csr_compiled import is_symmetric_pattern, sorted_rows
-    from hopwave.io import print_lines
+    from hopwave.io import scan
 
     graph = generate.grid(300, 300)
     with tempfile.TemporaryDirectory() as folder:
@@ -78,8 +78,8 @@ def reading() -> None:
     sorted_rows(np.array([0], np.int32), np.array([1], np.int32), 2, symmetric=True)  # only for larger files
     is_symmetric_pattern(graph.indptr, graph.indices)
     draw_edges(1, 1, 0, 1, 31, np.zeros(3, np.uint32), True)
-    print_lines.rows("%d %d\n", (np.array([0]), np.array([1])))
-    print_lines.lists(np.array([1]), np.array([1]))
+    scan.printed_rows("%d %d\n", [np.array([0]), np.array([1])])
+    scan.printed_lists(np.array([1]), np.array([1]))
 
 
 # Values for the arguments that public functions require; one that is not here fails a test.

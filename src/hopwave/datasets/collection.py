@@ -1,13 +1,13 @@
 """Small graphs that need no network, and graphs of the papers' tables in the SuiteSparse Matrix Collection.
 
-The papers count stored arcs: an undirected edge twice. Most sizes are rounded, to thousands or millions (`rounded_to`).
+published.tsv has the sizes that the papers state, as stored arcs: an undirected edge counts twice. Most are rounded.
 Sizes are left out where a paper used another edition of the graph, or changed it: push-pull made directed graphs
-undirected. The collection publishes no checksums that could be stated here; `download` records what it received.
+undirected. The collection publishes no checksums; `download` records what it received.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -43,99 +43,6 @@ class Published:
         wrong = (f"{n:,} {what}, not {m:,}" for what, n, m in sizes if m is not None and abs(n - m) > slack)
         return "; ".join(wrong) or None
 
-
-# Name; thousands of vertices and of arcs as the papers state them, or exact numbers below; tables.
-_THOUSANDS = """
-Hollinger/g7jac100sc                 30     385   TurboBFS Table I
-Hollinger/g7jac120sc                 36     475   TurboBFS Table I
-Hollinger/g7jac140sc                 42     566   TurboBFS Table I, TurboBC Table 1
-Hollinger/g7jac160sc                 47     657   TurboBFS Table I, TurboBC Table 1
-Hollinger/g7jac180sc                 53     747   TurboBFS Table I, TurboBC Tables 2 and 5
-Hollinger/g7jac200sc                 59     838   TurboBFS Table I, TurboBC Tables 2 and 5
-Hollinger/mark3jac060sc              28     171   TurboBC Tables 1 and 5
-Hollinger/mark3jac080sc              37     228   TurboBC Tables 1 and 5
-Hollinger/mark3jac100sc              46     285   TurboBC Table 1
-Hollinger/mark3jac120sc              55     343   TurboBC Table 1
-Hollinger/mark3jac140sc              64     400   TurboBC Table 2
-DIMACS10/delaunay_n17               131     786   TurboBFS Table I
-DIMACS10/delaunay_n18               262    1573   TurboBFS Table I
-DIMACS10/delaunay_n19               524    3146   TurboBFS Table I
-DIMACS10/ri2010                      25     126   TurboBFS Table I
-DIMACS10/me2010                      70     336   TurboBFS Table I
-DIMACS10/az2010                     242    1196   TurboBFS Table I
-DIMACS10/nc2010                     289    1417   TurboBFS Table I
-DIMACS10/fl2010                     484    2346   TurboBFS Table I
-DIMACS10/ca2010                     710    3489   TurboBFS Table I
-LAW/enron                            69     276   TurboBFS Table I
-Pajek/Wordnet3                       83     133   TurboBFS Table I
-Sandia/ASIC_100ks                    99     579   TurboBFS Table I, TurboBC Table 2
-Sandia/ASIC_320ks                   322    1828   TurboBFS Table I
-Sandia/ASIC_680ks                   683    2329   TurboBFS Table I, TurboBC Table 2
-DIMACS10/smallworld                 100    1000   TurboBFS Table I, TurboBC Table 2
-DIMACS10/netherlands_osm           2217    4883   TurboBFS Table I
-Pajek/internet                      125     207   TurboBFS Table I, TurboBC Table 1
-SNAP/amazon0302                     262    1235   TurboBFS Table I
-SNAP/amazon0312                     401    3200   TurboBFS Table I
-SNAP/amazon0601                     403    3387   TurboBFS Table I
-SNAP/amazon0505                     410    3357   TurboBFS Table I
-LAW/amazon-2008                     735    5158   TurboBFS Table I
-SNAP/web-NotreDame                  326    1497   TurboBFS Table I
-SNAP/roadNet-PA                    1091    3084   TurboBFS Table I
-SNAP/roadNet-TX                    1393    3843   TurboBFS Table I
-SNAP/roadNet-CA                    1971    5533   TurboBFS Table I, push-pull Table 3
-Mycielski/mycielskian12               3     407   TurboBFS Table II
-Mycielski/mycielskian13               6    1228   TurboBFS Table II
-Mycielski/mycielskian14              12    3696   TurboBFS Table II
-Mycielski/mycielskian15              24   11111   TurboBFS Table II, TurboBC Table 3
-Mycielski/mycielskian16              49   33383   TurboBFS Table II, TurboBC Tables 3 and 5
-Mycielski/mycielskian17              98  100246   TurboBFS Table II, TurboBC Tables 3 and 5
-Mycielski/mycielskian18             197  300934   TurboBFS Table II, TurboBC Table 3
-Mycielski/mycielskian19             393  903195   TurboBFS Table II, TurboBC Table 3
-Pajek/EAT_SR                         23     326   TurboBFS Table II
-DIMACS10/kron_g500-logn16            66    4913   TurboBFS Table II
-DIMACS10/kron_g500-logn17           131   10229   TurboBFS Table II
-DIMACS10/kron_g500-logn18           262   21166   TurboBFS Table II, TurboBC Table 3
-DIMACS10/kron_g500-logn19           524   43563   TurboBFS Table II, TurboBC Table 3
-DIMACS10/kron_g500-logn20          1049   89241   TurboBFS Table II, TurboBC Table 3, Hiragushi Table 1
-DIMACS10/kron_g500-logn21          2097  182084   TurboBFS Table II, TurboBC Table 3, push-pull Tables 2 and 3
-SNAP/soc-Epinions1                   76     509   TurboBFS Table II
-Sorensen/Linux_call_graph           324    1209   TurboBFS Table II
-SNAP/web-Stanford                   282    2313   TurboBFS Table II
-SNAP/com-LiveJournal               3998   69362   TurboBFS Table II, XBFS Table 1, Hiragushi Table 1
-SNAP/com-Orkut                     3072  234370   TurboBFS Table II, XBFS Table 1
-SNAP/soc-LiveJournal1              4848   68994   TurboBFS Table II, push-pull Table 3
-SNAP/com-Youtube                   1135    5975   TurboBC Table 2, Hiragushi Table 1
-MAWI/mawi_201512012345            18571   38040   TurboBFS Table II, TurboBC Table 2
-MAWI/mawi_201512020000            35991   74485   TurboBFS Table II, TurboBC Table 2
-MAWI/mawi_201512020030            68863  143415   TurboBC Table 2
-"""
-_MILLIONS = """
-GenBank/kmer_P1a                    139     298   TurboBFS Table III
-GenBank/kmer_A2a                    171     361   TurboBFS Table III
-GenBank/kmer_V1r                    214     465   TurboBFS Table III, TurboBC Table 4
-LAW/it-2004                          41    1151   TurboBFS Table III, TurboBC Table 4
-SNAP/twitter7                        42    1468   TurboBFS Table III
-GAP/GAP-twitter                      62    1468   TurboBFS Table III, TurboBC Table 4
-GAP/GAP-web                          51    1930   TurboBFS Table III
-LAW/sk-2005                          51    1949   TurboBFS Table III, TurboBC Table 4
-LAW/hollywood-2009                    1       -   push-pull Table 3
-LAW/indochina-2004                    7       -   push-pull Table 3
-DIMACS10/road_usa                    24       -   push-pull Table 3
-"""
-_EXACT = """
-DIMACS10/luxembourg_osm          114599  239332   TurboBFS Table I, TurboBC Table 1
-DIMACS10/delaunay_n15             32768  196548   TurboBFS Table I, TurboBC Table 1
-DIMACS10/delaunay_n16             65536  393150   TurboBFS Table I, TurboBC Table 1
-SNAP/email-Enron                  36692  367662   TurboBFS Table I
-Newman/astro-ph                   16706  242502   TurboBFS Table I
-SNAP/cit-HepPh                    34546  421578   TurboBFS Table I
-SNAP/cit-Patents                3774768       -   XBFS Table 1
-SNAP/com-Friendster                   -       -   XBFS Table 1
-DIMACS10/packing-500x100x100-b050     -       -   Hiragushi Table 1
-Gleich/wikipedia-20070206             -       -   Hiragushi Table 1
-SNAP/soc-Pokec                        -       -   Hiragushi Table 1
-SNAP/wiki-Talk                        -       -   Hiragushi Table 1
-"""
 
 ELSEWHERE = {  # graphs of the tables that the collection does not have → where they are
     **dict.fromkeys(
@@ -173,16 +80,14 @@ def nearest(name: str) -> list[str]:
     return list(dict.fromkeys(spelled[key] for key in close))[:3]
 
 
-def _read(text: str, unit: int) -> list[Published]:
-    entries = []
-    for line in text.strip().splitlines():
-        name, vertices, arcs, papers = line.split(maxsplit=3)
-        n, m = (None if size == "-" else int(size) * unit for size in (vertices, arcs))
-        entries.append(Published(name, n, m, unit, tuple(papers.split(", "))))
-    return entries
+def _read() -> Iterator[Published]:
+    for line in Path(__file__).with_name("published.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        name, *sizes, rounded_to, papers = line.split("\t")
+        n, m = (None if size == "-" else int(size) for size in sizes)
+        yield Published(name, n, m, int(rounded_to), tuple(papers.split(", ")))
 
 
-_PUBLISHED = (*_read(_THOUSANDS, 1000), *_read(_MILLIONS, 1_000_000), *_read(_EXACT, 1))
+_PUBLISHED = tuple(_read())
 _BY_NAME = {entry.name: entry for entry in _PUBLISHED} | {entry.name.partition("/")[2]: entry for entry in _PUBLISHED}
 
 

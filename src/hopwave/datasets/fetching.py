@@ -1,9 +1,8 @@
-"""Graphs of the SuiteSparse collection by name: downloaded once, checked, and cached in a folder.
+"""Graphs of the SuiteSparse collection by name: downloaded once, checked, and cached in a folder per group.
 
-The folder contains one sub-folder per group. Next to SNAP/email-Enron.mtx is email-Enron.sha256, with the checksums of
-the archive and of the file as they were received. A download goes into a `.part` file that a later call continues; its
-note (`.part.json`) records the address, the full size, and the server's mark of this version (ETag, or the date). The
-server sends the rest only if its mark is still the same; otherwise the download begins again.
+Next to email-Enron.mtx is email-Enron.sha256, with the checksums of the archive and of the file as they were received.
+A download goes into a `.part` file that a later call continues; its note (`.part.json`) records the address, the full
+size, and the server's mark of this version (ETag, or the date). If the mark has changed, the download begins again.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from hopwave import io
 from hopwave.datasets import collection
@@ -161,10 +160,11 @@ def _download(url: str, full: str, file: Path, meter: Meter) -> None:
         ) from None
     meter.stage(f"checking {file.name}")
     try:
-        with unpacked(part, f"{file.stem}/{file.name}", file, most, meter) as checksum:
-            lines = f"{digest(part)}  {file.stem}.tar.gz\n{checksum}  {file.name}\n"
-            with replacing(_record(file)) as stream:  # before the file gets its name: no file is without a record
-                stream.write(lines.encode())
+        with (
+            unpacked(part, f"{file.stem}/{file.name}", file, most, meter) as checksum,
+            replacing(_record(file)) as stream,  # before the file gets its name: no file is without a record
+        ):
+            stream.write(f"{digest(part)}  {file.stem}.tar.gz\n{checksum}  {file.name}\n".encode())
     except FormatError:
         forget(part)
         raise
@@ -217,14 +217,12 @@ def _alone(lock: Path) -> Iterator[None]:
 
 def transfer(url: str, part: Path, most: int, meter: Meter) -> None:
     """Load the file at `url`, of at most `most` bytes, into `part`, without the bytes that `part` already has."""
-    for _ in range(1 + RETRIES):
-        if _receive(url, part, most, meter):
-            return
-    have, total = part.stat().st_size if part.exists() else 0, _note(part).get("total")
-    of = f" of {amount(total)}" if total else ""
-    raise DownloadError(
-        f"{url}: the connection was cut {1 + RETRIES} times, with {amount(have)}{of} here; call again to continue"
-    )
+    if not any(_receive(url, part, most, meter) for _ in range(1 + RETRIES)):
+        have, total = part.stat().st_size if part.exists() else 0, _note(part).get("total")
+        of = f" of {amount(total)}" if total else ""
+        raise DownloadError(
+            f"{url}: the connection was cut {1 + RETRIES} times, with {amount(have)}{of} here; call again to continue"
+        )
 
 
 def forget(part: Path) -> None:
@@ -296,25 +294,18 @@ def _receive(url: str, part: Path, most: int, meter: Meter) -> bool:
                 stream.write(json.dumps({"url": url, "mark": mark, "total": total}).encode())
         meter.stage(f"downloading {url.rpartition('/')[2]}", total)
         with part.open("ab" if have else "wb") as target:
-            return _copy(answer, target, have, total, most, meter)
-
-
-def _copy(answer: Any, target: IO[bytes], have: int, total: int | None, most: int, meter: Meter) -> bool:
-    """Append what the server sends; True if it is complete. A server that states no size ends when it wants."""
-    from http.client import HTTPException
-
-    while True:
-        try:
-            data = answer.read1(BLOCK)
-        except (OSError, HTTPException):
-            return False
-        if not data:
-            return total is None or have == total
-        target.write(data)
-        have += len(data)
-        meter.update(have)
-        if have > most:
-            raise DownloadError(f"{answer.url}: over {amount(most)}, more than such a graph needs; check the address")
+            while True:
+                try:
+                    data = answer.read1(BLOCK)
+                except (OSError, HTTPException):
+                    return False
+                if not data:  # a server that states no size ends when it wants
+                    return total is None or have == total
+                target.write(data)
+                have += len(data)
+                meter.update(have)
+                if have > most:
+                    raise DownloadError(f"{url}: over {amount(most)}, more than such a graph needs; check the address")
 
 
 # ---------------------------------------------------------------- archives
@@ -323,12 +314,10 @@ def _copy(answer: Any, target: IO[bytes], have: int, total: int | None, most: in
 class _Entry(tarfile.TarInfo):
     """An entry of an archive. `tarfile` reads long names and other headers whole, so their size is checked first."""
 
-    @classmethod
-    def frombuf(cls, buf: Any, encoding: str, errors: str) -> _Entry:
-        entry = super().frombuf(buf, encoding, errors)
-        if entry.size > LONGEST_HEADER and not entry.isreg():
-            raise FormatError(f"has a header of {amount(entry.size)}; expected at most {amount(LONGEST_HEADER)}")
-        return entry
+    def _proc_member(self, archive: tarfile.TarFile) -> Any:  # for every entry, before its content is read
+        if self.size > LONGEST_HEADER and not self.isreg():
+            raise FormatError(f"has a header of {amount(self.size)}; expected at most {amount(LONGEST_HEADER)}")
+        return super()._proc_member(archive)  # type: ignore[misc]
 
 
 def digest(file: Path) -> str:

@@ -22,12 +22,10 @@ from hopwave.errors import EngineError, FormatError, GraphError
 from hopwave.generate.recursive import kronecker_edges
 from hopwave.generate.shapes import uniform_edges
 from hopwave.graph import Graph
-from hopwave.io import by_title, detect, edge_list, matrix_market
+from hopwave.io import by_title, detect, edge_list, suites
 from hopwave.io import read as read_whole
 from hopwave.io.format import TABLE_PER_ID
-from hopwave.io.lines import read_edges
-from hopwave.io.source import Source
-from hopwave.io.suites import columns_of
+from hopwave.io.lines import Source, read_edges
 from hopwave.system.progress import Meter
 
 Ids = npt.NDArray[np.int64]
@@ -382,7 +380,7 @@ def _records(source: Source, directed: bool | None, rank: int, size: int) -> Sha
     with source.open() as stream:
         stream.seek(begin * width)
         data = source.exactly(stream, (end - begin) * width, "edges")
-    u, v = (np.asarray(ends, np.int64) for ends in columns_of(data, packed=width == 12))
+    u, v = (np.asarray(ends, np.int64) for ends in suites.columns_of(data, packed=width == 12))
     for ends in (u, v):
         if len(ends) and int(ends.min()) < 0:
             raise source.fail(f"edge {begin + int(ends.argmin())} has the end {int(ends.min())}; expected ids from 0")
@@ -397,7 +395,7 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
     with source.text() as stream:
         first = stream.tell()
         if format == "matrix-market":
-            entries = matrix_market.read_header(source, stream)
+            entries = suites.read_banner(source, stream)
             grammar, says = entries.grammar(), entries.symmetry == "general"
             start, n, declared = stream.tell(), entries.size, entries.entries
         else:
@@ -413,13 +411,13 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
         stream.seek(begin)
         share = BytesIO(stream.read(end - begin))
         try:
-            edges = read_edges(source, share, 1, grammar)
+            u, v = read_edges(source, share, 1, grammar)[:2]
         except FormatError as error:
             stream.seek(0)  # lines are counted from the file's beginning
             what = str(error).removeprefix(f"{source.path}:{error.line}: ")
             raise source.fail(what, (error.line or 1) + stream.read(begin).count(b"\n")) from None
     wanted = bool(says) if directed is None else directed
-    ends, both_ways = (edges.u.astype(np.int64), edges.v.astype(np.int64)), wanted and says is False
+    ends, both_ways = (u.astype(np.int64), v.astype(np.int64)), wanted and says is False
     return Share(*ends, n, wanted, declared, both_ways, lone, gaps=format == "snap")
 
 

@@ -16,9 +16,9 @@ from hopwave.graph import Graph
 from hopwave.graph.columns import constructor_of
 from hopwave.graph.construct import check_combine
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
-from hopwave.io import declared, edge_list, graphml, matrix_market, metis, npz, parquet, suites, table
+from hopwave.io import declared, edge_list, graphml, metis, npz, parquet, suites, table
 from hopwave.io.format import Format, Request, Target
-from hopwave.io.source import BYTE_ORDER_MARK, Source
+from hopwave.io.lines import BYTE_ORDER_MARK, Source
 from hopwave.system.files import replacing
 from hopwave.system.progress import Meter
 
@@ -31,8 +31,8 @@ _SG, _WSG = suites.PLAIN, suites.WEIGHTED
 FORMATS = (
     Format(
         "matrix-market", "Matrix Market", (".mtx", ".mm"), False,
-        "symmetric, skew-symmetric, hermitian: undirected; general: directed", matrix_market.read, matrix_market.write,
-        signature=b"(?i)" + matrix_market.BANNER,
+        "symmetric, skew-symmetric, hermitian: undirected; general: directed", suites.read_matrix, suites.write_matrix,
+        signature=b"(?i)" + suites.BANNER,
     ),
     Format(
         "snap", "SNAP edge list", (".txt", ".edges", ".edgelist", ".snap"), True,
@@ -261,16 +261,17 @@ def write(
     if chosen is None:
         raise unknown(place)
     chosen.check_options(chosen.write, options)
-    if graph.labels is not None and not labels:
-        graph = graph.relabel(None)
-    if not weights:
-        graph = graph.without_weights()
-    if graph.labels is not None:
-        _check_holds(chosen, "labels", place, "drop them with labels=False")
-    if graph.is_weighted:
-        _check_holds(chosen, "weights", place, "drop them with weights=False")
-    if graph.has_parallel_arcs:
-        _check_holds(chosen, "parallel", place, "merge them: Graph.from_edges(*G.to_edges(), G.n, G.directed)")
+    graph = graph if labels or graph.labels is None else graph.relabel(None)
+    graph = graph if weights else graph.without_weights()
+    for what, has, problem, remedy in (
+        ("labels", graph.labels is not None, "{} cannot store labels", "drop them with labels=False"),
+        ("weights", graph.is_weighted, "{} cannot store weights", "drop them with weights=False"),
+        ("parallel", graph.has_parallel_arcs, "the graph has parallel arcs, which {} cannot tell from repeats",
+         "merge them: Graph.from_edges(*G.to_edges(), G.n, G.directed)"),
+    ):  # fmt: skip
+        if has and not getattr(chosen, f"holds_{what}"):
+            able = ", ".join(known.extensions[0] for known in FORMATS if getattr(known, f"holds_{what}"))
+            raise FormatError(f"{problem.format(chosen.title)}; use {able}, or {remedy}", place)
     try:
         place.stat()
     except OSError as error:  # most often, there is no such file yet
@@ -285,15 +286,6 @@ def write(
             "give the same to write",
             LostDirectionWarning,
         )
-
-
-def _check_holds(chosen: Format, what: str, place: Path, remedy: str) -> None:
-    """Raise an error if the format cannot store labels, weights or parallel arcs."""
-    if not getattr(chosen, f"holds_{what}"):
-        able = ", ".join(known.extensions[0] for known in FORMATS if getattr(known, f"holds_{what}"))
-        told = f"the graph has parallel arcs, which {chosen.title} cannot tell from repeats"
-        told = told if what == "parallel" else f"{chosen.title} cannot store {what}"
-        raise FormatError(f"{told}; use {able}, or {remedy}", place)
 
 
 def _path(given: Any) -> Path:
@@ -314,10 +306,7 @@ def _path(given: Any) -> Path:
 def by_name(path: Path) -> Format | None:
     """The format that a file's extension stands for; a `.gz` at the end is ignored."""
     name = path.name.lower().removesuffix(".gz")
-    for known in FORMATS:
-        if name.endswith(known.extensions):
-            return known
-    return None
+    return next((known for known in FORMATS if name.endswith(known.extensions)), None)
 
 
 def by_title(name: str) -> Format:
@@ -341,15 +330,14 @@ def detect(source: Source) -> Format:
         if start.removeprefix(BYTE_ORDER_MARK).lstrip()[: len(mark)].lower() == mark:
             raise source.fail(f"is {found}; expected a graph: {remedy}", 1)
     named, marked = by_name(source.path), by_content(start)
-    if named is None and marked is None:
+    chosen = marked or named
+    if chosen is None:
         raise unknown(source.path)
-    if marked is None or named is None:
-        return named or marked  # type: ignore[return-value]
-    if marked.read is named.read or named.content_decides:
-        return marked
+    if named is None or chosen.read is named.read or named.content_decides:
+        return chosen
     raise source.fail(
-        f"is named like {named.title} but contains {marked.title}; expected the two to agree: rename it, or pass "
-        f"format={marked.name!r}",
+        f"is named like {named.title} but contains {chosen.title}; expected the two to agree: rename it, or pass "
+        f"format={chosen.name!r}",
         1,
     )
 

@@ -1,8 +1,4 @@
-"""Which columns of a table are the ends of an edge and its weight: one rule for text and Parquet.
-
-The caller or the header names them. Without such names, a table has two columns besides the weights, and these are the
-ends. Anything else is an error that names the option to pass.
-"""
+"""Which columns of a table are the ends of an edge and its weight: one rule for text and Parquet, else an error."""
 
 from __future__ import annotations
 
@@ -12,8 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from hopwave.graph.columns import direction_in, says_direction
 from hopwave.io.format import Request
-from hopwave.io.lines import NUMERIC
-from hopwave.io.source import Source
+from hopwave.io.lines import NUMERIC, Source
 
 Column: TypeAlias = str | int | None
 # Common names for the two ends of an edge, the most common first.
@@ -89,7 +84,7 @@ def choose(
         weight = _weight(source, table, ends)
     for place, column in zip((*ends, weight), wanted, strict=True):
         if place is not None and column is None:
-            _check_single(source, table, titles[place])
+            _place(source, table, titles[place])  # a title that occurs twice
     for place, title in enumerate(folded if request.directed is None else ()):
         if place in ends or not says_direction(title):
             continue
@@ -120,29 +115,21 @@ def _weight(source: Source, table: Table, ends: tuple[int, int]) -> int | None:
     )
 
 
-def _check_single(source: Source, table: Table, title: str) -> None:
-    places = [str(i) for i, other in enumerate(table.titles) if other == title]
-    if len(places) > 1:
-        raise source.fail(
-            f"{len(places)} columns {title!r}; expected one: pass its position, {' and '.join(places)}, instead",
-            table.line,
-        )
-
-
 def _place(source: Source, table: Table, wanted: Column) -> int | None:
     """The position of a column that the caller gave by its name or its position."""
     titles = table.titles
-    if wanted is None:
-        return None
-    if isinstance(wanted, int) and not isinstance(wanted, bool) and 0 <= wanted < len(titles):
+    if wanted is None or (isinstance(wanted, int) and not isinstance(wanted, bool) and 0 <= wanted < len(titles)):
         return wanted
-    if isinstance(wanted, str) and wanted in titles:
-        _check_single(source, table, wanted)
-        return titles.index(wanted)
-    has = ", ".join(map(repr, titles))
-    raise source.fail(
-        f"no column {wanted!r}; expected one of {has}, or a position from 0 to {len(titles) - 1}", table.line
-    )
+    places = [i for i, title in enumerate(titles) if isinstance(wanted, str) and title == wanted]
+    if len(places) == 1:
+        return places[0]
+    if places:
+        which = " and ".join(map(str, places))
+        problem = f"{len(places)} columns {wanted!r}; expected one: pass its position, {which}, instead"
+    else:
+        has = ", ".join(map(repr, titles))
+        problem = f"no column {wanted!r}; expected one of {has}, or a position from 0 to {len(titles) - 1}"
+    raise source.fail(problem, table.line)
 
 
 def has_titles(cells: Iterable[str]) -> bool:

@@ -20,9 +20,8 @@ import numpy.typing as npt
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.graph.columns import object_array
-from hopwave.io.format import STEP, Request, Target, plain_labels, write_columns
-from hopwave.io.lines import NUMBER, Problem, float_of
-from hopwave.io.source import LONE_RETURN, Source
+from hopwave.io.format import Request, Target, plain_labels, weight_cells, write_columns
+from hopwave.io.lines import LARGEST_NUMBER, LONE_RETURN, NUMBER, Problem, Source, float_of, short
 
 # Integers in their usual spelling: "7" and "-7", but not "07" or "-0", which are names.
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
@@ -57,7 +56,7 @@ class Declared:
         """A vertex of the file."""
         assert isinstance(self.places, dict)
         if self.places.setdefault(key, len(self.labels)) < len(self.labels):
-            raise self.source.fail(f"a second vertex with the id {_short(key)}; expected different ids", line)
+            raise self.source.fail(f"a second vertex with the id {short(key)}; expected different ids", line)
         self.labels.append(label)
         self.lines.append(line)
 
@@ -68,26 +67,17 @@ class Declared:
         self._arcs.append(arc)
         self._edge_lines.append(line)
 
-    def graph(
-        self,
-        names: bool | None,
-        *,
-        directed: bool,
-        default: float | None = None,
-        single: bool = False,
-        weighted: bool = False,
-    ) -> Graph:
-        """The graph. `directed` is for a file without edges; arcs among edges make every edge two arcs.
+    def graph(self, names: bool | None, *, directed: bool, single: bool = False, weighted: bool = False) -> Graph:
+        """The graph. Arcs among edges make every edge two arcs; among weights, an edge without one gets 1.
 
-        If only some edges have a weight, the others get the default, or else 1. `single`: weights are float32 if they
-        fit; `weighted`: a graph without edges has weights.
+        Without edges, the graph is `directed` and `weighted` as given. `single`: weights are float32 if they fit.
         """
         places, request = self.places, self.request
         try:
             u, v = np.array([places[end] for end in self._ends], np.int64).reshape(-1, 2).T  # type: ignore[index]
         except KeyError:
             at, end = next((i, end) for i, end in enumerate(self._ends) if end not in places)
-            problem = f"an edge ends at {_short(end)}; expected a declared vertex"
+            problem = f"an edge ends at {short(end)}; expected a declared vertex"
             raise self.source.fail(problem, self._edge_lines[at // 2]) from None
         order, labels = self._numbered(names) if self.labels and request.labels else (None, None)
         if order is not None:
@@ -95,8 +85,8 @@ class Declared:
         weights: npt.NDArray[Any] | None = None
         given = np.frombuffer(self._weights, np.float64)
         missing = np.isnan(given)
-        if (default is not None or not missing.all()) if len(given) else weighted:
-            weights = np.where(missing, 1.0 if default is None else default, given)
+        if not missing.all() if len(given) else weighted:
+            weights = np.where(missing, 1.0, given)
             finite = np.abs(weights[np.isfinite(weights)])
             if single and finite.max(initial=0) <= np.finfo(np.float32).max:
                 weights = weights.astype(np.float32)
@@ -110,23 +100,19 @@ class Declared:
         return request.graph(self.source, u, v, n, directed=directed, labels=labels, weights=weights)
 
     def _numbered(self, names: bool | None) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[Any] | None]:
-        """The position of each vertex of the file in the graph (None: unchanged), and the labels.
-
-        Integers that are exactly 0 … n−1 are the vertices themselves. Other integers are integer labels, anything else
-        is a name. names=True makes all of them names, names=False requires integers.
-        """
+        """The position of each vertex in the graph (None: unchanged), and the labels: none for integers 0 … n−1."""
         labels, seen = self.labels, dict[str, int]()
         for i, label in enumerate(labels):
             if seen.setdefault(label, i) != i:
                 raise self.source.fail(
-                    f"a second vertex is called {_short(label)}; expected different names: choose others with label=, "
+                    f"a second vertex is called {short(label)}; expected different names: choose others with label=, "
                     "or drop them with labels=False",
                     self.lines[i],
                 )
         odd = 0 if names else next((i for i, label in enumerate(labels) if not _WHOLE.fullmatch(label)), None)
         if odd is not None and names is False:
             raise self.source.fail(
-                f"vertex {_short(labels[odd])}; expected a whole number, or names=True", self.lines[odd]
+                f"vertex {short(labels[odd])}; expected a whole number, or names=True", self.lines[odd]
             )
         if odd is not None:
             return None, object_array(labels)
@@ -144,19 +130,9 @@ def weight_of(source: Source, text: str, line: int) -> float:
 
 def texts_of(target: Target, graph: Graph) -> tuple[list[str], bool]:
     """What to call the vertices in a file, and whether that must be marked as names: they look like numbers."""
-    labels = plain_labels(target, graph)
-    if labels is None:
-        return [str(i) for i in range(graph.n)], False
-    texts = [str(label) for label in labels]
-    whole = all(_WHOLE.fullmatch(text) for text in texts)
-    if not whole and labels and isinstance(labels[0], int):
-        raise target.fail("a label of more than 18 digits; use .npz, or drop labels with labels=False")
-    return texts, whole and isinstance(labels[0] if labels else 0, str)
-
-
-def _short(key: str | int) -> str:
-    text = repr(key)
-    return text if len(text) <= 40 else text[:40] + "..."
+    labels = plain_labels(target, graph, range(-LARGEST_NUMBER, LARGEST_NUMBER + 1))
+    texts = list(map(str, range(graph.n) if labels is None else labels))
+    return texts, isinstance((labels or [0])[0], str) and all(map(_WHOLE.fullmatch, texts))
 
 
 # ---------------------------------------------------------------- GML
@@ -229,11 +205,7 @@ def read_gml(
     weight: str | None = "weight",
     names: bool | None = None,
 ) -> Graph:
-    """Read GML. Vertices are called by their key `label`, or by their ids if none has it, or if `label=None`.
-
-    The edges' key `weight` holds the weights, if there are any; `weight=None` leaves them out. `names=True` reads
-    every label as a name, `names=False` requires integers.
-    """
+    """Read GML. Vertices are called by their key `label`, or by their ids if none has it, or if `label=None`."""
     nodes, edges = [], []
     head: dict[str, str] = {}
     for depth, kind, item, line in _lists(source, ("id", "source", "target", label, weight)):
@@ -262,10 +234,9 @@ def read_gml(
 
 
 def _id(source: Source, item: dict[str, str], key: str, what: str, line: int) -> int:
-    if key not in item:
-        raise source.fail(f"the {what} has no {key}; expected a whole number", line)
-    if not _WHOLE_ID.fullmatch(item[key]):
-        raise source.fail(f"the {key} of the {what} is {item[key][:40]!r}; expected a whole number", line)
+    if not _WHOLE_ID.fullmatch(item.get(key, "")):
+        found = f"the {key} of the {what} is {item[key][:40]!r}" if key in item else f"the {what} has no {key}"
+        raise source.fail(f"{found}; expected a whole number", line)
     return int(item[key])
 
 
@@ -281,13 +252,11 @@ def write_gml(target: Target, graph: Graph) -> None:
     node = '  node [\n    id %d\n    label "%s"\n  ]\n'
     write_columns(target, node, np.arange(graph.n), np.array(escaped, object))
     edges, line = graph.edges(), "  edge [\n    source %d\n    target %d\n"
-    if edges.weights is None:
-        write_columns(target, line + "  ]\n", edges.source, edges.target)
-    else:
-        for i in range(0, len(edges), STEP):  # texts of all weights would take much memory
-            values = np.array([_real(value) for value in edges.weights[i : i + STEP].tolist()], object)
-            ends = edges.source[i : i + STEP], edges.target[i : i + STEP]
-            write_columns(target, line + "    weight %s\n  ]\n", *ends, values)
+    columns: list[Any] = [edges.source, edges.target]
+    if edges.weights is not None:
+        columns.append(np.array([_real(value) for value in edges.weights.tolist()], object))
+        line += "    weight %s\n"
+    write_columns(target, line + "  ]\n", *columns)
     target.stream.write(b"]\n")
 
 
@@ -303,10 +272,7 @@ def _real(value: float) -> str:
 
 
 def read_pajek(source: Source, request: Request, *, names: bool | None = None) -> Graph:
-    """Read a Pajek network. Arcs make it directed, and then every edge of `*Edges` is two arcs.
-
-    The third number of a line is its weight. `names=True` reads every label as a name, `names=False` requires integers.
-    """
+    """Read a Pajek network. Arcs make it directed, and then every edge of `*Edges` is two arcs."""
     net = Declared(source, request)
     labels: dict[int, str] = {}
     lines: dict[int, int] = {}
@@ -323,8 +289,6 @@ def read_pajek(source: Source, request: Request, *, names: bool | None = None) -
     for line, raw in source.lines("Pajek"):
         text = raw.strip(" \t\n\r\v\f")  # not other spaces, such as U+00A0
         words = [word.decode() for word in text.encode().split()]  # str.split also splits at U+00A0
-        if "\0" in text:
-            raise fail("a NUL byte in the text; expected Pajek")
         if "\r" in text:
             raise fail(LONE_RETURN)
         if text.lower() == _NAMES_MARK and names is None:
@@ -400,7 +364,6 @@ def write_pajek(target: Target, graph: Graph) -> None:
     write_columns(target, '%d "%s"\n', np.arange(1, graph.n + 1), np.array(texts, object))
     edges = graph.edges()
     target.stream.write(b"*Arcs\n" if graph.directed else b"*Edges\n")
+    cell, weights = weight_cells(edges.weights)
     ends = edges.source.astype(np.int64) + 1, edges.target.astype(np.int64) + 1
-    if edges.weights is None:
-        return write_columns(target, "%d %d\n", *ends)
-    return write_columns(target, "%d %d %r\n", *ends, edges.weights)
+    write_columns(target, f"%d %d {cell}".rstrip() + "\n", *ends, *weights)

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.graph import Graph
+from hopwave.graph.columns import object_array
 from hopwave.io.columns import is_header
-from hopwave.io.format import Numbering, Request, Target, listed_first, plain_labels, weight_cells, write_columns
-from hopwave.io.lines import LARGEST_NUMBER, NUMERIC, Grammar, read_edges, shown
-from hopwave.io.source import LONE_RETURN, Source
+from hopwave.io.format import IDS, Request, Target, listed_first, numbering, plain_labels, weight_cells, write_columns
+from hopwave.io.lines import LARGEST_NUMBER, LONE_RETURN, NUMERIC, Grammar, Source, read_edges, shown
 from hopwave.io.table import SAMPLE, Layout, Row, columns_of, is_number
 
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
@@ -45,20 +45,14 @@ class _Header:
 
 
 def read(source: Source, request: Request, *, names: bool | None = None, weight: int | None = None) -> Graph:
-    """Read an edge list: undirected, unless its comments say otherwise.
-
-    `names=True` reads every id as a name, `names=False` requires integers; by default the first edge decides.
-    `weight=2` takes the third column as weights, `weight=3` the fourth; by default the comments decide.
-    """
+    """Read an edge list: undirected, unless its comments say otherwise. `weight=2` is the third column."""
     if weight is not None and (isinstance(weight, bool) or not isinstance(weight, int) or weight < 2):
         raise TypeError(f"weight={weight!r} is not a column after the two ids; pass 2 for the third column")
     with source.text() as stream:
         header = read_header(source, stream)
         some = [header.first_row, *(source.line(stream, header.row + i) for i in range(1, SAMPLE))]
-    first, shown_first = (
-        [words for text in some if (words := _words(text.decode("utf-8", "replace")))],
-        shown(header.first_row),
-    )
+    first = [words for text in some if (words := _words(text.decode("utf-8", "replace")))]
+    shown_first = shown(header.first_row)
     if first and not header.names and is_header(first):  # read as an edge, titles would make names of all ids
         raise source.fail(
             f"found {shown_first}, which looks like titles; expected an edge: format='table' reads titles, and with "
@@ -81,12 +75,23 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
             header.row,
         )
     if header.names or ends if names is None else names:
-        return _read_names(source, request, header, Layout(0, 1, column or None, True, names is None and bool(ends)))
+        numbers = numbering()
+        for name in header.listed:
+            numbers[name.decode("utf-8", "replace")]
+        layout = Layout(0, 1, column or None, True, names is None and bool(ends))
+        u, v, weights = columns_of(source, lambda: _rows(source), layout, numbers)
+        for found, said, what in ((len(u), header.edges, "Edges"), (len(numbers), header.nodes, "Nodes")):
+            if said is not None and (found > said if what == "Nodes" else found != said):
+                raise source.fail(
+                    f"{found:,} {what.lower()}; expected the {said:,} of the comment '{what}:'", header.line
+                )
+        labels = object_array(list(numbers))
+        return request.graph(source, u, v, len(labels), directed=header.directed, labels=labels, weights=weights)
     with source.text() as stream:
         u, v, weights, line = read_edges(source, stream, 1, integer_grammar(column), declared=header.edges)
     line = line if header.nodes is None else header.line
-    said: dict[str, Any] = {"declared": header.nodes, "line": line, "directed": header.directed, "weights": weights}
-    return request.numbered(source, u, v, listed_numbers(source, header), **said)
+    about: dict[str, Any] = {"declared": header.nodes, "line": line, "directed": header.directed, "weights": weights}
+    return request.numbered(source, u, v, listed_numbers(source, header), **about)
 
 
 def read_header(source: Source, stream: IO[bytes]) -> _Header:
@@ -140,34 +145,13 @@ def integer_grammar(column: int = 0) -> Grammar:
     return Grammar(expected=expected, last=LARGEST_NUMBER, weight=max(column - 1, 0))
 
 
-def _read_names(source: Source, request: Request, header: _Header, layout: Layout) -> Graph:
-    """Edges between names."""
-    numbers = Numbering()
-    for name in header.listed:
-        numbers[name.decode("utf-8", "replace")]
-    u, v, weights = columns_of(source, lambda: _rows(source), layout, numbers)
-    if header.edges is not None and header.edges != len(u):
-        raise source.fail(f"{len(u):,} edges; expected the {header.edges:,} of the comment 'Edges:'", header.line)
-    if header.nodes is not None and len(numbers) > header.nodes:
-        raise source.fail(f"{len(numbers):,} different vertices; expected {header.nodes:,}, see 'Nodes:'", header.line)
-    labels = numbers.labels()
-    return request.graph(source, u, v, len(labels), directed=header.directed, labels=labels, weights=weights)
-
-
 def _rows(source: Source) -> Iterator[Row]:
     """Every line that is not a comment."""
     for number, text in source.lines("the names of vertices"):
         if "\r" in text.strip(" \t\r\n"):
             raise source.fail(LONE_RETURN, number)
-        if "\0" in text:
-            raise source.fail(f"a NUL byte in {shown(text.encode())}; expected text", number)
         if words := _words(text):
             yield Row(number, words, False)
-
-
-def _is_word(name: str) -> bool:
-    """Whether a name is read back as it is: one word without white space around it, and no comment."""
-    return name[:1] not in ("#", "%") and "\0" not in name and name.encode().split() == [name.encode()]
 
 
 def write(target: Target, graph: Graph) -> None:
@@ -176,19 +160,15 @@ def write(target: Target, graph: Graph) -> None:
     u, v = edges.source, edges.target
     cell, weights = weight_cells(edges.weights)
     end = f"\t{cell}\n" if cell else "\n"
-    names = plain_labels(target, graph)
+    names = plain_labels(target, graph, IDS)
     kind = "Directed graph" if graph.directed else "Undirected graph: each edge is written once"
     target.stream.write(f"# {kind}\n# Nodes: {graph.n} Edges: {len(u)}\n".encode())
     if cell:
         target.stream.write(b"# Weights: third column\n")
     if names is None:
         return write_columns(target, f"%d\t%d{end}", u, v, *weights)
-    for name in names:
-        if isinstance(name, int) and not 0 <= name <= LARGEST_NUMBER:
-            raise target.fail(
-                f"label {name}; integer ids in this format must be from 0 to 10^18 - 1; use .npz, or labels=False"
-            )
-        if isinstance(name, str) and not _is_word(name):
+    for name in names:  # a string is read back as it is if it is one word, and no comment
+        if isinstance(name, str) and (name[:1] in "#%" or "\0" in name or name.encode().split() != [name.encode()]):
             raise target.fail(
                 f"label {name!r} is not a single word; use .csv or .npz, or drop labels with labels=False"
             )

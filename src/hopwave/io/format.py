@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,10 +17,9 @@ import numpy.typing as npt
 from hopwave.checks.keywords import meant
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.graph.columns import EXACT_UP_TO, NOTHING
+from hopwave.graph.columns import EXACT_UP_TO
 from hopwave.graph.csr import COMPILED_FROM, LARGEST_VERTEX_COUNT, Combine
-from hopwave.io.lines import pipelined
-from hopwave.io.source import Source
+from hopwave.io.lines import LARGEST_NUMBER, Source, pipelined
 
 # A header may declare isolated vertices, but not absurdly many: a number above both of these limits must be confirmed
 # with n= before memory is spent on it.
@@ -30,6 +32,7 @@ TABLE_PER_ID = 16  # renumbering uses a table of all ids up to the largest, if i
 
 Ids = npt.NDArray[Any]
 NO_IDS = np.empty(0, np.int64)
+IDS, INT64 = range(LARGEST_NUMBER + 1), range(-(2**63), 2**63)  # integer labels that text and binary files store
 
 
 @dataclass(frozen=True)
@@ -121,16 +124,9 @@ class Request:
             raise GraphError(f"n={self.n}, but {source.path} has {n} vertices; leave n out")
 
     def numbered(
-        self,
-        source: Source,
-        u: Ids,
-        v: Ids,
-        lone: Ids = NO_IDS,
-        *,
-        declared: int | None = None,
-        line: int | None = None,
+        self, source: Source, u: Ids, v: Ids, lone: Ids = NO_IDS, declared: int | None = None, line: int | None = None,
         **said: Any,
-    ) -> Graph:
+    ) -> Graph:  # fmt: skip
         """The graph of integer ids, which are vertices if all are below n, and otherwise become labels.
 
         `lone`: vertices that the file lists; `declared`: the number of vertices in its header, on that line.
@@ -144,66 +140,54 @@ class Request:
         return self.graph(source, u, v, self.vertices(source, n, line), labels=labels, **said)
 
     def graph(
-        self,
-        source: Source,
-        u: Ids,
-        v: Ids,
-        n: int,
-        *,
-        directed: bool | None,
-        labels: npt.NDArray[Any] | None = None,
-        weights: npt.NDArray[Any] | None = None,
-        both_ways: bool = False,
-        parallel: bool = False,
-    ) -> Graph:
+        self, source: Source, u: Ids, v: Ids, n: int, *, directed: bool | None, labels: npt.NDArray[Any] | None = None,
+        weights: npt.NDArray[Any] | None = None, both_ways: bool = False, parallel: bool = False,
+    ) -> Graph:  # fmt: skip
         """The graph of these edges, with checked ids; `directed` is what the file says, None if it says nothing.
 
         `both_ways`: the file is undirected and lists each edge once per direction, which is not a repeat. `parallel`:
         repeated edges are parallel; they are merged only if the caller gives a rule, or makes arcs edges.
         """
-        if directed is None:
-            directed = bool(self.directed)
-        if labels is not None and self.n is not None and self.n != n:
+        directed = bool(self.directed) if directed is None else directed
+        if labels is not None and self.n not in (None, n):
             raise GraphError(
                 f"n={self.n} adds vertices without a label to the {n} labels of {source.path}; leave n out"
             )
         source.meter.stage(f"building the graph of {source.path.name}")
         directed_now = directed if self.directed is None else directed and self.directed
-        if not self.weights:
-            weights = None
+        weights = weights if self.weights else None
         if weights is not None and both_ways:
             u, v, weights = _each_once(u, v, weights)
         combine = None if weights is None else self.combine
         keep = parallel and combine is None and directed_now == directed
-        try:
+        with _explained(source):
             graph = Graph.from_edges(
                 u, v, n, directed_now, labels=labels if self.labels else None, weights=weights, combine=combine,
                 repeats="keep" if keep else "merge",
             )  # fmt: skip
-        except GraphError as error:
-            raise self.unusable(source, error) from None
         return self.turned(source, graph)
 
     def turned(self, source: Source, graph: Graph) -> Graph:
         """The graph as the caller wants it, directed or not: reverse arcs are added, or every edge becomes two arcs."""
-        if not self.weights:
-            graph = graph.without_weights()
+        graph = graph if self.weights else graph.without_weights()
         if self.directed is None or self.directed == graph.directed:
             return graph
         if self.directed:
-            return Graph.from_csr(
-                graph.indptr, graph.indices, True, weights=graph.weights, labels=graph.labels, check=False
-            )
-        try:
+            about: dict[str, Any] = {"weights": graph.weights, "labels": graph.labels}
+            return Graph.from_csr(graph.indptr, graph.indices, True, check=False, **about)
+        with _explained(source):
             return graph.to_undirected(self.combine if graph.is_weighted else None)
-        except GraphError as error:
-            raise self.unusable(source, error) from None
 
-    @staticmethod
-    def unusable(source: Source, error: GraphError) -> FormatError:
-        """The error for edges that are not a graph, with the options of `read` instead of those of `from_edges`."""
+
+@contextmanager
+def _explained(source: Source) -> Iterator[None]:
+    """Say what is wrong with the edges, with the options of `read` instead of those of `from_edges`."""
+    try:
+        yield
+    except GraphError as error:
         of_from_edges = "keep all with Graph.from_edges(…, repeats='keep')"
-        return source.fail(str(error).replace(of_from_edges, "leave weights out with weights=False"))
+        message = str(error).replace(of_from_edges, "leave weights out with weights=False")
+        raise source.fail(message) from None
 
 
 def _each_once(u: Ids, v: Ids, weights: npt.NDArray[Any]) -> tuple[Ids, Ids, npt.NDArray[Any]]:
@@ -239,42 +223,18 @@ def compact(u: Ids, v: Ids, lone: Ids) -> tuple[Ids, Ids, int, npt.NDArray[np.in
         number -= 1
         u, v = (csr_compiled.looked_up(ids, number) if compiled else number[ids] for ids in (u, v))
         return u, v, len(labels), labels
-    # The rank of every id, found while sorting: searching for each of them afterwards takes several times as long.
-    kind = columns[0].dtype if len({column.dtype for column in columns}) == 1 else np.int64
-    ids = np.concatenate([column.astype(kind, copy=False) for column in columns])
-    order = np.argsort(ids)
-    ids = ids[order]
-    is_new = np.ones(len(ids), np.bool_)
-    np.not_equal(ids[1:], ids[:-1], out=is_new[1:])
-    labels = ids[is_new].astype(np.int64, copy=False)
-    rank: Ids = np.cumsum(is_new, dtype=np.int32 if len(labels) < 2**31 else np.int64)
-    rank -= 1
-    numbers = np.empty_like(rank)
-    numbers[order] = rank
+    labels, numbers = np.unique(
+        np.concatenate([column.astype(np.int64, copy=False) for column in columns]), return_inverse=True
+    )
+    numbers = numbers.astype(np.int32 if len(labels) < 2**31 else np.int64)
     return numbers[: len(u)], numbers[len(u) : len(u) + len(v)], len(labels), labels
 
 
-def check_missing(*ends: str) -> None:
-    """Reject an end that other programs write for a missing one: all edges that miss an end would meet there."""
-    for end in ends:
-        if end and end in NOTHING:  # a CSV row without a second end is an isolated vertex
-            raise ValueError(
-                f"{end!r} may be a missing end; expected a vertex: drop the row, or pass names=True if it is a name"
-            )
-
-
-class Numbering(dict[str, int]):
+def numbering() -> defaultdict[str, int]:
     """Numbers for names, in the order of first appearance."""
-
-    def __missing__(self, name: str) -> int:
-        number = self[name] = len(self)
-        return number
-
-    def labels(self) -> npt.NDArray[Any]:
-        """The names, in the order of their numbers."""
-        array = np.empty(len(self), object)
-        array[:] = list(self)
-        return array
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
 
 
 # ---------------------------------------------------------------- writing
@@ -296,24 +256,16 @@ def write_columns(target: Target, template: str, *columns: npt.NDArray[Any]) -> 
     """Write one line per edge from a template such as "%d %d\\n"; integers of many lines are printed by all cores."""
     begins = range(0, len(columns[0]), STEP)
     if len(columns[0]) >= PRINTED_FROM and template.count("%") == template.count("%d") == len(columns):
-        from hopwave.io import print_lines
+        from hopwave.io.scan import printed_rows
 
-        return write_in_threads(
-            target, begins, lambda i: print_lines.rows(template, tuple(column[i : i + STEP] for column in columns))
-        )
+        parts = pipelined(begins, lambda i: printed_rows(template, [column[i : i + STEP] for column in columns]))
+        return target.stream.writelines(made.data for _, made in parts)
     for i in begins:
-        parts = [column[i : i + STEP].tolist() for column in columns]
-        cells: list[Any] = [None] * (len(columns) * len(parts[0]))
-        for place, part in enumerate(parts):
-            cells[place :: len(columns)] = part
         # Formatting many lines at once takes half the time of one line after the other.
-        target.stream.write((template * len(parts[0]) % tuple(cells)).encode())
-
-
-def write_in_threads(target: Target, begins: Iterable[int], text: Callable[[int], npt.NDArray[np.uint8]]) -> None:
-    """Write text(begin) for every begin, in order, made by all cores."""
-    for _, made in pipelined(begins, text):
-        target.stream.write(made.data)
+        rows = zip(*(column[i : i + STEP].tolist() for column in columns), strict=True)
+        cells = tuple(chain.from_iterable(rows))
+        target.stream.write((template * (len(cells) // len(columns)) % cells).encode())
+    return None
 
 
 def weight_cells(weights: npt.NDArray[Any] | None) -> tuple[str, tuple[npt.NDArray[Any], ...]]:
@@ -355,24 +307,32 @@ def require_last_vertex(target: Target, graph: Graph, isolated: bool) -> None:
         raise target.fail(f"{message}; use .npz, .mtx or .sg, or drop them with isolated=False")
 
 
-def plain_labels(target: Target, graph: Graph, *, encoded: bool = True) -> list[str] | list[int] | None:
-    """The labels as Python strings or integers; no other type can be stored. `encoded`: the file stores UTF-8."""
+def plain_labels(
+    target: Target, graph: Graph, ids: range = INT64, *, encoded: bool = True
+) -> list[str] | list[int] | None:
+    """The labels as Python strings, or integers in a range; no other type can be stored. `encoded`: as UTF-8."""
     if graph.labels is None:
         return None
     values: list[Any] = graph.labels.tolist()
-    if all(type(value) is str for value in values):
-        odd = next((value for value in values if encoded and value.encode(errors="ignore").decode() != value), None)
-        if odd is not None:
+    whole = bool(values) and type(values[0]) is int
+    for value in values:
+        if type(value) is not (int if whole else str):
             raise target.fail(
-                f"label {odd!r} has half of a surrogate pair, which is no text; relabel, or drop labels with "
+                f"label {value!r} is a {type(value).__name__}; files store labels that are all strings or all 64-bit "
+                "integers; relabel, or drop them with labels=False"
+            )
+        if whole and value not in ids:
+            other = "" if ids == INT64 else "use .npz, or "
+            raise target.fail(
+                f"label {value}; integer labels in this format must be from {ids[0]} to {ids[-1]}; {other}relabel, or "
+                "drop labels with labels=False"
+            )
+        if encoded and isinstance(value, str) and value.encode(errors="ignore").decode() != value:
+            raise target.fail(
+                f"label {value!r} has half of a surrogate pair, which is no text; relabel, or drop labels with "
                 "labels=False"
             )
-        return values
-    if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
-        return values
-    odd = next(v for v in values if type(v) is not (int if isinstance(values[0], int) else str) or isinstance(v, int))
-    message = f"label {odd!r} is a {type(odd).__name__}; files store labels that are all strings or all 64-bit integers"
-    raise target.fail(f"{message}; relabel, or drop them with labels=False")
+    return values
 
 
 def listed_first(graph: Graph, names: Iterable[Any] | None, u: Ids, v: Ids) -> npt.NDArray[np.int64]:

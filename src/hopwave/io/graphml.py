@@ -10,9 +10,9 @@ import numpy as np
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io.declared import Declared, texts_of, weight_of
+from hopwave.io.declared import Declared, texts_of
 from hopwave.io.format import Request, Target, write_columns
-from hopwave.io.source import Source
+from hopwave.io.lines import Source
 
 _IDS = "ids"  # the graph's attribute that says "text" where names look like numbers
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -35,12 +35,11 @@ class _Element(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """The declaration of an attribute."""
+    """The declaration of an attribute of "node", "edge", "graph" or "all"."""
 
-    domain: str  # "node", "edge", "graph" or "all"
+    domain: str
     name: str
     kind: str
-    line: int
     default: str | None
 
 
@@ -48,8 +47,9 @@ class _Reader:
     """Follows the parser through one file."""
 
     def __init__(self, source: Source, request: Request, label: str | None, weight: str | None) -> None:
-        self.source, self.request, self.label, self.weight = source, request, label, weight
-        self.declared = Declared(source, request)
+        self.source, self.request, self.declared = source, request, Declared(source, request)
+        self.wanted = {"node": label, "edge": weight}  # names of attributes
+        self.found: dict[str, _Key | None] = {}  # their declarations
         self.keys: dict[str, _Key] = {}
         self.outer: _Element | None = None  # the graph
         self.directed = False
@@ -102,6 +102,9 @@ class _Reader:
             found = "is missing" if direction is None else f"is {direction[:40]!r}"
             raise self.fail(f"edgedefault {found}; expected 'directed' or 'undirected', or pass directed=")
         self.directed = bool(self.request.directed) if direction is None else direction == "directed"
+        for domain, name in self.wanted.items():
+            keys = (key for key in self.keys.values() if key.name == name and key.domain in (domain, "all"))
+            self.found[domain] = next(keys, None)
 
     def _characters(self, text: str) -> None:
         if not self._depth and self._open and self._open[-1].name in ("data", "default"):
@@ -118,24 +121,19 @@ class _Reader:
             getattr(self, f"_add_{element.name}")(element)
 
     def _add_key(self, element: _Element) -> None:
+        if self.outer is not None:
+            raise self.fail("a <key> after the graph; expected it before")
         key, attributes = self._needed(element, "id"), element.attributes
         name, kind = attributes.get("attr.name", key), attributes.get("attr.type", "string")
-        defaults = [child for child in element.children if child is not None]
-        default = self._text(defaults[-1], name, "key") if defaults else None
-        self.keys[key] = _Key(attributes.get("for", "all"), name, kind, element.line, default)
+        texts = [self._text(child, name, "key") for child in element.children if child is not None]
+        self.keys[key] = _Key(attributes.get("for", "all"), name, kind, texts[-1] if texts else None)
 
     def _add_node(self, element: _Element) -> None:
-        label: str | None
-        label = key = self._needed(element, "id")
-        if self.label is not None:
-            declared = self.key_of("node", self.label)
-            label, _ = self._value(element, self.label)
-            label = label if label is not None or declared is None else declared.default
-            if label is None:
-                raise self.source.fail(
-                    f"node {key[:40]!r} has no attribute {self.label!r}; expected one in each, or label=None",
-                    element.line,
-                )
+        key = self._needed(element, "id")
+        label = key if self.wanted["node"] is None else self._value(element)[0]
+        if label is None:
+            message = f"node {key[:40]!r} has no attribute {self.wanted['node']!r}; expected one in each, or label=None"
+            raise self.source.fail(message, element.line)
         self.declared.vertex(key, label, element.line)
 
     def _add_edge(self, element: _Element) -> None:
@@ -143,12 +141,13 @@ class _Reader:
         own = element.attributes.get("directed")
         if own not in (None, "true", "false", "1", "0"):
             raise self.source.fail(f"directed={own[:40]!r}; expected 'true' or 'false'", element.line)
-        weight, kind = self._value(element, self.weight)
+        weight, kind = self._value(element)
         self.single = self.single and kind == "float"
         self.declared.edge(u, v, weight, self.directed if own is None else own in ("true", "1"), element.line)
 
-    def _value(self, element: _Element, name: str | None) -> tuple[str | None, str]:
-        """The text of a node's or an edge's attribute, and the type that its key declares ("float" without either)."""
+    def _value(self, element: _Element) -> tuple[str | None, str]:
+        """A node's or an edge's attribute, or its default, and its declared type ("float" without either)."""
+        name, declared = self.wanted[element.name], self.found[element.name]
         found = []
         for child in element.children:
             key = None if child is None else self.keys[child.attributes["key"]]
@@ -156,13 +155,14 @@ class _Reader:
                 found.append((self._text(child, key.name, element.name), key.kind))
         if len(found) > 1:
             raise self.source.fail(f"a second {str(name)[:40]!r} of one {element.name}; expected one", element.line)
+        if not found and declared is not None and declared.default is not None:
+            return declared.default, declared.kind
         return found[0] if found else (None, "float")
 
     def _text(self, element: _Element, name: str, owner: str) -> str:
-        if element.children and name in (self.label, self.weight):
-            raise self.source.fail(
-                f"{name[:40]!r} of the {owner} has elements in it; expected text alone", element.line
-            )
+        if element.children and name in self.wanted.values():
+            message = f"{name[:40]!r} of the {owner} has elements in it; expected text alone"
+            raise self.source.fail(message, element.line)
         return "".join(element.text)
 
     def _needed(self, element: _Element, name: str) -> str:
@@ -170,28 +170,18 @@ class _Reader:
             raise self.source.fail(f"a <{element.name}> without {name}=; expected one", element.line)
         return element.attributes[name]
 
-    def key_of(self, domain: str, name: str | None) -> _Key | None:
-        """The declaration of an attribute of nodes or of edges."""
-        return next((key for key in self.keys.values() if key.name == name and key.domain in (domain, "all")), None)
-
     def graph(self, names: bool | None) -> Graph:
         """The graph of the file."""
         if self.outer is None:
             raise self.fail("no <graph>; expected one")
-        key = self.key_of("edge", self.weight)
-        if key is None and self.weight not in (None, "weight"):
+        key, weight = self.found["edge"], self.wanted["edge"]
+        if key is None and weight not in (None, "weight"):
             has = ", ".join(repr(key.name) for key in self.keys.values() if key.domain in ("edge", "all")) or "none"
-            raise self.fail(f"no edge attribute {self.weight!r}; expected one of those declared: {has}")
-        default = None
-        if key is not None and key.default is not None:
-            default = weight_of(self.source, key.default, key.line)
-            self.single = self.single and key.kind == "float"
+            raise self.fail(f"no edge attribute {weight!r}; expected one of those declared: {has}")
         for child in self.outer.children if names is None else ():
             if child is not None and self.keys[child.attributes["key"]].name == _IDS and child.text == ["text"]:
                 names = True
-        return self.declared.graph(
-            names, directed=self.directed, default=default, single=self.single, weighted=key is not None
-        )
+        return self.declared.graph(names, directed=self.directed, single=self.single, weighted=key is not None)
 
 
 def read(
@@ -202,11 +192,7 @@ def read(
     weight: str | None = "weight",
     names: bool | None = None,
 ) -> Graph:
-    """Read GraphML. Vertices are called by their ids, or by the node attribute `label`.
-
-    The edge attribute `weight` holds the weights, if it is declared; `weight=None` leaves them out. `names=True` reads
-    every id as a name, `names=False` requires integers.
-    """
+    """Read GraphML. Vertices are called by their ids, or by the node attribute `label`."""
     reader = _Reader(source, request, label, weight)
     line = 1
     with source.open() as stream:

@@ -1,28 +1,43 @@
-"""Text with one edge per line: what a line may contain, and how millions of lines are read.
-
-`Grammar.row` defines what a correct line is. For large files, `scan.pairs` reads the simple lines of a block fast and
-leaves every other line to `Grammar.row`. Small files never start the compiler.
-"""
+"""A file being read, compressed or not, and text with one edge per line: what a line may contain, how it is read."""
 
 from __future__ import annotations
 
+import errno
+import io
 import math
 import os
 import re
+import stat
+import sys
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
+from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.errors import FormatError
 from hopwave.graph.columns import EXACT_UP_TO
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.io.source import LONE_RETURN, Source
+from hopwave.system.files import GZIP, Unpacked
+from hopwave.system.progress import Meter
 from hopwave.system.threads import Pool, Task
 
+BLOCK = 4 << 20  # bytes: a few hundred thousand edges, about ten milliseconds of work
+LONGEST_HEADER_LINE = 1 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # of UTF-8: some editors write it before the first character
+LONE_RETURN = "a carriage return inside the line; expected lines that end in a newline: convert the line ends"
+# A packed graph is 3 to 20 times smaller, and gzip packs nothing more than 1000 times: a file (.gz, .npz, .parquet)
+# that unpacks to more than this is one byte again and again, and may be terabytes. In a .gz, the first bytes show most
+# of them at once.
+MOST_TIMES_UNPACKED = 300
+FIRST_BYTES = 1 << 16
+FREE_BYTES = 1 << 26  # unpacked, which no ratio is asked of: little was read of the file
 MIN_BYTES_FOR_SCANNER = 1 << 20  # with fewer, Python has finished before Numba is imported
 LARGEST_NUMBER = 10**18 - 1  # 18 digits
 Item = TypeVar("Item")
@@ -32,20 +47,185 @@ NUMBER = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+"
 NUMERIC = re.compile(rf"\s*+{NUMBER}\s*+", re.ASCII)  # a number in a cell: an id or a weight
 
 
+class Source:
+    """One graph file. It is decompressed if its content is gzip's, whatever the file is called."""
+
+    def __init__(self, path: Path, meter: Meter) -> None:
+        self.path = path
+        self.meter = meter
+        self._unpacked = 0
+        unreadable = PermissionError(errno.EACCES, "not readable; ask its owner for permission", str(path))
+        try:
+            status = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            absent = "no such file; check the spelling and the folder"
+            raise FileNotFoundError(errno.ENOENT, absent, str(path)) from None
+        except PermissionError:  # of a folder above it
+            raise unreadable from None
+        if stat.S_ISDIR(status.st_mode):
+            raise FormatError("is a folder; expected a graph file", path)
+        if not stat.S_ISREG(status.st_mode):
+            raise FormatError("is a pipe or a device; expected a regular file: save the data to one first", path)
+        self.size = status.st_size
+        try:
+            with path.open("rb") as raw:
+                first = raw.read(FIRST_BYTES)
+        except PermissionError:
+            raise unreadable from None
+        self.packed = first[:2] == b"\x1f\x8b"
+        if self.packed and len(first) > FIRST_BYTES >> 3:
+            most = MOST_TIMES_UNPACKED * len(first)
+            with suppress(zlib.error):  # the reader will meet the same error and name the line
+                if len(zlib.decompressobj(GZIP).decompress(first, most)) == most:
+                    raise self._bomb(None)
+
+    def fail(self, message: str, line: int | None = None) -> FormatError:
+        """The error to raise: it names the file and the line."""
+        return FormatError(message, self.path, line)
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """The content from its beginning, decompressed."""
+        with self.path.open("rb") as raw:
+            self._raw = raw
+            yield Unpacked(raw) if self.packed else raw  # type: ignore[misc]
+
+    @contextmanager
+    def text(self) -> Iterator[IO[bytes]]:
+        """Like `open`, from the first character on: a byte-order mark is skipped."""
+        with self.open() as stream:
+            if self.take(stream, len(BYTE_ORDER_MARK), 1) != BYTE_ORDER_MARK:
+                stream.seek(0)
+            yield stream
+
+    def take(self, stream: IO[bytes], size: int, line: int | None = None) -> bytes:
+        """The next bytes, at most `size` of them."""
+        data = self._read(stream, stream.read, size, line)
+        self.meter.update(self._raw.tell())
+        return data
+
+    def whole(self, stream: IO[bytes]) -> bytes:
+        """All bytes from the stream's position on."""
+        return b"".join(iter(lambda: self.take(stream, BLOCK), b""))
+
+    def _read(self, stream: IO[bytes], read: Callable[[int], bytes], size: int, line: int | None) -> bytes:
+        """What `read` returns, unless it is damaged, or little has become far too much."""
+        try:
+            data = read(size)
+        except (EOFError, zlib.error) as error:
+            raise self._broken(error, line) from None
+        if self.packed and stream.tell() > max(FREE_BYTES, MOST_TIMES_UNPACKED * self._raw.tell()):
+            raise self._bomb(line)
+        return data
+
+    def unpack(self, size: int) -> None:
+        """Before unpacking `size` bytes of a container: a FormatError where all together are far too much for it."""
+        self._unpacked += size
+        if self._unpacked > max(FREE_BYTES, MOST_TIMES_UNPACKED * self.size):
+            raise self._bomb(None)
+
+    def _bomb(self, line: int | None) -> FormatError:
+        return self.fail(
+            f"unpacks to more than {MOST_TIMES_UNPACKED} times its size; expected a graph: if that is right, unpack it "
+            "(gunzip), or save it without compression (numpy.savez), and read that",
+            line,
+        )
+
+    def line(self, stream: IO[bytes], number: int) -> bytes:
+        """The next line of a header with its newline, b"" after the last; long lines and lone returns are errors."""
+        data = self._read(stream, stream.readline, LONGEST_HEADER_LINE, number)
+        if len(data) == LONGEST_HEADER_LINE:
+            raise self.fail(f"a header line of over {LONGEST_HEADER_LINE:,} bytes; expected a text file", number)
+        if b"\r" in data.rstrip(b"\r\n"):
+            raise self.fail(LONE_RETURN, number)
+        return data
+
+    def first_line(self, stream: IO[bytes], comment: bytes, number: int = 1) -> tuple[int, bytes]:
+        """The next line that is neither blank nor a comment, and its number; the last line and b"" without one."""
+        while (text := self.line(stream, number)) and (not text.strip() or text.lstrip().startswith(comment)):
+            number += 1
+        return (number if text else max(number - 1, 1)), text
+
+    def start(self, size: int = 1 << 16) -> bytes:
+        """The first bytes of the content, to detect the format. A truncated file gives what it has."""
+        with self.path.open("rb") as raw:
+            data = raw.read(size)
+        if not self.packed:
+            return data
+        try:
+            return zlib.decompressobj(GZIP).decompress(data, size)
+        except zlib.error as error:
+            raise self._broken(error, None) from None
+
+    def blocks(self, stream: IO[bytes], line: int = 1) -> Iterator[bytes]:
+        """The rest of the content in blocks of whole lines; the last line gets a newline if it has none."""
+        while data := self.take(stream, BLOCK, line):
+            pieces = [data]
+            while not pieces[-1].endswith(b"\n"):  # the file's last line gets one
+                pieces.append(self._read(stream, stream.readline, BLOCK, line) or b"\n")
+            data = b"".join(pieces)
+            if self.packed:  # only a damaged gzip stream needs this count, and decompressing takes far longer
+                line += data.count(b"\n")
+            yield data
+
+    def lines(self, format: str) -> Iterator[tuple[int, str]]:
+        """The number and the text of every line of a file in this format, which is UTF-8 without NUL."""
+        with self.text() as stream:
+            for number, raw in enumerate((raw for block in self.blocks(stream) for raw in io.BytesIO(block)), start=1):
+                if b"\0" in raw:
+                    raise self.fail(f"a NUL byte in the text; expected {format}", number)
+                try:
+                    yield number, raw.decode()
+                except UnicodeDecodeError:
+                    problem = f"bytes that are not UTF-8 text; expected {format}: save it as UTF-8"
+                    raise self.fail(problem, number) from None
+
+    def exactly(self, stream: IO[bytes], size: int, what: str) -> bytes:
+        """Exactly `size` bytes, or an error that says what is missing. A false size allocates no memory."""
+        if not self.packed and size > self.size:
+            raise self.fail(
+                f"has {self.size:,} bytes; expected {size:,} bytes of {what} in it: truncated, or not this format"
+            )
+        pieces, missing = [], size
+        while missing and (piece := self.take(stream, min(missing, BLOCK))):
+            pieces.append(piece)
+            missing -= len(piece)
+        if missing:
+            raise self.fail(f"ends {missing:,} bytes early; expected {size:,} bytes of {what}: truncated")
+        return b"".join(pieces)
+
+    def _broken(self, error: Exception, line: int | None) -> FormatError:
+        if not isinstance(error, EOFError):
+            return self.fail(f"the gzip stream is damaged ({error}); expected a complete .gz file", line)
+        where = "" if line is None else " somewhere after this line"
+        return self.fail(f"the gzip stream ends too early{where}; expected its end mark: download the file again", line)
+
+
+# ---------------------------------------------------------------- lines
+
+
 class Problem(Exception):
     """What is wrong with a line. The reader, which knows the file and the line number, turns it into a FormatError."""
 
 
-def float_of(text: str, *, whole: bool = False, real: bool = False) -> float:
-    """The number that a text is. `whole`: it must be an integer. `real`: it stands for the nearest float64.
+def float_of(text: str, *, whole: bool = False, real: bool = False, needed: bool = True) -> float:
+    """The number that a text is. `whole`: it must be an integer. `real`, or not `needed`: it may be rounded.
 
     Any number with a point or an exponent stands for the nearest float64; an integer only for itself.
     """
-    value = rounded(text, whole=whole)
     digits = text.strip().lstrip("+-")
-    if math.isinf(value) and digits[:1].lower() != "i":
+    try:
+        if not text.isascii() or "_" in text or (whole and not digits.isdecimal()):
+            raise ValueError
+        value = float(text)
+    except ValueError:
+        raise Problem(f"found {short(text)} as the value; expected {'an integer' if whole else 'a number'}") from None
+    if math.isnan(value):
+        raise Problem("the value is NaN; expected a number: drop or replace the entry")
+    if needed and math.isinf(value) and digits[:1].lower() != "i":
         raise Problem(f"the value {short(text)} is too large for float64; expected less than 1.8e308")
-    if digits.isdecimal() and not real and abs(value) >= EXACT_UP_TO and int(digits.lstrip("0")) != abs(value):
+    exact = real or not needed or not digits.isdecimal() or abs(value) < EXACT_UP_TO
+    if not exact and int(digits.lstrip("0")) != abs(value):
         otherwise = "" if whole else ", or one with a point, as in 1.0, which is rounded"
         raise Problem(
             f"the value {short(text)} is an integer that float64 cannot hold exactly; expected a smaller one{otherwise}"
@@ -53,22 +233,19 @@ def float_of(text: str, *, whole: bool = False, real: bool = False) -> float:
     return value
 
 
-def rounded(text: str, *, whole: bool = False) -> float:
-    """The float64 nearest to a number, infinity for one that is too large."""
-    try:
-        if not text.isascii() or "_" in text or (whole and not text.strip().lstrip("+-").isdecimal()):
-            raise ValueError
-        value = float(text)
-    except ValueError:
-        raise Problem(f"found {short(text)} as the value; expected {'an integer' if whole else 'a number'}") from None
-    if math.isnan(value):
-        raise Problem("the value is NaN; expected a number: drop or replace the entry")
-    return value
+def short(found: str | int) -> str:
+    """A text or a number for an error message."""
+    return repr(found if isinstance(found, int) or len(found) <= 40 else f"{found[:40]}...")
 
 
-def short(text: str) -> str:
-    """A text for an error message."""
-    return repr(text if len(text) <= 40 else f"{text[:40]}...")
+def shown(text: bytes) -> str:
+    """A piece of a file for an error message: short and on one line, whatever bytes it contains."""
+    return short(text.strip(b"\r\n").decode("utf-8", "backslashreplace"))
+
+
+def counts(words: list[bytes]) -> list[int]:
+    """The counts of a header; none if a word is no count."""
+    return [int(word) for word in words] if all(word.isdigit() and len(word) <= 40 for word in words) else []
 
 
 @dataclass(frozen=True)
@@ -115,112 +292,87 @@ class Grammar:
         if self.columns and any(fields[self.columns :]):
             raise Problem(f"{len(fields)} cells; expected {self.columns}")
         u, v = self._vertex(fields[0], line), self._vertex(fields[1], line)
-        values = [self.value(field) for field in fields[2:]] if self.values else []
-        if not self.weight:
-            return u, v, 1.0
-        if self.values:
-            return u, v, values[self.weight - 1]
-        if len(fields) < 2 + self.weight or not fields[1 + self.weight]:
+        if self.weight and not any(fields[1 + self.weight : 2 + self.weight]):
             raise Problem(f"found {shown(line)} without a weight; expected {self.expected}")
-        return u, v, self.value(fields[1 + self.weight])
+        read = range(2, len(fields)) if self.values else [1 + self.weight] if self.weight else []
+        numbers = {i: self._value(fields[i]) for i in read}
+        return u, v, numbers.get(1 + self.weight, 1.0)
 
-    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool, int, bool, bool, int]:
+    def as_numbers(self) -> tuple[Any, ...]:
         """The fields of `scan.Shape`, for the compiled scanner."""
-        comment, other_comment = (self.comments * 2)[:2] or b"\n\n"  # no comment starts with a newline
-        delimiter, prefix = ord(self.delimiter or b"\0"), ord(self.prefix or b"\0")
+        comments = (self.comments * 2)[:2] or b"\n\n"  # no comment starts with a newline
+        tab = b" " if self.delimiter == b"\t" else b"\t"
+        marks = ord(self.delimiter or b"\0"), ord(tab), *comments, ord(self.prefix or b"\0")
         values = -1 if self.values is None else self.values
         lone = self.lone and self.delimiter not in (b"", b"\t")  # a tab at the end of a line is a blank
-        marks = delimiter, comment, other_comment, prefix
         return self.first, self.last, *marks, values, self.whole, self.weight, lone, self.plain, self.columns
 
     def _vertex(self, field: bytes, line: bytes) -> int:
         if self.plain and len(field) > 1 and field[:1] == b"0":
             raise Problem(f"found {shown(field)} in {shown(line)}; expected an id without a zero before it")
-        if field.isdigit() and len(field) <= 18 and self.first <= int(field) <= self.last:
-            return int(field) - self.first
         if not field.isdigit():
-            if field[:1] == b"-" and field[1:].isdigit():
-                raise Problem(f"vertex {field.decode()} is negative; expected {self.expected}")
-            raise Problem(f"found {shown(field)} in {shown(line)}; expected {self.expected}")
-        if len(field) > 40 or int(field) > self.last:
-            number = field.decode() if len(field) <= 40 else f"a number of {len(field)} digits"
-            raise Problem(f"vertex {number} is too large: the last is {self.last}; expected {self.expected}")
-        if int(field) < self.first:
-            raise Problem(f"vertex {field.decode()} is too small: the first is {self.first}; expected {self.expected}")
-        return int(field) - self.first  # a number with many leading zeros
+            negative = field[:1] == b"-" and field[1:].isdigit()
+            found = (
+                f"vertex {field[:40].decode()} is negative" if negative else f"found {shown(field)} in {shown(line)}"
+            )
+            raise Problem(f"{found}; expected {self.expected}")
+        number = int(field) if len(field) <= 40 else sys.maxsize
+        if not self.first <= number <= self.last:
+            told = field.decode() if len(field) <= 40 else f"a number of {len(field)} digits"
+            which = f"large: the last is {self.last}" if number > self.last else f"small: the first is {self.first}"
+            raise Problem(f"vertex {told} is too {which}; expected {self.expected}")
+        return number - self.first
 
-    def value(self, field: bytes) -> float:
-        """A number after the two vertices."""
+    def _value(self, field: bytes) -> float:
         text = field.decode("utf-8", "backslashreplace")
-        if not self.weight:  # nobody reads it: no matter how large it is
-            return rounded(text, whole=self.whole)
-        return float_of(text, whole=self.whole, real=self.real)
+        return float_of(text, whole=self.whole, real=self.real, needed=bool(self.weight))
 
 
-class EdgeColumns(NamedTuple):
-    """The edges of a file: both ends, the weights if the grammar has them, and the number of the last line."""
-
-    u: npt.NDArray[Any]
-    v: npt.NDArray[Any]
-    weights: npt.NDArray[np.float64] | None
-    line: int
-
-
-@dataclass
-class _Parsed:
-    """A block's edges and its number of lines; `trouble` is (lines before the bad line, what is wrong with it)."""
+class Parsed(NamedTuple):
+    """The edges of a block up to the first line with an error, the number of lines so far, and what is wrong then."""
 
     u: npt.NDArray[Any]
     v: npt.NDArray[Any]
     w: npt.NDArray[np.float64]  # empty if the grammar has no weight
     lines: int
-    trouble: tuple[int, str] | None = None
+    trouble: str | None = None
 
 
 def read_edges(
-    source: Source,
-    stream: IO[bytes],
-    line: int,
-    grammar: Grammar,
-    *,
-    declared: int | None = None,
-    what: str = "edges",
-) -> EdgeColumns:
-    """All edges from the stream's position, which is the start of `line`, to its end.
+    source: Source, stream: IO[bytes], line: int, grammar: Grammar, declared: int | None = None, what: str = "edges"
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.float64] | None, int]:
+    """All edges from the stream's position, the start of `line`: both ends, the weights if any, and the last line.
 
     `declared` is the number of `what` that the file's header declares: more or fewer are an error.
     """
     wide = np.int64 if grammar.last - grammar.first >= LARGEST_VERTEX_COUNT else np.int32
-    parts, total = [_Parsed(np.empty(0, wide), np.empty(0, wide), np.empty(0), 0)], 0
+    parts, total = [Parsed(np.empty(0, wide), np.empty(0, wide), np.empty(0), 0)], 0
     for block, parsed in in_threads(source.blocks(stream, line), lambda data, fast: _parse(data, grammar, wide, fast)):
         if declared is not None and total + len(parsed.u) > declared:
-            surplus = line + _lines_before(block, grammar, declared - total)
+            rows = (number for number, text in enumerate(block.split(b"\n"), line) if grammar.row(text) is not None)
+            surplus = next(islice(rows, declared - total, None))
             raise source.fail(
                 f"more {what} than the {declared:,} that the header declares; expected the end of the file", surplus
             )
+        line += parsed.lines
         if parsed.trouble is not None:
-            raise source.fail(parsed.trouble[1], line + parsed.trouble[0])
+            raise source.fail(parsed.trouble, line)
         parts.append(parsed)
         total += len(parsed.u)
-        line += parsed.lines
     last = max(line - 1, 1)
     if declared is not None and total < declared:
         raise source.fail(f"ends after {total:,} {what}; expected the {declared:,} that the header declares", last)
-    u, v, w = (np.concatenate([getattr(part, name) for part in parts]) for name in "uvw")
-    return EdgeColumns(u, v, w if grammar.weight else None, last)
+    u, v, w = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    return u, v, w if grammar.weight else None, last
 
 
 def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -> Iterator[tuple[bytes, Result]]:
     """(block, work(block, fast)) for each block, in order. A file of one small block is read without threads."""
-    first = next(blocks, None)
-    if first is None:
-        return
-    if len(first) < MIN_BYTES_FOR_SCANNER:
-        yield first, work(first, False)
-        for block in blocks:  # none, unless a read came back short
-            yield block, work(block, False)
-        return
-    yield from pipelined(chain([first], blocks), lambda block: work(block, True))
+    first = next(blocks, b"")
+    if len(first) >= MIN_BYTES_FOR_SCANNER:
+        yield from pipelined(chain([first], blocks), lambda block: work(block, True))
+    elif first:  # a second block comes only if a read came back short
+        yield from ((block, work(block, False)) for block in chain([first], blocks))
 
 
 def pipelined(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator[tuple[Item, Result]]:
@@ -240,18 +392,18 @@ def pipelined(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator
         pool.stopped = True
 
 
-def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> _Parsed:
+def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> Parsed:
     room = len(block) // 2 + 1  # the shortest line is a digit and a newline; unused pages cost nothing
     u, v, w = np.empty(room, wide), np.empty(room, wide), np.empty(room if grammar.weight else 0)
-    data = np.frombuffer(block, np.uint8)
+    data, bits = np.frombuffer(block, np.uint8), w.view(np.uint64) if grammar.weight else None
     if fast:
         from hopwave.io import scan
 
         shape = scan.Shape(*grammar.as_numbers())
     position = row = lines = 0
+    trouble = None
     while position < len(block):
         if fast:
-            bits = w.view(np.uint64) if grammar.weight else None
             position, row, passed = scan.pairs(data, position, u, v, bits, row, shape)
             lines += passed
             if position >= len(block):
@@ -260,28 +412,12 @@ def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> _Pars
         try:
             edge = grammar.row(block[position:end])
         except Problem as problem:
-            return _Parsed(u[:row], v[:row], w[:row], lines, (lines, str(problem)))
+            trouble = str(problem)
+            break
         if edge is not None:
             u[row], v[row] = edge[:2]
-            if grammar.weight:
-                w[row] = edge[2]
+            w[row : row + 1] = edge[2]
             row += 1
         position = end + 1
         lines += 1
-    return _Parsed(u[:row], v[:row], w[:row], lines)
-
-
-def _lines_before(block: bytes, grammar: Grammar, edges: int) -> int:
-    """How many lines of a block come before its edge number `edges`."""
-    for number, line in enumerate(block.split(b"\n")):
-        if grammar.row(line) is not None:
-            if edges == 0:
-                return number
-            edges -= 1
-    return 0
-
-
-def shown(text: bytes) -> str:
-    """A piece of a file for an error message: short and on one line, whatever bytes it contains."""
-    short = text.strip(b"\r\n")
-    return repr((short if len(short) <= 40 else short[:40] + b"...").decode("utf-8", "backslashreplace"))
+    return Parsed(u[:row], v[:row], w[:row], lines, trouble)

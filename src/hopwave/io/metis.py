@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import IO, Any, NamedTuple
 
@@ -18,17 +17,15 @@ import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.io.format import PRINTED_FROM, Request, Target, whole_weights, write_in_threads
-from hopwave.io.lines import LARGEST_NUMBER, in_threads, shown
-from hopwave.io.source import LONE_RETURN, Source
+from hopwave.io.format import PRINTED_FROM, Request, Target, whole_weights
+from hopwave.io.lines import LARGEST_NUMBER, LONE_RETURN, Source, counts, in_threads, pipelined, shown
 
 MOST_WEIGHTS_PER_VERTEX = 1_000_000  # METIS itself expects a handful
 STEP = 10_000  # lines written at a time
 LARGEST_WEIGHT = 2**31 - 1  # METIS reads 32-bit integers unless it was built with wider ones
 
 
-@dataclass(frozen=True)
-class _Header:
+class _Header(NamedTuple):
     n: int
     edges: int
     skip: int  # how many numbers at the start of each line are not neighbours
@@ -41,16 +38,16 @@ def read(source: Source, request: Request) -> Graph:
     with source.text() as stream:
         header = _read_header(source, stream)
         n = request.vertices(source, header.n, header.line)
-        values, counts = _read_lines(source, stream, header)
-    odd = (counts < header.skip) | ((counts - header.skip) % header.stride != 0)
+        values, per_line = _read_lines(source, stream, header)
+    odd = (per_line < header.skip) | ((per_line - header.skip) % header.stride != 0)
     if odd.any():
         line = _line_of(source, header, int(odd.argmax()))
         raise source.fail("a weight is missing; expected as many numbers as fmt in the header says", line)
     if header.skip:
         # The position of a number on its line decides what it is.
-        place = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
+        place = np.arange(len(values)) - np.repeat(np.cumsum(per_line) - per_line, per_line)
         values = values[place >= header.skip]
-    listed, lengths = values[:: header.stride], (counts - header.skip) // header.stride
+    listed, lengths = values[:: header.stride], (per_line - header.skip) // header.stride
     weights = values[1::2] if header.stride == 2 and request.weights else None
     rows = np.repeat(np.arange(header.n, dtype=np.int32), lengths)
 
@@ -81,42 +78,42 @@ def read(source: Source, request: Request) -> Graph:
 def _read_header(source: Source, stream: IO[bytes]) -> _Header:
     line, text = source.first_line(stream, b"%")
     words = text.split()
-    if not 2 <= len(words) <= 4 or not all(word.isdigit() and len(word) <= 40 for word in words):
+    numbers = counts(words)
+    if not 2 <= len(numbers) <= 4:
         raise source.fail(f"the header is {shown(text)}; expected 'vertices edges [fmt [ncon]]'", line)
     kind = words[2].decode().zfill(3) if len(words) > 2 else "000"
     if len(kind) != 3 or set(kind) - {"0", "1"}:
         raise source.fail(f"fmt is {words[2].decode()}; expected up to three digits 0 or 1", line)
-    constraints = int(words[3]) if len(words) > 3 else 1
+    constraints = numbers[3] if len(words) > 3 else 1
     if constraints > MOST_WEIGHTS_PER_VERTEX:
-        raise source.fail(
-            f"ncon is {constraints}; expected at most {MOST_WEIGHTS_PER_VERTEX:,} weights per vertex", line
-        )
-    skip = int(kind[0]) + (constraints if kind[1] == "1" else 0)
-    return _Header(int(words[0]), int(words[1]), skip, 1 + int(kind[2]), line)
+        most = f"{MOST_WEIGHTS_PER_VERTEX:,} weights per vertex"
+        raise source.fail(f"ncon is {constraints}; expected at most {most}", line)
+    skip = int(kind[0]) + int(kind[1]) * constraints
+    return _Header(numbers[0], numbers[1], skip, 1 + int(kind[2]), line)
 
 
 def _read_lines(
     source: Source, stream: IO[bytes], header: _Header
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """All numbers one after the other, and how many of them are on each vertex's line."""
-    values, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    values, counted = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     line, rows = header.line + 1, 0
-    for _, (block_values, block_ends, newlines, trouble) in in_threads(source.blocks(stream, line), _parse):
+    for _, (block_values, ends, lines, trouble) in in_threads(source.blocks(stream, line), _parse):
+        line += lines
         if trouble is not None:
-            found = f"found {shown(trouble[1])}; expected vertices from 1 to {header.n}"
-            raise source.fail(LONE_RETURN if b"\r" in trouble[1] else found, line + trouble[0])
-        block_counts = np.diff(block_ends, prepend=0)
+            found = f"found {shown(trouble)}; expected vertices from 1 to {header.n}"
+            raise source.fail(LONE_RETURN if b"\r" in trouble else found, line)
+        block_counts = np.diff(ends, prepend=0)
         surplus = block_counts[max(header.n - rows, 0) :]  # empty lines after the last vertex are allowed
         if surplus.any():
             number = _line_of(source, header, max(header.n, rows) + int((surplus > 0).argmax()))
             raise source.fail(f"a line after vertex {header.n}; expected the end of the file", number)
         values.append(block_values)
-        counts.append(block_counts[: max(header.n - rows, 0)])
+        counted.append(block_counts[: max(header.n - rows, 0)])
         rows += len(block_counts)
-        line += newlines
     if rows < header.n:
         raise source.fail(f"ends after {rows:,} vertices; expected one line for each of {header.n:,}", max(line - 1, 1))
-    return np.concatenate(values), np.concatenate(counts)
+    return np.concatenate(values), np.concatenate(counted)
 
 
 def _line_of(source: Source, header: _Header, row: int) -> int:
@@ -130,40 +127,36 @@ def _line_of(source: Source, header: _Header, row: int) -> int:
 class _Parsed(NamedTuple):
     values: npt.NDArray[Any]  # the numbers of a block
     ends: npt.NDArray[Any]  # where each vertex's line ends among them
-    newlines: int
-    trouble: tuple[int, bytes] | None = None  # the line that cannot be read, and what is wrong on it
+    lines: int
+    trouble: bytes | None = None  # what is wrong on the next line
 
 
 def _parse(block: bytes, fast: bool) -> _Parsed:
-    newlines = block.count(b"\n")
-    values, ends = np.empty(len(block) // 2 + 1, np.int64), np.empty(newlines, np.int64)
+    values, ends = np.empty(len(block) // 2 + 1, np.int64), np.empty(block.count(b"\n"), np.int64)
     position = count = row = lines = 0
     while position < len(block):
         if fast:  # as far as the scanner is sure; the next line is read here
             from hopwave.io import scan
 
-            position, count, row, passed = scan.lists(
-                np.frombuffer(block, np.uint8), position, values, count, ends, row, ord("%")
-            )
+            data = np.frombuffer(block, np.uint8)
+            position, count, row, passed = scan.lists(data, position, values, count, ends, row, ord("%"))
             lines += passed
             if position >= len(block):
                 break
         end = block.index(b"\n", position)
         text = block[position:end].rstrip(b" \t\r")
-        if b"\r" in text:
-            return _Parsed(values[:count], ends[:row], newlines, (lines, text))
+        words = text.split()
+        wrong = [word for word in words if not word.isdigit() or len(word) > len(str(LARGEST_NUMBER))][:1]
+        if b"\r" in text or (wrong and not text.startswith(b"%")):
+            return _Parsed(values[:count], ends[:row], lines, text if b"\r" in text else wrong[0])
         if not text.startswith(b"%"):
-            words = text.split()
-            odd = next((word for word in words if not word.isdigit() or len(word) > len(str(LARGEST_NUMBER))), None)
-            if odd is not None:
-                return _Parsed(values[:count], ends[:row], newlines, (lines, odd))
             values[count : count + len(words)] = [int(word) for word in words]
             count += len(words)
             ends[row] = count
             row += 1
         position = end + 1
         lines += 1
-    return _Parsed(values[:count], ends[:row], newlines)
+    return _Parsed(values[:count], ends[:row], lines)
 
 
 def write(target: Target, graph: Graph) -> None:
@@ -177,14 +170,16 @@ def write(target: Target, graph: Graph) -> None:
     target.stream.write(f"{graph.n} {len(u)}{' 1' if graph.is_weighted else ''}\n".encode())
     starts = range(0, graph.n, STEP)
     if graph.m >= PRINTED_FROM:
-        from hopwave.io import print_lines
+        from hopwave.io.scan import printed_lists
 
-        return write_in_threads(target, starts, lambda start: print_lines.lists(*_lists(graph, start)))
+        parts = pipelined(starts, lambda start: printed_lists(*_lists(graph, start)))
+        return target.stream.writelines(made.data for _, made in parts)
     for start in starts:
         values, ends = _lists(graph, start)
         words = list(map(str, values.tolist()))
         lines = [" ".join(words[a:b]) for a, b in pairwise([0, *ends.tolist()])]
         target.stream.write(("\n".join(lines) + "\n").encode())
+    return None
 
 
 def _lists(graph: Graph, start: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

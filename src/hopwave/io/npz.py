@@ -1,8 +1,4 @@
-"""NumPy `.npz` archives: hopwave's own, and those of `scipy.sparse.save_npz`. Nothing is ever unpickled.
-
-Our archives are not packed unless that is asked for, and every array begins at a multiple of 64 bytes: it is read in
-one piece, or mapped into memory, where all processes that map the file share it.
-"""
+"""NumPy `.npz` archives: hopwave's own, and those of `scipy.sparse.save_npz`. Nothing is ever unpickled."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ from hopwave.graph import Graph
 from hopwave.graph.arrays import map_array
 from hopwave.graph.csr import Rows, check_rows
 from hopwave.io.format import Request, Target, plain_labels
-from hopwave.io.source import FREE_BYTES, MOST_TIMES_UNPACKED, Source
+from hopwave.io.lines import FREE_BYTES, MOST_TIMES_UNPACKED, Source
 from hopwave.system.files import LOCAL_HEADER, Archive, joined_crc, write_arrays
 from hopwave.system.threads import each
 
@@ -35,55 +31,50 @@ _THREADS = 8  # enough to be limited by memory
 
 
 def read(source: Source, request: Request, *, mmap: bool = False) -> Graph:
-    """Read an archive. One of SciPy's is undirected if its pattern is symmetric, as in `Graph.from_scipy`.
-
-    `mmap=True` maps the arrays of an archive that hopwave wrote without packing it: nothing is read, and *nothing is
-    checked*, until it is used. It opens any size in milliseconds, and processes share its memory. Map no file that you
-    would not run.
-    """
+    """Read an archive. One of SciPy's is undirected if its pattern is symmetric. `mmap=True` checks nothing."""
     mmap = flag("mmap", mmap)
-    with _opened(source, mmap) as arrays:
-        if _OWN not in arrays and "format" not in arrays:
-            found = ", ".join(arrays) or "nothing"
-            raise source.fail(f"contains {found}; expected an archive of hopwave.write or of scipy.sparse.save_npz")
-        if mmap and _OWN not in arrays:
-            raise source.fail("an archive of SciPy; expected one of hopwave.write, to be mapped: leave mmap out")
-        if mmap and request.combine is not None:
-            raise GraphError(f"combine={request.combine!r} reads all arcs, and mmap=True none; leave out one of them")
-        try:
-            graph = _own(source, request, arrays) if _OWN in arrays else _scipy(source, request, arrays)
-        except KeyError as error:
-            has = ", ".join(arrays)
-            raise source.fail(f"the entry {error.args[0]!r} is missing; expected it next to {has}") from None
-        except (GraphError, ValueError, IndexError, TypeError, OverflowError) as error:
-            if isinstance(error, FormatError):
-                raise
-            raise source.fail(f"the arrays are not a graph; expected consistent indptr and indices: {error}") from None
+    with source.open() as stream:
+        with _complete(source):  # a zip archive is read by seeking, so one inside a .gz is decompressed into memory
+            archive = Archive(io.BytesIO(source.whole(stream)) if source.packed else stream)
+        with archive:
+            graph = _graph(source, request, _Arrays(source, archive, mmap))
     request.check_n(source, graph.n)
     return graph
 
 
+def _graph(source: Source, request: Request, arrays: _Arrays) -> Graph:
+    has = ", ".join(arrays)
+    if _OWN not in arrays and "format" not in arrays:
+        raise source.fail(f"contains {has or 'nothing'}; expected an archive of hopwave.write or scipy.sparse.save_npz")
+    if arrays.mapped and _OWN not in arrays:
+        raise source.fail("an archive of SciPy; expected one of hopwave.write, to be mapped: leave mmap out")
+    if arrays.mapped and request.combine is not None:
+        raise GraphError(f"combine={request.combine!r} reads all arcs, and mmap=True none; leave out one of them")
+    try:
+        return _own(source, request, arrays) if _OWN in arrays else _scipy(source, request, arrays)
+    except KeyError as error:
+        raise source.fail(f"the entry {error.args[0]!r} is missing; expected it next to {has}") from None
+    except FormatError:
+        raise
+    except (GraphError, ValueError, IndexError, TypeError, OverflowError) as error:
+        raise source.fail(f"the arrays are not a graph; expected consistent indptr and indices: {error}") from None
+
+
 @contextmanager
-def _opened(source: Source, mapped: bool) -> Iterator[_Arrays]:
-    """The arrays of an archive, each read when it is first asked for."""
-    with source.open() as stream:
-        # A zip archive is read by seeking, so one inside a .gz is decompressed into memory first.
-        try:
-            archive = Archive(io.BytesIO(source.whole(stream)) if source.packed else stream)
-        except FormatError:
-            raise
-        except Exception as error:  # a damaged archive may raise anything
-            raise _incomplete(source, error) from None
-        with archive:
-            yield _Arrays(source, archive, mapped)
-
-
-def _incomplete(source: Source, error: Exception) -> FormatError:
-    return source.fail(f"not a complete .npz archive ({error}); expected one: truncated, or another format")
+def _complete(source: Source) -> Iterator[None]:
+    """Turn whatever a damaged archive raises into a FormatError."""
+    try:
+        yield
+    except (FormatError, MemoryError):
+        raise
+    except Exception as error:
+        raise source.fail(
+            f"not a complete .npz archive ({error}); expected one: truncated, or another format"
+        ) from None
 
 
 class _Arrays(dict[str, Any]):
-    """The entries of an archive by name, each read when it is asked for: what is not needed is not read."""
+    """The entries of an archive by name, each read when it is asked for."""
 
     def __init__(self, source: Source, archive: zipfile.ZipFile, mapped: bool) -> None:
         super().__init__((entry.filename.removesuffix(".npy"), entry) for entry in archive.infolist())
@@ -91,12 +82,8 @@ class _Arrays(dict[str, Any]):
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         entry = super().__getitem__(name)
-        try:
+        with _complete(self._source):
             return _array(self._source, self._archive, entry, self.mapped)
-        except (FormatError, MemoryError):
-            raise
-        except Exception as error:  # a damaged archive may raise anything
-            raise _incomplete(self._source, error) from None
 
 
 def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, mapped: bool) -> npt.NDArray[Any]:
@@ -139,10 +126,8 @@ def _in_one_piece(
     with source.path.open("rb") as file:
         file.seek(entry.header_offset)
         place = entry.header_offset + LOCAL_HEADER.size + sum(LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size)))
-        if mapped:
-            if not count:
-                return np.empty(0, dtype)
-            return map_array(source.path, place + begin, count, dtype)
+    if mapped:
+        return map_array(source.path, place + begin, count, dtype) if count else np.empty(0, dtype)
     piece = np.empty(entry.file_size, np.uint8)
 
     def read_part(begin: int) -> tuple[int, int]:
@@ -175,22 +160,18 @@ def _own(source: Source, request: Request, arrays: _Arrays) -> Graph:
         labels = _texts(arrays["label_bytes"], arrays["label_offsets"])
     elif request.labels and "labels" in arrays:
         labels = arrays["labels"].astype(np.int64, casting="same_kind").astype(object)
-    combine = None if weights is None else request.combine
-    mapped = arrays.mapped
+    combine, mapped = None if weights is None else request.combine, arrays.mapped
     if "parallel" in arrays and combine is None and not mapped:
         return request.turned(source, _with_parallel_arcs(indptr, indices, directed, weights, labels))
     if mapped and not (len(indptr) and indptr[0] == 0 and indptr[-1] == len(indices)):
         raise ValueError("indptr does not rise from 0 to the number of arcs")
-    graph = Graph.from_csr(
-        indptr, indices, directed=directed, labels=labels, weights=weights, combine=combine, check=not mapped
-    )
+    graph = Graph.from_csr(indptr, indices, directed, labels=labels, weights=weights, combine=combine, check=not mapped)
     if mapped and "in_indptr" in arrays:
         back = Rows(arrays["in_indptr"], arrays["in_indices"], None if weights is None else arrays["in_weights"])
         if [part.dtype for part in back[:2]] != [graph.indptr.dtype, np.int32] or len(back.indices) != graph.m:
             raise ValueError("in_indptr and in_indices are not the reverses of the arcs")
-        graph = Graph(
-            graph.indptr, graph.indices, directed=True, weights=graph.weights, labels=graph.labels, transpose=back
-        )
+        both: dict[str, Any] = {"weights": graph.weights, "labels": graph.labels, "transpose": back}
+        graph = Graph(graph.indptr, graph.indices, directed=True, **both)
     return request.turned(source, graph)
 
 
@@ -232,37 +213,27 @@ def _scipy(source: Source, request: Request, arrays: _Arrays) -> Graph:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise source.fail(f"a matrix of shape {shape}; expected a square one, with one row and one column per vertex")
     Request().vertices(source, shape[0])
-    if kind in ("csr", "csc", "bsr"):
-        make = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind]
-        A = make((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
-        A.check_format(full_check=True)
-    elif kind == "coo":
-        ends = (arrays["row"], arrays["col"]) if "row" in arrays else tuple(arrays["coords"])
-        A = sp.coo_array((arrays["data"], ends), shape=shape)
-    elif kind == "dia":
-        A = sp.dia_array((arrays["data"], arrays["offsets"]), shape=shape)
-    else:
+    if kind not in ("csr", "csc", "bsr", "coo", "dia"):
         raise source.fail(f"a SciPy matrix of kind {kind!r}; expected csr, csc, bsr, coo or dia")
+    made: tuple[Any, ...]
+    if kind == "coo":
+        made = arrays["data"], (arrays["row"], arrays["col"]) if "row" in arrays else tuple(arrays["coords"])
+    else:
+        made = arrays["data"], *(arrays[name] for name in (("offsets",) if kind == "dia" else ("indices", "indptr")))
+    A = getattr(sp, f"{kind}_array")(made, shape=shape)
+    if kind in ("csr", "csc", "bsr"):
+        A.check_format(full_check=True)
     if A.dtype.kind == "b" or not request.weights:
         return Graph.from_scipy(A.astype(np.bool_), directed=request.directed, weights=False)
     return Graph.from_scipy(A, directed=request.directed, combine=request.combine)
 
 
 def write(target: Target, graph: Graph, *, compress: bool = False, reverses: bool = False) -> None:
-    """Write the graph's arrays with its weights, whether it is directed, and labels as text or integers.
-
-    `compress=True` packs them: a third of the size or less, in twenty times the time, and no longer to be mapped.
-    `reverses=True` writes a directed graph's arcs once more, by their heads. Searches need them so, and `mmap=True`
-    then maps these too, instead of making them in memory.
-    """
+    """Write the graph's arrays. `reverses=True` also writes a directed graph's arcs by their heads, for `mmap=True`."""
     compress, reverses = flag("compress", compress), flag("reverses", reverses)
     graph = graph._ascending()
-    arrays: dict[str, npt.NDArray[Any]] = {
-        _OWN: np.array(_LAYOUT),
-        "directed": np.array(graph.directed),
-        "indptr": graph.indptr,
-        "indices": graph.indices,
-    }
+    arrays = {_OWN: np.array(_LAYOUT), "directed": np.array(graph.directed)}
+    arrays |= {"indptr": graph.indptr, "indices": graph.indices}
     if graph.has_parallel_arcs:
         arrays["parallel"] = np.array(True)
     if graph.weights is not None:
@@ -278,8 +249,7 @@ def write(target: Target, graph: Graph, *, compress: bool = False, reverses: boo
             texts = [str(name).encode("utf-8", "surrogatepass") for name in names]
             arrays["label_offsets"] = np.cumsum([0, *map(len, texts)], dtype=np.int64)
             arrays["label_bytes"] = np.frombuffer(b"".join(texts), np.uint8)
-    pack = compress and not any(map(_packs_too_well, arrays.values()))
-    write_arrays(target.stream, arrays, packed=pack)
+    write_arrays(target.stream, arrays, packed=compress and not any(map(_packs_too_well, arrays.values())))
 
 
 def _packs_too_well(array: npt.NDArray[Any]) -> bool:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
 
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
-from hopwave.graph.columns import factorize
+from hopwave.graph.columns import factorize, object_array
 from hopwave.io.columns import Column, Table, choose
 from hopwave.io.format import Request, Target, plain_labels
-from hopwave.io.source import Source
+from hopwave.io.lines import Source
 
 _KEY = b"hopwave"
 _NAMES = "read it by Graph.from_arrow(pyarrow.parquet.read_table(path), …, names=True)"
@@ -32,22 +33,17 @@ def _pyarrow() -> Any:
 def read(
     file: Source, request: Request, *, source: Column = None, target: Column = None, weight: Column = None
 ) -> Graph:
-    """Read a table of edges: undirected, unless its metadata or the caller says otherwise.
-
-    Columns are given by name or position; by default they are chosen as in a text table.
-    """
+    """Read a table of edges: undirected, unless its metadata or the caller says otherwise."""
     pyarrow = _pyarrow()
     file.meter.stage(f"reading {file.path.name}")
     with file.open() as stream:
         # pyarrow reads a file by itself, with several threads; only the content of a .gz goes through Python.
         content: IO[bytes] | str = io.BytesIO(file.whole(stream)) if file.packed else str(file.path)
         try:
-            parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed)
-            schema = parquet.schema_arrow
+            opened = partial(pyarrow.parquet.ParquetFile, content, memory_map=not file.packed)
+            schema = opened().schema_arrow
             names = list(schema.names)
-            texts = [name for name in names if _is_text(schema.field(name).type)]
-            if texts:
-                parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed, read_dictionary=texts)
+            parquet = opened(read_dictionary=[name for name in names if _is_text(schema.field(name).type)])
 
             def cells(place: int) -> Any:
                 some = next(parquet.iter_batches(INSPECTED, columns=[names[place]]), None)
@@ -67,7 +63,7 @@ def read(
             raise file.fail(
                 f"not a readable Parquet file ({reason}); expected one: truncated, or another format"
             ) from None
-    return _graph(file, request, ends, (chosen[0], chosen[1]), weights, notes)
+    return _graph(file, request, ends, chosen, weights, notes)
 
 
 def _notes(file: Source, text: bytes) -> dict[str, Any]:
@@ -110,24 +106,19 @@ def _column(source: Source, column: Any, name: str, weight: bool = False) -> np.
 
 
 def _is_number(kind: Any) -> bool:
-    import pyarrow.types as kinds
+    from pyarrow.types import is_decimal, is_floating, is_integer
 
-    return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
+    return bool(is_integer(kind) or is_floating(kind) or is_decimal(kind))
 
 
 def _is_text(kind: Any) -> bool:
-    import pyarrow.types as kinds
+    from pyarrow.types import is_large_string, is_string, is_string_view
 
-    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
+    return bool(is_string(kind) or is_large_string(kind) or is_string_view(kind))
 
 
 def _graph(
-    source: Source,
-    request: Request,
-    ends: list[Any],
-    titles: tuple[str, str],
-    weights: np.ndarray[Any, Any] | None,
-    notes: dict[str, Any],
+    source: Source, request: Request, ends: list[Any], titles: list[str], weights: Any, notes: dict[str, Any]
 ) -> Graph:
     said: dict[str, Any] = {"directed": notes.get("directed"), "parallel": notes.get("parallel", False)}
     u, v = ends
@@ -135,28 +126,22 @@ def _graph(
     if labels is not None:
         number = {label: i for i, label in enumerate(labels)}
         try:
-            u, v = (
-                np.fromiter((number[label] for label in column.tolist()), np.int64, len(column)) for column in (u, v)
-            )
+            u, v = (np.array([number[label] for label in column.tolist()], np.int64) for column in ends)
         except KeyError as error:
-            raise source.fail(
-                f"an edge ends at {error.args[0]!r}; expected one of the labels in the metadata"
-            ) from None
-        names = np.empty(len(labels), object)
-        names[:] = labels
-        return request.graph(source, u, v, len(labels), **said, labels=names, weights=weights)
+            found = f"an edge ends at {error.args[0]!r}"
+            raise source.fail(f"{found}; expected one of the labels in the metadata") from None
+        return request.graph(source, u, v, len(labels), **said, labels=object_array(labels), weights=weights)
     if u.dtype.kind == "O" or v.dtype.kind == "O":
         try:
-            u, v, names = factorize(u, v, titles=titles, remedy=_NAMES)
+            u, v, names = factorize(u, v, titles=(titles[0], titles[1]), remedy=_NAMES)
         except GraphError as error:
             raise source.fail(str(error)) from None
         return request.graph(source, u, v, len(names), **said, labels=names, weights=weights)
-    for column in (u, v):
-        if len(column) and column.dtype.kind == "i" and (least := column.min()) < 0:
-            raise source.fail(f"vertex {least} is negative; expected ids from 0")
-    largest = max((int(column.max()) for column in (u, v) if len(column)), default=-1)
-    if largest >= 2**63:
-        raise source.fail(f"vertex {largest} is too large; expected ids below 2^63")
+    reached = [int(found) for column in ends if len(column) for found in (column.min(), column.max())]
+    if min(reached, default=0) < 0:
+        raise source.fail(f"vertex {min(reached)} is negative; expected ids from 0")
+    if max(reached, default=0) >= 2**63:
+        raise source.fail(f"vertex {max(reached)} is too large; expected ids below 2^63")
     return request.numbered(source, u, v, declared=notes.get("n"), weights=weights, **said)
 
 

@@ -1,4 +1,4 @@
-"""Compiled scanners for the clean lines of text files. Each thread reads tens of millions of edges per second.
+"""Compiled scanners of clean lines, and printers of integers. Each thread reads tens of millions of edges per second.
 
 A scanner stops at a line that it is not sure of; Python reads this line (`lines.Grammar.row`), the only definition of a
 correct one, and calls the scanner again. Every block ends with a newline, so inner loops need no test for its end. Each
@@ -10,11 +10,10 @@ small function reads one piece of a line, from a position, and returns the posit
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.system.numba_cache import njit
 
@@ -26,6 +25,7 @@ TEN, EXACT = np.uint64(10), np.uint64(2**53)
 UNIT = np.uint64(0x3FF0000000000000)  # the bits of 1.0, the weight of a vertex without an edge
 MOST_SIGNIFICANT = 19  # digits that fit into 64 bits, without a sign
 MOST_DIGITS = 18  # every number with this many digits fits into 64 bits
+LONGEST = 20  # characters of a 64-bit number with its sign
 
 # Constants of the type that they meet: Numba makes a float of signed and unsigned numbers together.
 NOTHING, ONE, THREE, HALF = (np.uint64(number) for number in (0, 1, 3, 32))
@@ -38,7 +38,7 @@ def _power_of_five(exponent: int) -> int:
     """The first 128 bits of 5^exponent, cut off; down to -27 rounded up, as the proof in the paper needs it."""
     power: int = 5 ** abs(exponent)
     if exponent >= 0:
-        return power << 128 - power.bit_length() if power.bit_length() <= 128 else power >> power.bit_length() - 128
+        return power << 128 >> power.bit_length()
     quotient = (1 << 2 * power.bit_length() + 256) // power
     return (quotient >> quotient.bit_length() - 128) + (exponent >= -27)
 
@@ -47,22 +47,15 @@ _FIVES = [_power_of_five(exponent) for exponent in range(LEAST_POWER, MOST_POWER
 FIVES_HIGH = np.array([power >> 64 for power in _FIVES], np.uint64)
 FIVES_LOW = np.array([power & 2**64 - 1 for power in _FIVES], np.uint64)
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 # Without _nrt=False, Numba counts references to `data` in every call, even an inlined one: half the speed.
-_INLINED: dict[str, Any] = {"nogil": True, "forceinline": True, "_nrt": False}
-
-
-def inlined(function: Function) -> Function:
-    """A compiled function that becomes part of its caller."""
-    return cast(Function, numba.njit(**_INLINED)(function))
-
-
-def _compiled(function: Function) -> Function:
-    return cast(Function, njit(nogil=True, cache=True)(function))
-
+inlined = njit(nogil=True, forceinline=True, _nrt=False)
+compiled = njit(nogil=True, cache=True)
 
 # `lines.Grammar` as numbers. None is 0 for delimiter and prefix, -1 for values, a newline for comments.
-Shape = namedtuple("Shape", "first last delimiter comment other_comment prefix values whole weight lone plain columns")
+# `blank`: the other blank besides a space, a tab unless that is the delimiter.
+Shape = namedtuple(
+    "Shape", "first last delimiter blank comment other_comment prefix values whole weight lone plain columns"
+)
 
 
 @inlined
@@ -124,9 +117,9 @@ def _byte(data: Any, position: int) -> int:
 
 
 @inlined
-def _skip_blanks(data: Any, position: int) -> int:
+def _skip_blanks(data: Any, position: int, tab: int = TAB) -> int:
     c = _byte(data, position)
-    while c == SPACE or c == TAB:
+    while c == SPACE or c == tab:
         position += 1
         c = _byte(data, position)
     return position
@@ -143,13 +136,6 @@ def _line_end(data: Any, position: int, plain: bool) -> int:
         before, c = c, _byte(data, position)
         if before == RETURN and c != NEWLINE:
             return UNSURE
-    return position
-
-
-@inlined
-def _skip_digits(data: Any, position: int) -> int:
-    while ZERO <= _byte(data, position) <= NINE:
-        position += 1
     return position
 
 
@@ -187,43 +173,19 @@ def _vertex(data: Any, position: int, shape: Shape) -> tuple[int, int]:
 
 
 @inlined
-def _prefix(data: Any, position: int, shape: Shape) -> int:
-    """The letter before an edge and the blanks after it."""
-    if shape.prefix == 0:
-        return position
-    blank = _byte(data, position + 1)
-    if _byte(data, position) != shape.prefix or (blank != SPACE and blank != TAB):
-        return UNSURE
-    return _skip_blanks(data, position + 1)
-
-
-@inlined
-def _skip_padding(data: Any, position: int, shape: Shape) -> int:
-    """Blanks before or after a delimiter; if the delimiter is a tab, only spaces are blanks."""
-    c = _byte(data, position)
-    while c == SPACE or (c == TAB and shape.delimiter != TAB):
-        position += 1
-        c = _byte(data, position)
-    return position
-
-
-@inlined
-def _gap(data: Any, position: int, shape: Shape) -> int:
-    """What is between the two ids: blanks, or the delimiter with blanks around it."""
+def _gap(data: Any, position: int, shape: Shape) -> Any:
+    """What is between two cells: blanks, or the delimiter with blanks around it."""
+    end = _skip_blanks(data, position, shape.blank)
     if shape.delimiter == 0:
-        end = _skip_blanks(data, position)
         return UNSURE if end == position else end
-    position = _skip_padding(data, position, shape)
-    if _byte(data, position) != shape.delimiter:
-        return UNSURE
-    return _skip_padding(data, position + 1, shape)
+    return _skip_blanks(data, end + 1, shape.blank) if _byte(data, end) == shape.delimiter else UNSURE
 
 
 @inlined
-def _anything(data: Any, position: int, shape: Shape, cells: int) -> int:
+def _anything(data: Any, position: int, shape: Shape, cells: int) -> Any:
     """The rest of a line after that many cells, whatever it contains: the position of its newline."""
     if shape.delimiter != 0:
-        position = _skip_padding(data, position, shape)
+        position = _skip_blanks(data, position, shape.blank)
     c = _byte(data, position)
     parts = c == shape.delimiter if shape.delimiter != 0 else (c == SPACE or c == TAB)
     if not parts and c != NEWLINE and c != RETURN:
@@ -242,31 +204,7 @@ def _anything(data: Any, position: int, shape: Shape, cells: int) -> int:
 
 
 @inlined
-def _value(data: Any, position: int, whole: bool) -> int:
-    """A number with its sign, point and exponent, and the blanks before it."""
-    start = position
-    position = _skip_blanks(data, position)
-    if position == start:
-        return UNSURE
-    position = _skip_sign(data, position)
-    start = position
-    position = _skip_digits(data, position)
-    digits = position - start
-    if not whole:
-        if _byte(data, position) == POINT:
-            start = position + 1
-            position = _skip_digits(data, start)
-            digits += position - start
-        c = _byte(data, position)
-        if digits and (c == LOWER_E or c == UPPER_E):
-            start = _skip_sign(data, position + 1)
-            position = _skip_digits(data, start)
-            digits = position - start
-    return position if digits else UNSURE
-
-
-@inlined
-def _end(data: Any, position: int) -> int:
+def _end(data: Any, position: int) -> Any:
     """The position of the newline, with nothing but blanks before it."""
     position = _skip_blanks(data, position)
     if _byte(data, position) == RETURN:
@@ -275,26 +213,7 @@ def _end(data: Any, position: int) -> int:
 
 
 @inlined
-def _values(data: Any, position: int, shape: Shape) -> int:
-    """The numbers after the two ids, and nothing else: the position of the newline."""
-    for _ in range(shape.values):
-        position = _value(data, position, shape.whole)
-        if position == UNSURE:
-            return UNSURE
-    return _end(data, position)
-
-
-@inlined
-def _holds_no_edge(data: Any, position: int, shape: Shape) -> bool:
-    """Whether a line is a comment or ends here."""
-    c = _byte(data, position)
-    if c == shape.comment or c == shape.other_comment:
-        return True
-    return c == NEWLINE or (c == RETURN and _byte(data, position + 1) == NEWLINE)
-
-
-@inlined
-def _decimal(data: Any, position: int, whole: bool) -> tuple[Any, int]:
+def _decimal(data: Any, position: int, whole: bool, needed: bool) -> tuple[Any, int]:
     """The bits of a number's float64, the same as Python's float gives, and the position after the number."""
     negative = _byte(data, position) == MINUS
     position = _skip_sign(data, position)
@@ -323,12 +242,12 @@ def _decimal(data: Any, position: int, whole: bool) -> tuple[Any, int]:
         if position == UNSURE or power > 1000:
             return NOTHING, UNSURE
         exponent += -power if down else power
+    if not needed:
+        return NOTHING, position
     if mantissa > EXACT and not pointed and exponent == 0:  # an integer that float64 may not hold
         return NOTHING, UNSURE
     bits, certain = nearest(mantissa, exponent)
-    if not certain:
-        return NOTHING, UNSURE
-    return (bits | TOP_BIT if negative else bits), position
+    return (bits | TOP_BIT if negative else bits), position if certain else UNSURE
 
 
 @inlined
@@ -344,54 +263,46 @@ def _skip_cell(data: Any, position: int, shape: Shape) -> int:
 
 
 @inlined
-def _empty_cells(data: Any, position: int, shape: Shape) -> int:
-    """Nothing but delimiters and blanks: the position of the newline."""
-    c = _byte(data, position)
-    while c == shape.delimiter or c == SPACE or c == TAB:
-        position += 1
-        c = _byte(data, position)
-    return _end(data, position)
-
-
-@inlined
 def _edge(data: Any, position: int, shape: Shape, bits: Any) -> tuple[int, int, Any, int]:
     """Both ids of a line, the bits of its weight (0 where bits is None), and the position of its newline."""
-    position = _prefix(data, position, shape)
-    if position == UNSURE:
-        return 0, 0, NOTHING, UNSURE
+    a = b = 0
+    weight = NOTHING
+    if shape.prefix != 0:  # a letter and blanks
+        begin = _skip_blanks(data, position + 1)
+        if _byte(data, position) != shape.prefix or begin == position + 1:
+            return a, b, weight, UNSURE
+        position = begin
     a, position = _vertex(data, position, shape)
+    if position != UNSURE:
+        position = _gap(data, position, shape)
     if position == UNSURE:
-        return 0, 0, NOTHING, UNSURE
-    position = _gap(data, position, shape)
-    if position == UNSURE:
-        return 0, 0, NOTHING, UNSURE
+        return a, b, weight, UNSURE
     if shape.lone:
-        end = _empty_cells(data, position, shape)
+        end = position
+        while _byte(data, end) == shape.delimiter or _byte(data, end) == SPACE or _byte(data, end) == TAB:
+            end += 1
+        end = _end(data, end)
         if end != UNSURE:
             return a, shape.first - 1, UNIT, end
     b, position = _vertex(data, position, shape)
-    if position == UNSURE:
-        return 0, 0, NOTHING, UNSURE
-    if bits is None:
-        end = _anything(data, position, shape, 2) if shape.values < 0 else _values(data, position, shape)
-        return a, b, NOTHING, end
-    for _ in range(shape.weight - 1):
-        position = _gap(data, position, shape)
+    cells = shape.weight if shape.values < 0 else shape.values
+    for cell in range(1, cells + 1):
         if position != UNSURE:
-            position = _skip_cell(data, position, shape)
+            position = _gap(data, position, shape)
         if position == UNSURE:
-            return 0, 0, NOTHING, UNSURE
-    position = _gap(data, position, shape)
-    if position == UNSURE:
-        return 0, 0, NOTHING, UNSURE
-    weight, position = _decimal(data, position, shape.whole)
-    if position == UNSURE:
-        return 0, 0, NOTHING, UNSURE
-    end = _anything(data, position, shape, 2 + shape.weight) if shape.values < 0 else _end(data, position)
-    return a, b, weight, end
+            break
+        if shape.values < 0 and cell < cells:
+            position = _skip_cell(data, position, shape)
+        else:
+            number, position = _decimal(data, position, shape.whole, bits is not None)
+            if cell == shape.weight:
+                weight = number
+    if position != UNSURE:
+        position = _anything(data, position, shape, 2 + cells) if shape.values < 0 else _end(data, position)
+    return a, b, weight, position
 
 
-@_compiled
+@compiled
 def pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int, shape: Shape) -> tuple[int, int, int]:
     """Edges into u and v, and their weights as the bits of float64 into `bits`, from `row` on.
 
@@ -401,19 +312,19 @@ def pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int, shape: 
     lines = 0
     while position < data.size:
         begin = _skip_blanks(data, position)
-        if _holds_no_edge(data, begin, shape):
+        c = _byte(data, begin)
+        if c == shape.comment or c == shape.other_comment or c == NEWLINE or c == RETURN:
             end = _line_end(data, begin, False)
-            if end == UNSURE:
-                break
         else:
             a, b, weight, end = _edge(data, begin, shape, bits)
-            if end == UNSURE:
-                break
-            u[row] = a - shape.first
-            v[row] = b - shape.first
-            if bits is not None:
-                bits[row] = weight
-            row += 1
+            if end != UNSURE:
+                u[row] = a - shape.first
+                v[row] = b - shape.first
+                if bits is not None:
+                    bits[row] = weight
+                row += 1
+        if end == UNSURE:
+            break
         position = end + 1
         lines += 1
     return position, row, lines
@@ -428,17 +339,13 @@ def _list(data: Any, position: int, values: Any, count: int) -> tuple[int, int]:
             position += 1
         if _byte(data, position) == NEWLINE:
             return count, position
-        number, position = _number(data, position)
-        if position == UNSURE:
+        values[count], position = _number(data, position)
+        if position == UNSURE or _byte(data, position) > SPACE:
             return count, UNSURE
-        c = _byte(data, position)
-        if c != SPACE and c != TAB and c != NEWLINE and c != RETURN:
-            return count, UNSURE
-        values[count] = number
         count += 1
 
 
-@_compiled
+@compiled
 def lists(
     data: Any, position: int, values: Any, count: int, ends: Any, row: int, comment: int
 ) -> tuple[int, int, int, int]:
@@ -450,15 +357,80 @@ def lists(
     while position < data.size:
         if _byte(data, position) == comment:
             end = _line_end(data, position, False)
-            if end == UNSURE:
-                break
         else:
             found, end = _list(data, position, values, count)
-            if end == UNSURE:
-                break
-            count = found
-            ends[row] = count
-            row += 1
+            if end != UNSURE:
+                count = ends[row] = found
+                row += 1
+        if end == UNSURE:
+            break
         position = end + 1
         lines += 1
     return position, count, row, lines
+
+
+# ---------------------------------------------------------------- printing
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _digits(number: Any, out: Any, place: int) -> int:
+    """Write a number from `place` on; returns the place after it."""
+    if number < 0:
+        out[place] = MINUS
+        place += 1
+    left = np.uint64(-number) if number < 0 else np.uint64(number)
+    end, rest = place + 1, left
+    while rest >= TEN:
+        rest //= TEN
+        end += 1
+    for at in range(end - 1, place - 1, -1):
+        rest = left // TEN
+        out[at] = ZERO + (left - rest * TEN)
+        left = rest
+    return end
+
+
+@compiled
+def _print_rows(cells: Any, literals: Any, cuts: Any, out: Any) -> int:
+    """One line for every column of `cells`, its numbers from top to bottom; returns the bytes written."""
+    place = 0
+    for line in range(cells.shape[1]):
+        for number in range(cells.shape[0] + 1):
+            for at in range(cuts[number], cuts[number + 1]):
+                out[place] = literals[at]
+                place += 1
+            if number < cells.shape[0]:
+                place = _digits(cells[number, line], out, place)
+    return place
+
+
+@compiled
+def _print_lists(values: Any, ends: Any, out: Any) -> int:
+    """One line for every list, with spaces between its numbers; `ends`: where each list ends in `values`."""
+    place = begin = 0
+    for end in ends:
+        for at in range(begin, end):
+            if at > begin:
+                out[place] = SPACE
+                place += 1
+            place = _digits(values[at], out, place)
+        out[place] = NEWLINE
+        place += 1
+        begin = end
+    return place
+
+
+def printed_rows(template: str, columns: list[npt.NDArray[Any]]) -> npt.NDArray[np.uint8]:
+    """The lines of a template with these columns of whole numbers."""
+    pieces = [piece.encode() for piece in template.split("%d")]
+    cells = np.stack(columns).astype(np.int64)
+    literals = b"".join(pieces)
+    out = np.empty(cells.shape[1] * (len(literals) + LONGEST * len(columns)), np.uint8)
+    cuts = np.cumsum([0, *map(len, pieces)])
+    return out[: _print_rows(cells, np.frombuffer(literals, np.uint8), cuts, out)]
+
+
+def printed_lists(values: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    """One line for every list of whole numbers."""
+    out = np.empty(len(values) * (LONGEST + 1) + len(ends), np.uint8)
+    return out[: _print_lists(values, ends, out)]

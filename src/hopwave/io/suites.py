@@ -1,4 +1,4 @@
-"""Formats of benchmark suites: DIMACS (`.gr`, `.col`), GAPBS (`.el`, `.wel`, `.sg`, `.wsg`) and Graph500.
+"""Formats of matrix collections and benchmark suites: Matrix Market, DIMACS, GAPBS and Graph500.
 
 DIMACS    `p sp` and arcs `a u v w` for shortest paths, `p edge` and edges `e u v` for colouring. Our comments say that
           a `.gr` file stores every undirected edge as two arcs, or weights of 1 for a graph without weights.
@@ -11,7 +11,7 @@ Graph500  binary pairs without a header. An edge is two int64, or packed into th
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,12 @@ import numpy.typing as npt
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.io.format import Request, Target, require_last_vertex, whole_weights, write_columns
-from hopwave.io.lines import Grammar, read_edges, shown
-from hopwave.io.source import Source
+from hopwave.io.format import Request, Target, require_last_vertex, weight_cells, whole_weights, write_columns
+from hopwave.io.lines import Grammar, Source, counts, read_edges, shown
 
+BANNER = b"%%MatrixMarket"
+_VALUES = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 _UNDIRECTED = b"c undirected: every edge is written as two arcs"
 _UNWEIGHTED = b"c unweighted: every arc has the weight 1"
 _KINDS = {b"sp": (b"a", "an arc 'a u v weight'"), b"edge": (b"e", "an edge 'e u v'"), b"col": (b"e", "an edge 'e u v'")}
@@ -30,6 +32,83 @@ LARGEST_WEIGHT = 2**53  # float64 holds every integer up to here
 # GAPBS: bool directed, int64 arcs, int64 vertices; then int64 offsets[n + 1], int32 neighbours; the same for in-arcs.
 _HEADER = struct.Struct("<?qq")
 PLAIN, WEIGHTED = np.dtype("<i4"), np.dtype([("vertex", "<i4"), ("weight", "<i4")])
+
+
+# ---------------------------------------------------------------- Matrix Market
+
+
+def read_matrix(source: Source, request: Request) -> Graph:
+    """Read a square sparse matrix. Symmetric ones are undirected graphs, general ones are directed by default."""
+    with source.text() as stream:
+        header = read_banner(source, stream)
+        n = request.vertices(source, header.size, header.line)
+        weighted = request.weights and header.field != "pattern"
+        skew = weighted and header.symmetry == "skew-symmetric"
+        if weighted and header.field == "complex":
+            raise source.fail("complex values; expected real ones as weights: weights=False reads the pattern alone", 1)
+        if skew and not request.directed:
+            message = "a skew-symmetric matrix: the two directions of an edge have opposite weights"
+            raise source.fail(f"{message}; pass directed=True for both arcs, or weights=False for the pattern alone", 1)
+        grammar = header.grammar(weighted)
+        u, v, weights, _ = read_edges(source, stream, header.line + 1, grammar, header.entries, "entries")
+    if skew and weights is not None:  # directed=True: the arcs below the diagonal and their negatives above it
+        u, v, weights = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([weights, -weights])
+    return request.graph(source, u, v, n, directed=skew or header.symmetry == "general", weights=weights)
+
+
+class Header(NamedTuple):
+    """What the lines before the first entry say; `line` is the last of them."""
+
+    field: str
+    symmetry: str
+    size: int
+    entries: int
+    line: int
+
+    def grammar(self, weighted: bool = False) -> Grammar:
+        """What the line of an entry looks like; `weighted`: its value is a weight."""
+        values = _VALUES[self.field]
+        then = f", then {values} {self.field} value(s)" if values else ""
+        return Grammar(
+            f"row and column from 1 to {self.size}{then}", first=1, last=self.size, comments=b"%", values=values,
+            whole="integer" in self.field, real=self.field == "real", weight=int(weighted),
+        )  # fmt: skip
+
+
+def read_banner(source: Source, stream: IO[bytes]) -> Header:
+    """The banner and the size line."""
+    text = source.line(stream, 1)
+    words = text.decode("utf-8", "replace").lower().split()
+    if len(words) != 5 or words[:2] != [BANNER.decode().lower(), "matrix"]:
+        expected = "expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY'"
+        raise source.fail(f"the banner is {shown(text)}; {expected}", 1)
+    layout, field, symmetry = words[2:]
+    if layout == "array":
+        raise source.fail("a dense matrix ('array'); expected a sparse one, 'coordinate': a graph is sparse", 1)
+    for word, known in ((layout, ("coordinate",)), (field, tuple(_VALUES)), (symmetry, _SYMMETRIES)):
+        if word not in known:
+            raise source.fail(f"{word!r} in the banner; expected one of {', '.join(known)}", 1)
+    line, text = source.first_line(stream, b"%", 2)
+    numbers = counts(text.split())
+    if len(numbers) != 3:
+        raise source.fail(f"the size line is {shown(text)}; expected 'rows columns entries', three counts", line)
+    if numbers[0] != numbers[1]:
+        found = f"{numbers[0]} rows and {numbers[1]} columns"
+        raise source.fail(f"{found}; expected equal numbers: the matrix of a graph is square", line)
+    return Header(field, symmetry, numbers[1], numbers[2], line)
+
+
+def write_matrix(target: Target, graph: Graph) -> None:
+    """Write a general matrix if the graph is directed, else the lower triangle of a symmetric one."""
+    edges = graph.edges()
+    cell, weights = weight_cells(edges.weights)
+    field = {"": "pattern", "%d": "integer", "%r": "real"}[cell]
+    symmetry = "general" if graph.directed else "symmetric"
+    head = f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{graph.n} {graph.n} {len(edges)}\n"
+    target.stream.write(head.encode())
+    ends = edges.source.astype("int64") + 1, edges.target.astype("int64") + 1
+    # u <= v in an undirected graph, and the lower triangle has row >= column
+    write_columns(target, f"%d %d {cell}".rstrip() + "\n", *ends[:: 1 if graph.directed else -1], *weights)
 
 
 # ---------------------------------------------------------------- DIMACS
@@ -51,27 +130,20 @@ def read_dimacs(source: Source, request: Request) -> Graph:
             line += 1
         else:
             raise source.fail("no problem line; expected 'p sp N M' or 'p edge N M'", max(line - 1, 1))
-        if len(words) != 4 or words[1] not in _KINDS or not all(w.isdigit() and len(w) <= 40 for w in words[2:]):
+        numbers = counts(words[2:])
+        if len(words) != 4 or len(numbers) != 2 or words[1] not in _KINDS:
             raise source.fail(f"found {shown(text)}; expected 'p sp N M' or 'p edge N M', with two counts", line)
         letter, expected = _KINDS[words[1]]
-        size, declared = int(words[2]), int(words[3])
-        n = request.vertices(source, size, line)
+        n = request.vertices(source, numbers[0], line)
         shortest = letter == b"a"
         grammar = Grammar(
-            expected=f"{expected} with vertices from 1 to {size}",
-            first=1,
-            last=size,
-            comments=b"c",
-            prefix=letter,
-            values=1 if shortest else 0,
-            weight=int(shortest and weighted and request.weights),
-        )
+            f"{expected} with vertices from 1 to {numbers[0]}", first=1, last=numbers[0], comments=b"c", prefix=letter,
+            values=int(shortest), weight=int(shortest and weighted and request.weights),
+        )  # fmt: skip
         what = "arcs" if shortest else "edges"
-        edges = read_edges(source, stream, line + 1, grammar, declared=declared, what=what)
-    return request.graph(
-        source, edges.u, edges.v, n, directed=directed and shortest, weights=edges.weights,
-        both_ways=shortest and not directed,
-    )  # fmt: skip
+        u, v, weights, _ = read_edges(source, stream, line + 1, grammar, numbers[1], what)
+    both_ways = shortest and not directed
+    return request.graph(source, u, v, n, directed=directed and shortest, weights=weights, both_ways=both_ways)
 
 
 def write_gr(target: Target, graph: Graph) -> None:
@@ -176,10 +248,7 @@ def write_arrays(kind: np.dtype[Any], target: Target, graph: Graph) -> None:
 
 
 def read_graph500(source: Source, request: Request, *, packed: bool = False) -> Graph:
-    """Read a Graph500 edge list, undirected by default; n is the largest id plus one, or `n=`.
-
-    An edge is two int64, or three uint32 with `packed=True`.
-    """
+    """Read a Graph500 edge list, undirected by default; n is the largest id plus one, or `n=`."""
     with source.open() as stream:
         data = source.whole(stream)
     size = 12 if packed else 16

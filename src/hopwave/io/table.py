@@ -1,8 +1,4 @@
-"""Tables of edges as text: CSV, TSV and similar, with or without a header, with numbers or names as vertices.
-
-`sheet_of` finds delimiter, comments and header of any table, `rows` reads its cells with their line numbers, `numbered`
-makes columns of them, also for edge lists of names. A row with an empty second cell is an isolated vertex.
-"""
+"""Tables of edges as text: CSV, TSV and similar, with or without a header, with numbers or names as vertices."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import csv
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
@@ -19,19 +16,10 @@ import numpy.typing as npt
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
+from hopwave.graph.columns import NOTHING, object_array
 from hopwave.io.columns import Column, Table, choose, filled, has_titles, is_header
-from hopwave.io.format import (
-    Numbering,
-    Request,
-    Target,
-    check_missing,
-    listed_first,
-    plain_labels,
-    weight_cells,
-    write_columns,
-)
-from hopwave.io.lines import LARGEST_NUMBER, NUMERIC, Grammar, Problem, float_of, read_edges
-from hopwave.io.source import LONE_RETURN, Source
+from hopwave.io.format import IDS, Request, Target, listed_first, numbering, plain_labels, weight_cells, write_columns
+from hopwave.io.lines import LARGEST_NUMBER, LONE_RETURN, NUMERIC, Grammar, Problem, Source, float_of, read_edges
 
 DELIMITERS = ",;\t|"
 SAMPLE = 50  # rows that are inspected
@@ -57,17 +45,8 @@ class Sheet(NamedTuple):
 
     delimiter: str
     before: int  # lines before the first row: blank lines, comments, Excel's sep=
-    header: bool  # the first row is a header
-    titles: list[str]  # of the columns; their positions as text, if there is no header
     below: list[Row]  # the first rows below the header
-
-    def table(self) -> Table:
-        """What `choose` needs to know."""
-
-        def cells(place: int) -> list[str]:
-            return filled([row.cells for row in self.below], place)
-
-        return Table(self.titles, self.header, lambda place: _are_numbers(cells(place)), cells, self.before + 1)
+    table: Table
 
 
 def sheet_of(source: Source, delimiter: str | None = None, header: bool | None = None) -> Sheet:
@@ -99,7 +78,14 @@ def sheet_of(source: Source, delimiter: str | None = None, header: bool | None =
             len(opening) + 1,
         )
     titles = cells[0] if header else [str(i) for i in range(len(cells[0]))]
-    return Sheet(delimiter, len(opening), header, titles, found[header:])
+    columns = [filled(cells[header:], place) for place in range(len(titles))]
+
+    def is_number(place: int) -> bool:
+        found = columns[place]
+        return bool(found) and all(NUMERIC.fullmatch(cell) or DECIMAL_COMMA.fullmatch(cell) for cell in found)
+
+    table = Table(titles, header, is_number, columns.__getitem__, len(opening) + 1)
+    return Sheet(delimiter, len(opening), found[header:], table)
 
 
 def _opening(source: Source) -> tuple[list[str], str]:
@@ -138,8 +124,6 @@ def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
     def lines() -> Iterator[str]:
         nonlocal line
         for number, line in source.lines("a table"):
-            if "\0" in line:
-                raise source.fail("a NUL byte in the text; expected a table", number)
             yield line if number > before else "\n"
 
     reader = csv.reader(lines(), delimiter=delimiter, skipinitialspace=True, strict=True)
@@ -151,10 +135,6 @@ def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
                 yield Row(reader.line_num, row if quoted else [cell.strip(" \xa0") for cell in row], quoted)
     except csv.Error as error:
         raise source.fail(f"{error}; expected a closing quote and then a delimiter", max(reader.line_num, 1)) from None
-
-
-def _are_numbers(cells: list[str]) -> bool:
-    return bool(cells) and all(NUMERIC.fullmatch(cell) or DECIMAL_COMMA.fullmatch(cell) for cell in cells)
 
 
 def is_number(cell: str) -> bool:
@@ -188,77 +168,57 @@ def read(
     header: bool | None = None,
     names: bool | None = None,
 ) -> Graph:
-    """Read a table of edges, undirected by default.
-
-    Delimiter and header are detected if not given; the columns are those with known titles, or the only two besides
-    the weights. `names=True` reads every id as a name, `names=False` requires integers; by default the first row
-    decides: if it has numbers without quotes, all ids must be numbers.
-    """
+    """Read a table of edges, undirected by default. By default, the first row decides whether ids are names."""
     if header is None and any(isinstance(column, str) for column in (source, target, weight)):
         header = True
     sheet = sheet_of(file, delimiter, header)
-    ends = choose(file, request, sheet.table(), (source, target, weight))
+    ends = choose(file, request, sheet.table, (source, target, weight))
     plain = names is None
-    if names is None:
-        names = bool(sheet.below) and _has_names(sheet.below[0], ends[:2])
-    layout = Layout(*ends, names, plain, len(sheet.titles))
+    if names is None:  # names have quotes, or are no numbers, not even 1.0
+        row = sheet.below[0] if sheet.below else Row(0, [], False)
+        given = [row.cells[i] for i in ends[:2] if i < len(row.cells) and row.cells[i].strip()]
+        names = row.quoted or not all(is_number(cell) or POINTED.fullmatch(cell) for cell in given)
+    layout = Layout(*ends, names, plain, len(sheet.table.titles))
+    numbers = numbering() if names else None
+    found = None
     if not names and ends[:2] == (0, 1) and layout.weight not in (0, 1):
-        try:
-            fast = _read_fast(file, sheet, layout)
-        except FormatError:
-            pass  # quotes, or an error: the careful reader below finds out which, and on which line
-        else:
-            return _graph(file, request, None, *fast)
-    numbers = Numbering() if names else None
+        with suppress(FormatError):  # quotes, or an error: the careful reader below finds out which, and on which line
+            found = _read_fast(file, sheet, layout)
+    if found is None:
 
-    def below() -> Iterator[Row]:
-        return islice(rows(file, sheet.delimiter, sheet.before), int(sheet.header), None)
+        def below() -> Iterator[Row]:
+            return islice(rows(file, sheet.delimiter, sheet.before), int(sheet.table.titled), None)
 
-    return _graph(file, request, numbers, *columns_of(file, below, layout, numbers))
-
-
-def _has_names(row: Row, ends: tuple[int, int]) -> bool:
-    """Whether the vertices of a row are names: it has quotes, or an end is no number, not even 1.0."""
-    given = [row.cells[i] for i in ends if i < len(row.cells) and row.cells[i].strip()]
-    return row.quoted or not all(is_number(cell) or POINTED.fullmatch(cell) for cell in given)
+        found = columns_of(file, below, layout, numbers)
+    u, v, weights = found
+    is_edge = v >= 0  # a row without a second end is an isolated vertex
+    alone, u, v, weights = u[~is_edge], u[is_edge], v[is_edge], None if weights is None else weights[is_edge]
+    if numbers is None:
+        return request.numbered(file, u, v, alone, directed=None, weights=weights)
+    return request.graph(file, u, v, len(numbers), directed=None, labels=object_array(list(numbers)), weights=weights)
 
 
 Columns = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.float64] | None]
 
 
 def _read_fast(source: Source, sheet: Sheet, layout: Layout) -> Columns:
+    expected = "two vertex ids" + ("" if layout.weight is None else " and a weight")
     grammar = Grammar(
-        expected="two vertex ids" + ("" if layout.weight is None else " and a weight"),
-        last=LARGEST_NUMBER,
-        comments=b"",
-        delimiter=sheet.delimiter.encode().replace(b" ", b""),
-        lone=True,
-        weight=0 if layout.weight is None else layout.weight - 1,
-        plain=layout.plain,
-        columns=layout.columns or 0,
-    )
+        expected, last=LARGEST_NUMBER, comments=b"", delimiter=sheet.delimiter.encode().replace(b" ", b""), lone=True,
+        weight=0 if layout.weight is None else layout.weight - 1, plain=layout.plain, columns=layout.columns or 0,
+    )  # fmt: skip
     with source.text() as stream:
         skipped = sheet.before
         for number in range(skipped):
             source.line(stream, number + 1)
-        while sheet.header and not source.line(stream, skipped + 1).strip():
+        while sheet.table.titled and not source.line(stream, skipped + 1).strip():
             skipped += 1
         return read_edges(source, stream, skipped + 1, grammar)[:3]
 
 
-def _graph(
-    source: Source, request: Request, names: Numbering | None, u: npt.NDArray[Any], v: npt.NDArray[Any],
-    weights: npt.NDArray[Any] | None,
-) -> Graph:  # fmt: skip
-    """The graph of numbers for names, or of integer ids; rows without a second end are isolated vertices."""
-    is_edge = v >= 0
-    ends, kept = (u[is_edge], v[is_edge]), None if weights is None else weights[is_edge]
-    if names is None:
-        return request.numbered(source, *ends, u[~is_edge], directed=None, weights=kept)
-    return request.graph(source, *ends, len(names), directed=None, labels=names.labels(), weights=kept)
-
-
-def columns_of(source: Source, rows: Callable[[], Iterator[Row]], layout: Layout, names: Numbering | None) -> Columns:
+def columns_of(
+    source: Source, rows: Callable[[], Iterator[Row]], layout: Layout, names: dict[str, int] | None
+) -> Columns:
     """Both ends and the weights of rows, one by one: quotes, names, any columns, and the line of every error."""
     u: list[int] = []
     v: list[int] = []
@@ -274,8 +234,11 @@ def columns_of(source: Source, rows: Callable[[], Iterator[Row]], layout: Layout
             lone = not second.strip()
             if not first.strip():
                 raise ValueError("an empty cell; expected a vertex: drop the row")
-            if guessed and not quoted:
-                check_missing(first, second)
+            if guessed and not quoted and (missing := [end for end in (first, second) if end and end in NOTHING]):
+                raise ValueError(
+                    f"{missing[0]!r} may be a missing end; expected a vertex: drop the row, or pass names=True if it "
+                    "is a name"
+                )
             if lone:
                 _check_lone(row, layout)
             u.append(number(first))
@@ -360,7 +323,7 @@ def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None
         raise TypeError(f"delimiter={delimiter!r} is not known; use one of , ; | or a tab")
     edges = graph.edges()
     u, v = edges.source, edges.target
-    names = plain_labels(target, graph)
+    names = plain_labels(target, graph, IDS)
     cell, weights = weight_cells(edges.weights)
     end = f"{delimiter}{cell}\n" if cell else "\n"
     target.stream.write(f"source{delimiter}target{end.replace(cell, 'weight') if cell else end}".encode())
@@ -376,10 +339,6 @@ def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None
 
 def _cell(target: Target, name: str | int) -> str:
     if isinstance(name, int):
-        if not 0 <= name <= LARGEST_NUMBER:
-            raise target.fail(
-                f"label {name}; integer ids in tables must be from 0 to 10^18 - 1; use .npz, or labels=False"
-            )
         return str(name)
     if not name.strip() or "\0" in name:
         raise target.fail(f"label {name!r} would be an empty cell; use .npz, or drop labels with labels=False")
