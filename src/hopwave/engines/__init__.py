@@ -1,12 +1,8 @@
-"""Engines: the machines that plans run on. This file alone says what an engine is.
+"""Engines: the machines that plans run on, and the two protocols that an engine implements.
 
-An engine is a folder beside this file, found by its name. Its `__init__` has a class `Engine` for searches, betweenness
-and what needs no plan; its module `linalg` has a class `Algebra` for products over semirings, array operations, and
-shortcuts: what products could compute too, in one compiled call. mypy checks both classes against these protocols.
-
-Two methods say what an engine cannot do: `why_not` for a plan, `why_not_operation` for an operation or shortcut. They
-return None if the engine can, else a sentence with the reason and what to use instead. A method that is called
-nevertheless raises an EngineError with that sentence.
+An engine is a folder of this package, found by its name. Its `__init__` contains a class `Engine`, its module `linalg`
+a class `Algebra`; mypy checks both. `why_not` and `why_not_operation` return None or the reason why the engine cannot
+run a plan or an operation. Calling an operation that the engine lacks raises an EngineError with that reason.
 """
 
 from __future__ import annotations
@@ -14,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -36,22 +32,30 @@ from hopwave.planning.trace import Level
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
 # What an engine may lack: see Engine.why_not_operation and Algebra.why_not_operation.
-Operation = Literal[
-    "sweep", "weighted_sweep", "components", "strong_components", "blocks", "shortest_path", "local_efficiencies",
-    "path_sums", "hyperball", "path_sampling", "weighted_path_sampling", "cut_sweep", "reach_bounds",
-]  # fmt: skip
+Lackable = Literal[
+    "components", "blocks", "shortest_path", "local_efficiencies", "path_sums", "hyperball", "cut_sweep", "reach_bounds"
+]
+Operation = Literal[Lackable, "sweep", "weighted_sweep", "strong_components", "path_sampling", "weighted_path_sampling"]
 Shortcut = Literal[
     "waves", "count_entries", "count_triangles", "triangles", "core_numbers", "label_propagation", "independent_set",
     "power_iteration", "lanczos", "dijkstra", "delta_stepping", "near_far",
 ]  # fmt: skip
 
-# Only the engine itself looks inside these; callers pass them from one method to the next.
-Loaded = Any  # a graph, prepared for searches
-Search = Any  # a search under way
+Loaded = Any  # a graph prepared for searches, which only its engine reads
+Search = Any  # a search under way, likewise
+
+
+class Machine(Protocol):
+    """What every engine has."""
+
+    name: str
+
+    def missing(self) -> str | None:
+        """Why this engine cannot run on this machine and what to do about it, or None."""
 
 
 class DirectSearch(Protocol):
-    """Searches of one graph, each in one call."""
+    """Searches of one graph, each in one call, which several threads may make."""
 
     @property
     def without(self) -> tuple[str, ...]:
@@ -61,13 +65,8 @@ class DirectSearch(Protocol):
         """Searches from these sources up to a limit of hops. Returns None if one call is not enough."""
 
 
-class Engine(Protocol):
+class Engine(Machine, Protocol):
     """A machine for plans."""
-
-    name: str
-
-    def missing(self) -> str | None:
-        """Why this engine cannot run on this machine and what to do about it, or None."""
 
     # One search: load, start, run, fetch, or all of them in one call.
 
@@ -80,10 +79,7 @@ class Engine(Protocol):
     def direct_search(
         self, graph: Graph, question: jobs.SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> DirectSearch | None:
-        """One function for searches of this graph by this plan, which several threads may call, or None.
-
-        The depth limit is given with each call, not with the question. `named`: the caller asked for this plan.
-        """
+        """Searches of a question without a depth limit by this plan, or None. named: the caller asked for the plan."""
 
     def load(self, graph: Graph, plan: Plan) -> Loaded:
         """The graph as the engine needs it for the plan, prepared once and kept with the graph."""
@@ -155,14 +151,10 @@ class FoundByWaves(NamedTuple):
     trace: list[list[int]] | None
 
 
-class Algebra(Protocol):
+class Algebra(Machine, Protocol):
     """A machine for hopwave.linalg, which has masks, accumulators and replacement. All operands are on its device."""
 
-    name: str
     xp: Any  # the module of its arrays: numpy or cupy
-
-    def missing(self) -> str | None:
-        """Why this engine cannot run on this machine and what to do about it, or None."""
 
     # Products over semirings.
 
@@ -186,9 +178,9 @@ class Algebra(Protocol):
         by: jobs.Direction,
         threads: int | None,
     ) -> tuple[Rows, jobs.Touched]:
-        """A ⊕.⊗ B by rows of B ("push", Gustavson) or by dot products with its columns ("pull", masked only).
+        """A ⊕.⊗ B by rows of B ("push", Gustavson) or by dot products ("pull", masked only), which Touched notes.
 
-        In a term, a is A's value and x is B's; `out` is the row of A, `zero` the column of B. Touched notes `by`.
+        In a term, a is A's value and x is B's; `out` is the row of A, `zero` the column of B.
         """
 
     # Operators on whole arrays, and changes of a vector's format.
@@ -257,10 +249,9 @@ class Algebra(Protocol):
         """All rounds of a power iteration."""
 
     def lanczos(self, A: Matrix, Q: Array, k: int) -> list[tuple[Array, float]] | None:
-        """Q[k + 1] = AᵀA Q[k] without what Q[: k + 1] has of it, scaled to length 1; then perhaps Q[k + 2] and so on.
+        """Q[k + 1] = AᵀA Q[k], orthogonalised against Q[: k + 1] and normalised, and perhaps further rows.
 
-        Returns for each what Q had of it (on the host), and the length before; after a length of 0, nothing counts. A
-        has no values, and the rows of Q are orthogonal of length 1.
+        Returns the coefficients (on the host) and the norm of each; after a norm of 0, nothing counts. A has no values.
         """
 
     def dijkstra(self, A: Matrix, search: jobs.ShortestPathsJob) -> jobs.Settled:
@@ -327,14 +318,9 @@ def found_in(module: str, name: str) -> Any:
 class NoOperations:
     """Operations that an engine may lack; every engine has some `sweep`."""
 
-    cut_sweep = _absent("cut_sweep")
-    reach_bounds = _absent("reach_bounds")
-    components = _absent("components")
-    blocks = _absent("blocks")
-    shortest_path = _absent("shortest_path")
-    local_efficiencies = _absent("local_efficiencies")
-    path_sums = _absent("path_sums")
-    hyperball = _absent("hyperball")
+    (
+        components, blocks, shortest_path, local_efficiencies, path_sums, hyperball, cut_sweep, reach_bounds,
+    ) = map(_absent, get_args(Lackable))  # fmt: skip
 
     def why_not_operation(self, operation: Operation, graph: Graph) -> str | None:
         raise NotImplementedError
@@ -345,18 +331,10 @@ class NoShortcuts:
 
     name: str
 
-    waves = _absent("waves")
-    count_entries = _absent("count_entries")
-    count_triangles = _absent("count_triangles")
-    triangles = _absent("triangles")
-    core_numbers = _absent("core_numbers")
-    label_propagation = _absent("label_propagation")
-    independent_set = _absent("independent_set")
-    power_iteration = _absent("power_iteration")
-    lanczos = _absent("lanczos")
-    dijkstra = _absent("dijkstra")
-    delta_stepping = _absent("delta_stepping")
-    near_far = _absent("near_far")
+    (
+        waves, count_entries, count_triangles, triangles, core_numbers, label_propagation, independent_set,
+        power_iteration, lanczos, dijkstra, delta_stepping, near_far,
+    ) = map(_absent, get_args(Shortcut))  # fmt: skip
 
     def why_not_operation(self, operation: Shortcut) -> str | None:
         if getattr(type(self), operation) is not getattr(NoShortcuts, operation):

@@ -31,11 +31,8 @@ from hopwave.planning.trace import Level
 
 
 def check_threads(threads: int | None) -> None:
-    """Raise an EngineError for a number of threads: this engine runs on one."""
     if threads is not None:
-        raise EngineError(
-            f"threads={threads!r} is for device='cpu', and the reference engine runs on one; leave it out"
-        )
+        raise EngineError(f"threads={threads!r} is for device='cpu'; omit it: device='reference' runs on one")
 
 
 @dataclass

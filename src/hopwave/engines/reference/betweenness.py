@@ -29,40 +29,19 @@ Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, length, number o
 Predecessors = dict[int, list[tuple[int, int]]]  # per vertex that is reached: (tail, number of the arc)
 
 
-def hops(out: Arcs, s: int, cutoff: float) -> dict[int, float]:
-    """Breadth-first search: d of every vertex up to the cutoff."""
-    d, queue = {s: 0.0}, [s]
-    for u in queue:  # which grows
-        for v, _, _ in out[u]:
-            if v not in d and d[u] + 1 <= cutoff:
-                d[v] = d[u] + 1
-                queue.append(v)
-    return d
-
-
-def lengths(out: Arcs, s: int, cutoff: float) -> dict[int, float]:
-    """Dijkstra's algorithm: d of every vertex up to the cutoff."""
+def distances(out: Arcs, s: int, cutoff: float | None) -> dict[int, float]:
+    """Dijkstra's algorithm: d of every vertex up to the cutoff, nearest first."""
     d: dict[int, float] = {}
-    heap = [(0.0, s)]
+    heap, most = [(0.0, s)], math.inf if cutoff is None else cutoff
     while heap:
         here, u = heappop(heap)
         if u in d:
             continue
         d[u] = here
         for v, length, _ in out[u]:
-            if v not in d and here + length <= cutoff:
+            if v not in d and here + length <= most:
                 heappush(heap, (here + length, v))
     return d
-
-
-def predecessors(out: Arcs, d: dict[int, float]) -> Predecessors:
-    """P of every vertex."""
-    P: Predecessors = {v: [] for v in d}
-    for u in d:
-        for v, length, arc in out[u]:
-            if v != u and d.get(v) == d[u] + length:
-                P[v].append((u, arc))
-    return P
 
 
 def arcs_of(graph: Graph, weighted: bool) -> Arcs:
@@ -72,8 +51,13 @@ def arcs_of(graph: Graph, weighted: bool) -> Arcs:
     return [[(heads[j], length[j], j) for j in range(begins[u], begins[u + 1])] for u in range(graph.n)]
 
 
-def count_paths(graph: Graph, P: Predecessors, s: int) -> dict[int, int]:
-    """σ of every vertex, predecessors first. Raises a GraphError if arcs that add no length form a cycle."""
+def count_paths(graph: Graph, out: Arcs, d: dict[int, float], s: int) -> tuple[Predecessors, dict[int, int]]:
+    """P and σ of every vertex, predecessors first. Raises a GraphError if arcs that add no length form a cycle."""
+    P: Predecessors = {v: [] for v in d}
+    for u in d:
+        for v, length, arc in out[u]:
+            if v != u and d.get(v) == d[u] + length:
+                P[v].append((u, arc))
     try:
         order = list(TopologicalSorter({v: [u for u, _ in P[v]] for v in P}).static_order())
     except CycleError as error:
@@ -82,7 +66,7 @@ def count_paths(graph: Graph, P: Predecessors, s: int) -> dict[int, int]:
     sigma: dict[int, int] = {}
     for v in order:
         sigma[v] = 1 if v == s else sum(sigma[u] for u, _ in P[v])
-    return sigma
+    return P, sigma
 
 
 def mean_arcs(P: Predecessors, sigma: dict[int, int], s: int) -> dict[int, float]:
@@ -104,10 +88,9 @@ class Accumulation:
         self.blocks, self.done = len(job.sources), 0
         self.total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))
         self.certificate = np.zeros((self.blocks, 2))
-        self._out, self._distances = arcs_of(graph, job.weighted), lengths if job.weighted else hops
+        self._out = arcs_of(graph, job.weighted)
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
-        """See hopwave.planning.jobs.Accumulation.advance."""
         for number in range(first, self.blocks):
             if number > first and poll(number):
                 return number
@@ -119,9 +102,8 @@ class Accumulation:
     def add(self, s: int, total: npt.NDArray[np.float64]) -> tuple[float, float]:
         """Add what one source contributes; returns both sides of its certificate."""
         job, n = self.job, self.graph.n
-        d = self._distances(self._out, s, math.inf if job.cutoff is None else job.cutoff)
-        P = predecessors(self._out, d)
-        sigma, delta = count_paths(self.graph, P, s), dict.fromkeys(d, 0.0)
+        d = distances(self._out, s, job.cutoff)
+        (P, sigma), delta = count_paths(self.graph, self._out, d, s), dict.fromkeys(d, 0.0)
         h = mean_arcs(P, sigma, s) if job.weighted else d
         demand = 1.0 if job.origins is None else float(job.origins[s])
         t = {v: demand * (1.0 if job.targets is None else float(job.targets[v])) for v in d}
@@ -156,14 +138,12 @@ LARGEST = Fraction(np.finfo(np.float64).max)
 
 def path_sums(graph: Graph, job: PathSums, poll: Poll) -> Floats:
     """Stress or load of every vertex; for a group, the sum over the targets of each source."""
-    n = graph.n
-    heads = [graph.indices[graph.indptr[v] : graph.indptr[v + 1]].tolist() for v in range(n)]
-    arcs = [[(w, 1.0, 0) for w in row] for row in heads]
+    n, arcs = graph.n, arcs_of(graph, False)
     member = [False] * n if job.group is None else job.group.tolist()
     score: list[Fraction] = [Fraction(0)] * n
     for s in range(n):
-        d = hops(arcs, s, math.inf if job.cutoff is None else job.cutoff)
-        after = {v: [w for w in heads[v] if d.get(w) == d[v] + 1] for v in d}
+        d = distances(arcs, s, job.cutoff)
+        after = {v: [w for w, _, _ in arcs[v] if d.get(w) == d[v] + 1] for v in d}
         into = {w: sum(row.count(w) for row in after.values()) for w in d} if job.kind == "load" else {}
         sigma, avoiding = dict.fromkeys(d, 0), dict.fromkeys(d, 0)
         sigma[s], avoiding[s] = 1, int(not member[s])
@@ -186,25 +166,18 @@ def path_sums(graph: Graph, job: PathSums, poll: Poll) -> Floats:
 
 # ---------------------------------------------------------------- random shortest paths, one whole search per pair
 
-# It draws the pairs that the CPU engine draws, but other paths, from the same distribution.
-
-
 PAIRS_PER_POLL = 16
 
 
 class PathSampling:
-    """See hopwave.planning.jobs.PathSampling."""
+    """See hopwave.planning.jobs.PathSampling. Pairs are the CPU engine's; paths are other draws of one distribution."""
 
     def __init__(self, graph: Graph, job: SampleJob) -> None:
-        self.job = job
-        self.done = 0
-        self.counts = np.zeros(graph.n, np.int64)
-        self.sums = np.zeros(len(PATH_SUMS), np.int64)
-        self._graph, self._cutoff = graph, math.inf if job.cutoff is None else job.cutoff
-        self._out, self._distances = arcs_of(graph, job.weighted), lengths if job.weighted else hops
+        self.job, self.done = job, 0
+        self.counts, self.sums = np.zeros(graph.n, np.int64), np.zeros(len(PATH_SUMS), np.int64)
+        self._graph, self._out = graph, arcs_of(graph, job.weighted)
 
     def advance(self, until: int, poll: Callable[[int], bool]) -> int:
-        """Draw pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
         while self.done < until:
             counts, sums = self.counts.copy(), self.sums.copy()
             self._draw(self.done, counts, sums)
@@ -230,11 +203,10 @@ class PathSampling:
 
     def _path(self, s: int, t: int, random: Any) -> list[int] | None:
         """The vertices of one shortest path, from t back to s; None if there is no path."""
-        d = self._distances(self._out, s, self._cutoff)
+        d = distances(self._out, s, self.job.cutoff)
         if t not in d:
             return None
-        P = predecessors(self._out, d)
-        sigma, path = count_paths(self._graph, P, s), [t]
+        (P, sigma), path = count_paths(self._graph, self._out, d, s), [t]
         while path[-1] != s:
             v = path[-1]
             chosen = int(random[len(path) - 1] * 2**53) * sigma[v] // 2**53  # one of the paths that end here
@@ -253,23 +225,24 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
     """All searches of the job, and what is kept of them (see `Sweep`)."""
     n, k = graph.n, len(job.sources)
     out = arcs_of(graph, weighted=True)
-    limit = math.inf if job.limit is None else float(job.limit)
     reached, (total, inverse, farthest) = np.zeros(k, np.int64), np.zeros((3, k))
     rows = np.full((k if job.keep == "rows" else 0, n), np.inf)
     valued = job.valued
     values = np.zeros((k, len(valued.columns), len(valued.limits)) if valued else (0, 0, 0))
     columns, of_block = np.zeros((2, n if job.keep == "columns" else 0, 3))
     targets: list[int] = []
-    distances: list[float] = []
+    far: list[float] = []
     for i, source in enumerate(job.sources.tolist()):
-        found = lengths(out, source, limit)
+        found = distances(out, source, job.limit)
         total[i], farthest[i] = math.fsum(found.values()), max(found.values())
         inverse[i], reached[i] = math.fsum(1 / d for d in found.values() if d > 0), len(found)
         if job.keep == "rows":
             rows[i, list(found)] = list(found.values())
         if job.keep == "columns":
             for v, d in found.items():
-                weight = _column_weight(d, job)
+                weight = math.ldexp(d, job.shift)
+                if job.weight == "inverse":
+                    weight = math.ldexp(1.0, job.shift) / d if d > 0 else 0.0
                 of_block[v] += 1, weight, weight * weight
             if i + 1 == k or (i + 1) % (job.block or k) == 0:
                 columns += of_block
@@ -279,10 +252,10 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
         if job.keep == "pairs":
             listed = [v for v in found if v != source and not (job.upwards and v < source)]
             targets += listed
-            distances += [found[v] for v in listed]
+            far += [found[v] for v in listed]
             reached[i] = len(listed)
         poll(i + 1)
-    pairs: Any = np.array(targets, np.int32), np.array(distances, np.float64)
+    pairs: Any = np.array(targets, np.int32), np.array(far, np.float64)
     rows = rows if job.targets is None else rows[:, job.targets]
     return Swept(reached, total, farthest, inverse, np.zeros(0, np.int64), columns, rows, pairs, values)
 
@@ -291,10 +264,3 @@ def _added_up(found: dict[int, float], valued: Valued) -> Floats:
     vertices, d = np.array(list(found)), np.array(list(found.values()))
     terms = valued.columns[:, vertices] * valued.decay(d)
     return np.array([[math.fsum(row[d <= limit]) for limit in valued.limits] for row in terms])
-
-
-def _column_weight(d: float, job: Sweep) -> float:
-    """w(d), in units of 2^-shift."""
-    if job.weight == "inverse":
-        return math.ldexp(1.0, job.shift) / d if d > 0 else 0.0
-    return math.ldexp(d, job.shift)

@@ -104,7 +104,18 @@ class Algebra(NoShortcuts):
         return Rows(indptr, (keys % max(n, 1)).astype(np.int32), sums), Touched(len(entry), notes=[direction])
 
     def binary(self, op: BinaryOp) -> Callable[[Array, Array], Array]:
-        return array_function(op)
+        if op.built_in and op.name in ("first", "any"):
+            return lambda x, y: np.broadcast_arrays(x, y)[0].copy()
+        if op.built_in and op.name == "second":
+            return lambda x, y: np.broadcast_arrays(x, y)[1].copy()
+        if op.built_in and op.name == "pair":
+            return lambda x, y: np.ones(np.broadcast_shapes(np.shape(x), np.shape(y)), np.bool_)
+        if op.array is None:
+            return lambda x, y: ufunc(op)(x, y).astype(op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
+        found: Callable[..., Array] = getattr(np, op.array)
+        if op.name in ("plus", "minus", "times"):  # numbers, even where both operands are Boolean
+            return lambda x, y: found(x, y, dtype=op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
+        return found
 
     def unary(self, op: UnaryOp) -> Callable[[Array], Array]:
         if op.array:
@@ -123,10 +134,6 @@ class Algebra(NoShortcuts):
         return dtype.type(total).item()
 
     def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
-        if allowed.rows is not None:
-            values[allowed.rows] = value
-            present[allowed.rows] = True
-            return None
         bits = allowed.as_bits(len(values), np)
         np.copyto(values, values.dtype.type(value), where=bits)
         present |= bits
@@ -169,22 +176,6 @@ def expand(indptr: Array, rows: Array) -> tuple[Array, Array]:
 
 def ufunc(op: BinaryOp) -> Any:
     return getattr(np, op.array) if op.array else np.frompyfunc(op.function, 2, 1)
-
-
-def array_function(op: BinaryOp) -> Callable[[Array, Array], Array]:
-    if op.built_in and op.name in ("first", "any"):
-        return lambda x, y: np.broadcast_arrays(x, y)[0].copy()
-    if op.built_in and op.name == "second":
-        return lambda x, y: np.broadcast_arrays(x, y)[1].copy()
-    if op.built_in and op.name == "pair":
-        return lambda x, y: np.ones(np.broadcast_shapes(np.shape(x), np.shape(y)), np.bool_)
-    if op.array is None:
-        called = np.frompyfunc(op.function, 2, 1)
-        return lambda x, y: called(x, y).astype(op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
-    found: Callable[..., Array] = getattr(np, op.array)
-    if op.name in ("plus", "minus", "times"):  # numbers, even where both operands are Boolean
-        return lambda x, y: found(x, y, dtype=op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
-    return found
 
 
 def unary_type(op: UnaryOp, values: Array) -> np.dtype[Any]:
