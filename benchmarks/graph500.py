@@ -66,7 +66,10 @@ def measure(scale: int, edge_factor: int, count: int, kind: str, most_seconds: f
     print(
         f"scale {scale}, {kind} rows, built in {built:.2f} s: {loaded.bytes / loaded.m:.3f} bytes per arc", flush=True
     )
+    pool = cp.get_default_memory_pool()
+    before = pool.used_bytes() - loaded.numbering.numbers.nbytes - loaded.numbering.ids.nbytes
     searches = NumberedWorkspace(loaded)
+    buffers = pool.used_bytes() - before
     plan = hw.plan("hopwave-dense")
     sources = drawn(loaded, count)
     distance, parent = cp.empty(loaded.vertices, np.int32), cp.empty(loaded.vertices, np.int32)
@@ -84,7 +87,7 @@ def measure(scale: int, edge_factor: int, count: int, kind: str, most_seconds: f
     ms = [device_ms(lambda s=s: searches.launch(distance, None, (s,), alone, plan)) for s in few]
     both = [device_ms(lambda s=s: searches.launch(distance, parent, (s,), both_jobs, plan)) for s in few]
     host = loaded.packed.host_bytes if loaded.packed else 0
-    held = loaded.bytes, host, (searches.bytes + distance.nbytes) / loaded.vertices
+    held = loaded.bytes, host, (buffers + distance.nbytes) / loaded.vertices
     return page_row(scale, "across the bus" if kind == "bus" else kind, loaded, built, held, (ms, both, arcs))
 
 

@@ -72,7 +72,7 @@ def check_compiled(header: str, architecture: str, names: list[str], text: str =
     if int(architecture.partition("_")[2]) not in supported:
         pytest.skip(f"NVRTC {compiler.getVersion()} knows no {architecture}, only {supported}")
     more = () if architecture.startswith("sm_") else ("-G",)
-    code = nvrtc.compile_only(header, architecture, names, more, text)
+    code, _ = nvrtc._compile(header, architecture, names, more, text)
     if architecture.startswith("sm_"):
         assert code.startswith(b"\x7fELF")
     else:
@@ -251,7 +251,7 @@ def offsets_are_known() -> bool:
     """Not every NVRTC knows __builtin_offsetof."""
     try:
         text = 'struct P { int a, b; }; static_assert(__builtin_offsetof(P, b) == 4, "");'
-        nvrtc.compile_only("common/threads.cuh", "sm_90", [], text=text)
+        nvrtc._compile("common/threads.cuh", "sm_90", [], text=text)
     except RuntimeError:
         return False
     return True
@@ -268,7 +268,7 @@ def check(mirrored: list[records.Mirrored]) -> None:
     for mirror in mirrored:
         texts[mirror.header] += assertions(mirror)
     for header, lines in texts.items():
-        nvrtc.compile_only(header, "sm_90", [], text="\n".join(lines))
+        nvrtc._compile(header, "sm_90", [], text="\n".join(lines))
 
 
 @compiles
@@ -288,7 +288,7 @@ def test_offsets_within_shared_memory(offset: str) -> None:
         f'static_assert(__builtin_offsetof({kind}, {field}) == {kind}::{field.upper()}_AT, "{field}");'
         for kind, field in ((f"hopwave::one_launch::{struct}", field) for struct, field in fields)
     )
-    nvrtc.compile_only("one_launch/team.cuh", "sm_90", [], text="\n".join(lines))
+    nvrtc._compile("one_launch/team.cuh", "sm_90", [], text="\n".join(lines))
 
 
 @compiles
@@ -388,7 +388,7 @@ def test_constants_are_the_same_on_both_sides(header: str, names: str, module: s
     python = importlib.import_module(f"{cuda.__name__}.{module}")
     pairs = zip(names.split(), (here or names).split(), strict=True)
     lines = [f'static_assert({nvrtc.qualified(header, a)} == {getattr(python, b)}, "{a}");' for a, b in pairs]
-    nvrtc.compile_only(header, "sm_90", [], text="\n".join(lines))
+    nvrtc._compile(header, "sm_90", [], text="\n".join(lines))
 
 
 @compiles

@@ -18,7 +18,7 @@ from hopwave.graph import Graph
 from hopwave.planning import jobs
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.many_sources import Poll, Sweep, Swept
-from hopwave.planning.plan import Plan, Step
+from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
 from hopwave.system.optional import install
 
@@ -98,7 +98,7 @@ class Engine(NoOperations):
         from hopwave.engines.cuda.search import one_launch
         from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
 
-        if threads is not None or question.path_counts or one_launch.why_not(plan, question):
+        if threads is not None or question.path_counts or not one_launch.runs(plan):
             return None
         with explained("compiling", graph):
             one_launch.begin(self._on_device(graph).offset, graph.n, question)
@@ -120,35 +120,20 @@ class Engine(NoOperations):
 
     def run(self, search: Any, plan: Plan, trace: bool) -> list[Level]:
         """One launch if the plan's loop is on the device and the GPU allows it, else one level after another."""
-        levels = self._one_launch(search, plan, trace)
-        if levels is not None:
-            return levels
-        from hopwave.engines.cuda.search import ahead, by_level, steps
+        from hopwave.engines.cuda.search import ahead, by_level, one_launch, steps
 
+        if one_launch.runs(plan) and search.loaded.device.cooperative:
+            with explained(f"running plan {plan.name!r}", search.loaded.graph), search.loaded.lock:
+                found: list[Level] | None = one_launch.run(search, plan, trace)
+            search.ran_whole = found is not None
+            if found is not None:
+                return found
         with explained("computing levels", search.loaded.graph):
             if ahead.possible(plan):
                 return list(ahead.run(search, plan, trace))
             search.timed = trace
             levels = by_levels(steps, search, search.loaded.n, search.loaded.m, plan, trace)
             return list(by_level.recounted(search, levels)) if search.duplicates else levels
-
-    def advance(self, search: Any, step: Step, choice: int) -> Level:
-        from hopwave.engines.cuda.search.steps import advance
-
-        with explained("computing a level", search.loaded.graph):
-            return advance(search, step, choice)
-
-    def _one_launch(self, search: Any, plan: Plan, trace: bool) -> list[Level] | None:
-        if plan.loop != "device" or not search.loaded.device.cooperative:
-            return None
-        from hopwave.engines.cuda.search import one_launch
-
-        if one_launch.why_not(plan, search.question):
-            return None
-        with explained(f"running plan {plan.name!r}", search.loaded.graph), search.loaded.lock:
-            levels = one_launch.run(search, plan, trace)
-        search.ran_whole = levels is not None
-        return levels
 
     def fetch(self, search: Any) -> jobs.FoundBySearch:
         with explained("fetching the result", search.loaded.graph):

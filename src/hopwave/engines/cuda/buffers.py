@@ -59,10 +59,6 @@ class NamedBuffers:
             self.arrays[name] = array
         return array
 
-    @property
-    def bytes(self):
-        return sum(array.nbytes for array in self.arrays.values())
-
 
 class Pieces:
     """Ranges [begin, end) that cover `count` items, `size` at a time."""
@@ -99,7 +95,6 @@ def copied(array):
 
 
 def copy_into(target, array):
-    """Copy one whole array over another, without a kernel from CuPy."""
     target.data.copy_from_device_async(array.data, array.nbytes)
 
 

@@ -1,8 +1,6 @@
-"""Sorted rows from edges on the GPU, in little more memory than the rows take.
+"""Sorted rows from edges on the GPU, part by part, in little more memory than the rows take (kernels/build/rows.cuh).
 
-Rows are cut into parts of about equal numbers of arcs. For each part: write the keys of its arcs in the order of the
-edges, sort them, and remove repeats (kernels/build/rows.cuh). The sort is CuPy's binding to Thrust, which is already
-compiled; every other kernel is ours, compiled once per machine and cached on disk.
+CuPy's binding to Thrust, which is already compiled, sorts the keys of each part.
 """
 
 from itertools import pairwise
@@ -13,7 +11,7 @@ import numpy as np
 from hopwave.arrays import fetched, is_on_gpu
 from hopwave.checks.numbers import whole_numbers
 from hopwave.engines.cuda import buffers, nvrtc, policy
-from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels, offset_type, together
+from hopwave.engines.cuda.launch import BLOCK, C_TYPES, NULL, TILE, WARP, expression, kernels, offset_type, together
 from hopwave.engines.cuda.policy import LEAST_ARCS, PARTS, SORTING, SORTING_WEIGHTED
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph.columns import as_column
@@ -24,8 +22,6 @@ BUCKETS = 4096  # kernels/build/rows.cuh
 KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # kernels/build/rows.cuh
 COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
 PER_BLOCK = 4 * BLOCK  # items that a block takes in one turn
-IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
-WEIGHTS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 ASK_FROM = 1 << 27  # arcs from which to ask first how much memory is free
 SPARE = 0.125  # share of an array that may stay unused behind the rows (room for repeats); else rows are copied
 
@@ -59,15 +55,14 @@ def column(values, name):
 
 def uploaded(array):
     """A copy of a host array on the GPU; ids narrower than 32 bits are widened."""
-    if array.dtype.kind in "iu" and array.dtype not in IDS:
+    if array.dtype.kind in "iu" and array.dtype not in (np.int32, np.int64):
         array = array.astype(np.int32 if array.dtype.itemsize < 4 else np.int64)
     there = cupy.empty(array.shape, array.dtype)
     there.data.copy_from_host(array.ctypes.data, array.nbytes)
     return there
 
 
-def to_host(array):
-    return fetched(array)
+to_host = fetched
 
 
 def extent(*columns):
@@ -75,7 +70,7 @@ def extent(*columns):
     for column in columns:
         if len(column):
             blocks = grid_for(len(column), BLOCK)
-            launch("extent", IDS[column.dtype], blocks, column, np.uint64(len(column)), found)
+            launch("extent", C_TYPES[column.dtype], blocks, column, np.uint64(len(column)), found)
     least, greatest = found.get().tolist()
     return (0, -1) if greatest < least else (least, greatest)
 
@@ -84,7 +79,7 @@ def first_nan(weights):
     found = cupy.asarray(np.array([len(weights)], np.uint64))
     if len(weights):
         blocks = grid_for(len(weights), BLOCK)
-        launch("find_nan", WEIGHTS[weights.dtype], blocks, weights, np.uint64(len(weights)), found)
+        launch("find_nan", C_TYPES[weights.dtype], blocks, weights, np.uint64(len(weights)), found)
     place = int(found.get()[0])
     return place if place < len(weights) else None
 
@@ -96,9 +91,9 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
         raise EngineError(f"{edges:,} weighted edges are more than a GPU sorts here; use device='cpu'")
     if source.dtype != target.dtype:
         source, target = (column.astype(np.int64, copy=False) for column in (source, target))
-    kind = IDS[source.dtype]
+    kind = C_TYPES[source.dtype]
     rule = np.int32((MERGE if weights is None else COMBINE[combine]) if merge else KEEP)
-    begin_rows_of(kind, None if weights is None else WEIGHTS[weights.dtype], edges * (1 + symmetric))
+    begin_rows_of(kind, None if weights is None else C_TYPES[weights.dtype], edges * (1 + symmetric))
     grid = grid_for(edges, PER_BLOCK)
     columns = (source, target, np.uint64(edges), np.int32(symmetric))
     shift = max(0, max(n - 1, 0).bit_length() - BUCKETS.bit_length() + 1)
@@ -138,7 +133,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
         launch("write_kept", "int", share, *arguments, bits, rows[0], kept, np.uint64(size), neighbours, degrees)
         if weights is not None:
             launch(
-                "write_weights", WEIGHTS[weights.dtype], share, *arguments, kept, np.uint64(size), edge, weights,
+                "write_weights", C_TYPES[weights.dtype], share, *arguments, kept, np.uint64(size), edge, weights,
                 kept_weights, conflict,
             )  # fmt: skip
         size += here if rule == KEEP else int(kept[share : share + 1].get()[0])
@@ -154,13 +149,17 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
 def begin_rows_of(kind, weight, arcs):
     names = [expression(HEADER, name, kind) for name in ("count_buckets", "count_part", "write_part")]
     names += [expression(HEADER, name, "int") for name in ("scan", "count_kept", "write_kept", "sum_degrees")]
-    names.append(expression(HEADER, "write_offsets", IDS[np.dtype(offset_dtype(arcs))]))
+    names.append(expression(HEADER, "write_offsets", C_TYPES[np.dtype(offset_dtype(arcs))]))
     nvrtc.begin(HEADER, names if weight is None else [*names, expression(HEADER, "write_weights", weight)])
 
 
 def tails(rows):
-    offsets, found = rows.indptr, cupy.empty(len(rows.indices), np.int32)
-    count = len(offsets) - 1
+    return arc_rows(rows.indptr, len(rows.indices))
+
+
+def arc_rows(offsets, arcs):
+    """The row of every arc, counted from the first of these rows."""
+    count, found = len(offsets) - 1, cupy.empty(arcs, np.int32)
     kernels(offset_type(offsets))(STATE, "arc_rows", WARP * count, offsets, np.int32(count), found)
     return found
 
@@ -188,7 +187,7 @@ def induced(rows, vertices):
 def ranks_by_degree(offsets):
     n = len(offsets) - 1
     keys = cupy.empty(n, np.uint64)
-    launch("degree_keys", IDS[offsets.dtype], grid_for(n, BLOCK), offsets, np.uint64(n), keys)
+    launch("degree_keys", C_TYPES[offsets.dtype], grid_for(n, BLOCK), offsets, np.uint64(n), keys)
     return ranks_of(keys)
 
 
@@ -203,7 +202,7 @@ def ranks_of(keys):
 
 def by_degree(offsets, neighbours, out=None):
     """Each row's neighbours by descending length of their own rows, ties by number."""
-    kind = IDS[offsets.dtype]
+    kind = C_TYPES[offsets.dtype]
     order, rank = ranks_by_degree(offsets)
     arranged = cupy.empty_like(neighbours) if out is None else out
     for first, last, begin, end in stretches(offsets, len(neighbours)):
@@ -218,12 +217,12 @@ def by_degree(offsets, neighbours, out=None):
 
 def stretches(offsets, arcs, size=None):
     """Ranges of rows [first, last) and their arcs [begin, end), about `size` (policy.SORTED_ARCS) arcs each."""
-    rows, size = len(offsets) - 1, size or policy.SORTED_ARCS
+    rows, size, xp = len(offsets) - 1, size or policy.SORTED_ARCS, cupy.get_array_module(offsets)
     if arcs <= size:
         return [(0, rows, 0, arcs)]
-    cuts = cupy.searchsorted(offsets, cupy.arange(size, arcs, size, dtype=offsets.dtype)).tolist()
+    cuts = xp.searchsorted(offsets, xp.arange(size, arcs, size, dtype=offsets.dtype)).tolist()
     cuts = list(dict.fromkeys([0, *cuts, rows]))
-    starts = offsets[cupy.asarray(cuts)].tolist()
+    starts = offsets[xp.asarray(cuts)].tolist()
     return [(*pair, *where) for pair, where in zip(pairwise(cuts), pairwise(starts), strict=True)]
 
 
@@ -255,7 +254,7 @@ def offsets_of(degrees, n, offset):
     blocks = grid_for(tiles, 1)
     launch("sum_degrees", "int", blocks, degrees, np.uint64(n), sums)
     launch("scan", "int", 1, sums, np.uint64(tiles if n else 0))
-    launch("write_offsets", IDS[np.dtype(offset)], blocks, degrees, np.uint64(n), sums, offsets)
+    launch("write_offsets", C_TYPES[np.dtype(offset)], blocks, degrees, np.uint64(n), sums, offsets)
     return offsets
 
 

@@ -22,8 +22,8 @@ together(
 
 def components(on_device):
     """The number of every vertex's component, int32 on the host; components are ordered by their lowest vertices."""
-    few, vertices = np.int32(policy.COMPONENTS.sampled_arcs), np.int32(on_device.n)
-    n, launch, long = on_device.n, on_device.launch, policy.COMPONENTS.long_row
+    few, vertices = np.int32(policy.SAMPLED_ARCS), np.int32(on_device.n)
+    n, launch, long = on_device.n, on_device.launch, policy.LONG_HOOKED_ROW
     if not n:
         return np.zeros(0, np.int32)
     rows = on_device.__dict__.get("arranged") if not on_device.directed else None
@@ -55,7 +55,7 @@ def sides(graph):
         parent, found, odd = cupy.empty(nodes, np.int32), cupy.empty(n, np.int8), cupy.zeros(1, np.int32)
         launch(HEADER, "plant", nodes, np.int32(nodes), parent)
         for name, most, count in (
-            ("hook_sides_first", n, np.int32(policy.COMPONENTS.sampled_arcs)),
+            ("hook_sides_first", n, np.int32(policy.SAMPLED_ARCS)),
             ("hook_sides", on_device.m, np.uint64(on_device.m)),
         ):
             launch(HEADER, name, most, *rows, vertices, count, parent)
@@ -68,7 +68,7 @@ def sides(graph):
 
 def most_frequent(launch, parent):
     n = len(parent)
-    count = min(policy.COMPONENTS.sampled_vertices, n)
+    count = min(policy.SAMPLED_VERTICES, n)
     roots = cupy.empty(count, np.int32)
     launch(HEADER, "sample_roots", count, np.uint64(n), parent, np.uint64(count), roots)
     found, votes = np.unique(roots.get(), return_counts=True)

@@ -3,7 +3,6 @@
 import logging
 from copy import copy
 from dataclasses import replace
-from itertools import pairwise
 
 import cupy
 import numpy as np
@@ -74,10 +73,6 @@ class ByDegree:
             vertices, distances = vertices[order], distances[order]
         return replace(found, reached=reached, columns=columns, rows=rows, pairs=(vertices, distances))
 
-    @property
-    def bytes(self):
-        return self.numbers.nbytes + self.ids.nbytes
-
 
 # ---------------------------------------------------------------- packed rows
 
@@ -88,18 +83,13 @@ BLOCK_ARCS = GROUP * BLOCK_GROUPS
 HEADS = BLOCK_GROUPS + 1  # words before the groups' heads: the address of the block
 
 
-def head_bytes(m):
-    """Bytes of the heads of m arcs."""
-    groups = max(1, -(-m // GROUP))
-    return HEAD.itemsize * (groups + -(-groups // BLOCK_GROUPS))
-
-
 class PackedRows:
     """The neighbours of m arcs: `add` takes them, in order; after `finish`, kernels read `heads`."""
 
     def __init__(self, m, limit=None):
         self.m, self.limit = m, limit
-        self.heads = cupy.zeros(head_bytes(m) // HEAD.itemsize, np.uint64)
+        groups = max(1, -(-m // GROUP))
+        self.heads = cupy.zeros(groups + -(-groups // BLOCK_GROUPS), HEAD["head"])
         self.device_bytes = self.host_bytes = 0  # of words
         self._words = []  # keeps their memory alive
         self._groups = 0
@@ -197,7 +187,7 @@ class CompressedRows:
         at_once = min(policy.PACKED_ARCS[1], (buffers.free_memory() - coming) // policy.PACKING)
         for first, last, begin, end in build.stretches(places, self.m, max(policy.PACKED_ARCS[0], at_once)):
             keys = cupy.empty(end - begin, np.uint64)
-            for v, w, here, there in parts(indptr, self.m):
+            for v, w, here, there in build.stretches(indptr, self.m, UPLOADED):
                 some = cupy.asarray(indices[here:there])
                 given = offsets, some, *map(np.int64, (v, w, here)), self.numbering.numbers, places
                 given += np.int64(first), np.int64(last), keys
@@ -215,10 +205,6 @@ class CompressedRows:
     @property
     def all_packed(self):
         return [self.packed] if self.packed is self.in_packed else [self.packed, self.in_packed]
-
-    @property
-    def bytes(self):
-        return self.numbering.bytes + sum(self.offsets.nbytes + packed.bytes for packed in self.all_packed)
 
     @property
     def host_bytes(self):
@@ -249,10 +235,3 @@ def uploaded(graph):
     if graph.m >= ASK_FROM and graph._gpu is None and graph._prepared.find(CudaGraph) is None:
         compress_if_needed(graph)
     return plain(graph)
-
-
-def parts(indptr, m):
-    """Ranges of rows [v, w) and their arcs [begin, end), which are uploaded together."""
-    n = len(indptr) - 1
-    cuts = np.unique([0, *np.searchsorted(indptr, np.arange(UPLOADED, m, UPLOADED)), n]).tolist()
-    return [(v, w, int(indptr[v]), int(indptr[w])) for v, w in pairwise(cuts)]

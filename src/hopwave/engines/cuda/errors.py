@@ -1,6 +1,7 @@
 """CUDA's errors as EngineErrors: what failed, why, and what to do."""
 
 import os
+from contextlib import ContextDecorator
 
 from hopwave.errors import EngineError
 from hopwave.system.optional import install
@@ -16,14 +17,14 @@ NOT_INITIALIZED = 3  # CUDA's error, from runtime and driver, in a process that 
 _imported_by = os.getpid()
 
 
-class explained:
-    """A context whose CUDA errors become EngineErrors."""
+class explained(ContextDecorator):
+    """A context, or a decorator, whose CUDA errors become EngineErrors."""
 
     def __init__(self, doing, graph=None, remedy=FEWER_BUFFERS):
         self.doing, self.graph, self.remedy = doing, graph, remedy
 
     def __enter__(self):
-        return self
+        pass
 
     def __exit__(self, kind, error, traceback):
         if error is None or isinstance(error, EngineError):

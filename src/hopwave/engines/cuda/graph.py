@@ -11,8 +11,8 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import build
-from hopwave.engines.cuda.build import greatest_length
-from hopwave.engines.cuda.launch import WARP, Device, kernels, offset_type
+from hopwave.engines.cuda.build import arc_rows, greatest_length
+from hopwave.engines.cuda.launch import Device, kernels, offset_type
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning.plan import Plan
@@ -92,7 +92,7 @@ class CudaGraph:
         if graph._columns is not None:
             return cupy.asarray(graph.in_indptr), cupy.asarray(graph.in_indices)
         offsets, neighbours = self.rows
-        heads = build.rows_of(neighbours, self.arc_rows(offsets, self.m), self.n, symmetric=False, merge=False)
+        heads = build.rows_of(neighbours, arc_rows(offsets, self.m), self.n, symmetric=False, merge=False)
         return heads.indptr.astype(offsets.dtype, copy=False), heads.indices
 
     @made_once
@@ -118,17 +118,10 @@ class CudaGraph:
             return self.compressed.in_offsets
         return (self.__dict__.get("arranged") or self.columns)[0]
 
-    def arc_rows(self, offsets, arcs):
-        """The row of every arc, counted from the first of these rows."""
-        rows = cupy.empty(arcs, np.int32)
-        count = len(offsets) - 1
-        self.launch(STATE, "arc_rows", WARP * count, offsets, np.int32(count), rows)
-        return rows
-
     @made_once
     def arc_columns(self):
         """The column of every arc, in column order (TurboBFS's COOC)."""
-        return self.arc_rows(self.columns[0], self.m)
+        return arc_rows(self.columns[0], self.m)
 
     @made_once
     def arc_values(self):
@@ -159,14 +152,6 @@ class CudaGraph:
     def degree_bits(self):
         """Bits of the greatest in-degree: a path count grows by at most this many bits in one level."""
         return greatest_length(self.launch, self.in_offsets).bit_length()
-
-    @property
-    def bytes(self):
-        arrays = {id(a): a for name in ("rows", "columns", "arranged") for a in self.__dict__.get(name, ())}
-        single = ("row_offsets", "arc_columns", "arc_values", "closed")
-        arrays |= {id(a): a for name in single if (a := self.__dict__.get(name)) is not None}
-        packed = 0 if self.compressed is None else self.compressed.bytes
-        return packed + sum(a.nbytes for a in arrays.values()) + sum(work.bytes for work in self.workspaces)
 
 
 def uploaded(graph: Graph) -> CudaGraph:

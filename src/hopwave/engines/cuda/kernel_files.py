@@ -1,10 +1,7 @@
-"""Machine code of kernels on disk, so that only the first process on a machine waits for the compiler.
+"""Machine code of kernels on disk, in a folder that only its owner can write to, and in a wheel (ship.py).
 
-Only the owner has access: a folder of someone else, or to which others may write, is neither read nor written. A file
-is one line of JSON (the symbol of every instance, and the SHA-256 of symbols and code) followed by the code.
-
-A wheel may carry such files for many GPUs, of the kernels that ordinary calls use (ship.py). They are trusted as the
-Python files beside them are, and used if the driver is not older than the compiler that made them.
+A file is one line of JSON (the symbol of every instance, and the SHA-256 of symbols and code) followed by the code. The
+files of a wheel are trusted like its Python files, and used if the driver is not older than their compiler.
 """
 
 from __future__ import annotations

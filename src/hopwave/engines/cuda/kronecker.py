@@ -7,7 +7,7 @@ import numpy as np
 
 from hopwave.engines.cuda import buffers, build, policy, rank
 from hopwave.engines.cuda.compressed import ByDegree, PackedRows
-from hopwave.engines.cuda.launch import NULL, WARP, kernels
+from hopwave.engines.cuda.launch import C_TYPES, NULL, WARP, kernels
 from hopwave.engines.cuda.records import filled, record
 from hopwave.errors import EngineError
 from hopwave.generate import counter
@@ -16,7 +16,6 @@ from hopwave.generate.recursive import GRAPH500, cell_borders
 HEADER = "generate/kronecker.cuh"
 RECIPE = record(HEADER, "Recipe", "u64 start", "u64 multiply[4] add[4]", "u32 borders[3]", "i32 scale")
 ROUNDS = 4  # rounds of the permutation of ids
-IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 MOST_SCALE = 30  # ids have 31 bits, and the number after the last must fit too
 # Upper bounds on the bytes for the rows, a search with predecessors and its validation together.
 BYTES_PER_ARC = 4.1  # a neighbour, and lists of the pieces that long rows are cut into
@@ -44,7 +43,7 @@ def edges(scale, seed, first, count, id_type=np.int64):
     """Edges first ... first + count - 1 of generate.kronecker_edges(scale, seed=seed), as two arrays on the GPU."""
     source, target = cupy.empty(count, id_type), cupy.empty(count, id_type)
     arguments = (recipe(scale, seed), np.uint64(first), np.int64(count), source, target)
-    kernels()(HEADER, "draw_edges", count, *arguments, shape=IDS[np.dtype(id_type)])
+    kernels()(HEADER, "draw_edges", count, *arguments, shape=C_TYPES[np.dtype(id_type)])
     return source, target
 
 

@@ -1,8 +1,6 @@
 """Kernels by name, and their launches.
 
-Kernels go through their items in strides of the grid, so no grid needs more blocks than the GPU holds at once. CuPy
-packs the arguments of every launch again, which for records takes longer than a search of a small graph: PreparedLaunch
-packs them once and writes those that have changed, PackedLaunch writes all.
+Kernels go through their items in strides of the grid, so no grid needs more blocks than the GPU holds at once.
 """
 
 from __future__ import annotations
@@ -14,18 +12,27 @@ from functools import cache, cached_property
 
 import cupy
 import numpy as np
-from cupy_backends.cuda.api import driver
+from cupy_backends.cuda.api import driver, runtime
 
 from hopwave.engines.cuda import nvrtc
-from hopwave.engines.cuda.context import find_gpu
 
 BLOCK = 256  # threads per block (kernels/common/threads.cuh), unless a kernel says otherwise
 WARP = 32
 NULL = np.uint64(0)  # a null pointer, as a kernel argument
 TILE = 4096  # items per tile of a prefix sum (kernels/common/threads.cuh)
-OFFSETS = {
-    np.dtype(np.int32): "int", np.dtype(np.int64): "long long", np.dtype(np.uint64): "unsigned long long",
+C_TYPES = {
+    np.dtype(dtype): name
+    for dtype, name in (
+        (np.bool_, "bool"), (np.int8, "signed char"), (np.int16, "short"), (np.int32, "int"), (np.int64, "long long"),
+        (np.uint32, "unsigned int"), (np.uint64, "unsigned long long"), (np.float32, "float"), (np.float64, "double"),
+    )
 }  # fmt: skip
+
+
+def find_gpu():
+    """Make the GPU known to a new thread: unlike the runtime's calls, the driver's do not find it by themselves."""
+    if not driver.ctxGetCurrent():
+        runtime.setDevice(runtime.getDevice())
 
 
 def expression(header, name, *arguments):
@@ -56,7 +63,7 @@ def truth(value):
 
 def offset_type(offsets):
     """The type of an array of row offsets, in C++; unsigned for packed rows (kernels/common/rows.cuh)."""
-    return OFFSETS[offsets.dtype]
+    return C_TYPES[offsets.dtype]
 
 
 class Device:
@@ -155,6 +162,8 @@ def forget():
 
 
 # ---------------------------------------------------------------- launches with packed arguments
+#
+# CuPy packs the arguments of every launch again, which for records takes longer than a search of a small graph.
 
 ALIGNMENT = 16  # bytes: the greatest alignment of any argument
 
@@ -162,9 +171,7 @@ ALIGNMENT = 16  # bytes: the greatest alignment of any argument
 class PreparedLaunch:
     """One kernel with its grid and its arguments by name, in the order of its parameters. Several threads may use it.
 
-    Arguments are NumPy scalars and records. Arguments that change from launch to launch are whole numbers from 0 on:
-    counts and addresses. `shared`: bytes of shared memory per block. `cooperative`: whether all blocks must run at
-    once.
+    Arguments are NumPy scalars and records; those that change from launch to launch are counts and addresses.
     """
 
     def __init__(self, kernel, blocks, threads, shared=0, cooperative=True, **arguments):

@@ -46,12 +46,8 @@ def options():
 # ---------------------------------------------------------------- compiling
 
 
-def compile_only(header, arch, names, more=(), text=""):
-    """Compile instances for a GPU that need not be present."""
-    return _compile(header, arch, names, more, text)[0]
-
-
-def _compile(header, arch, names, more, text):
+def _compile(header, arch, names, more=(), text=""):
+    """The code of instances for a GPU that need not be present, and their symbols."""
     from cupy_backends.cuda.libs import nvrtc
 
     program = nvrtc.createProgram(f'#include "{header}"\n{text}', "hopwave.cu", (), ())
@@ -201,7 +197,7 @@ def _driver():
     """CUDA's driver, after the GPU was made known to this thread."""
     from cupy_backends.cuda.api import driver
 
-    from hopwave.engines.cuda.context import find_gpu
+    from hopwave.engines.cuda.launch import find_gpu
 
     find_gpu()
     return driver

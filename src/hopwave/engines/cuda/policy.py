@@ -71,8 +71,7 @@ def each_shared(n: int) -> int:
 
 
 def each_grid(n: int, sources: int, multiprocessors: int, threads: int, shared: int, free: int) -> tuple[int, int]:
-    """(blocks that search at the same time, threads of each): as many blocks as shared memory and half of the free
-    memory allow; together they have all threads that a multiprocessor holds.
+    """(blocks at the same time, threads of each): as many blocks as shared memory and half of the free memory allow.
 
     >>> each_grid(114_599, 8192, 132, 2048, 232_448, 10**11), each_grid(404_060, 8192, 132, 2048, 232_448, 10**11)
     ((1452, 128), (528, 512))
@@ -99,8 +98,7 @@ def subgrids_for(n: int, words: int, groups: int, depth: int, blocks: int, free:
 
 
 def pair_bits(n: int, limit: int | None, width: int) -> tuple[int, int, int]:
-    """(bits of a vertex, bits of a distance, sources per group): a pair is one 64-bit number, source above distance
-    above vertex, so a group has at most as many of the `width` sources as the remaining bits can number.
+    """(bits of a vertex, bits of a distance, sources per group) of 64-bit pairs: source above distance above vertex.
 
     >>> pair_bits(1000, 2, 1024), pair_bits(2**31 - 2, None, 1024)
     ((10, 2, 1024), (31, 31, 4))
@@ -143,14 +141,10 @@ def path_width(mean_length: float, degree: float) -> float:
     return mean_length * max(low / degree**2, high / degree) if mean_length > 0 else 1.0
 
 
-@dataclass(frozen=True)
-class ComponentsPolicy:
-    sampled_arcs: int = 2  # arcs per vertex that are hooked before the giant component is sought
-    sampled_vertices: int = 1024  # vertices whose roots vote on the giant component
-    long_row: int = 4096  # arcs from which all threads share a row
-
-
-COMPONENTS = ComponentsPolicy()
+# Components:
+SAMPLED_ARCS = 2  # arcs per vertex that are hooked before the giant component is sought
+SAMPLED_VERTICES = 1024  # vertices whose roots vote on the giant component
+LONG_HOOKED_ROW = 4096  # arcs from which all threads share a row
 
 LONG_CHECKED_ROW = 1 << 15  # most arcs of a row that one warp checks (kernels/rank/part.cuh); longer rows get a block
 

@@ -5,21 +5,13 @@ from functools import cached_property
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, kernels
+from hopwave.engines.cuda.launch import BLOCK, C_TYPES, NULL, WARP, kernels
 from hopwave.engines.cuda.policy import LONG_CHECKED_ROW
 from hopwave.engines.cuda.records import record
 
 HEADER = "rank/part.cuh"
-SLOTS = {np.dtype(np.uint32): "unsigned int", np.dtype(np.uint64): "unsigned long long", np.dtype(np.int32): "int"}
 PACKED = "hopwave::Packed"  # of rows that are packed (kernels/common/rows.cuh)
 SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: it bounds the memory, and row · slots stays small
-IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
-LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtype(np.int32): "int"}
-
-
-def hubs_first(offsets, neighbours, weight):
-    rows, shape = len(offsets) - 1, f"{SLOTS[neighbours.dtype]}, unsigned char"
-    kernels()(HEADER, "hubs_first", WARP * rows, offsets, neighbours, np.int64(rows), weight, shape=shape)
 
 
 def long_rows(offsets):
@@ -29,7 +21,7 @@ def long_rows(offsets):
 def check(offsets, tails, levels, tail_levels, parents, linked, longs, slot=None):
     """Graph500's rules about arcs, like the CPU's check_rows: (count, row, tail) for each of three rules."""
     wrong = cupy.zeros((3, 3), np.uint64)
-    shape, rows, count = f"{slot or SLOTS[tails.dtype]}, {LEVELS[levels.dtype]}", len(levels), len(longs)
+    shape, rows, count = f"{slot or C_TYPES[tails.dtype]}, {C_TYPES[levels.dtype]}", len(levels), len(longs)
     answers = (levels, tail_levels, parents, linked, wrong)
     arcs = (offsets, tails, np.int64(0))  # the first row's number is 0
     sizes = np.int64(rows), np.int64(LONG_CHECKED_ROW)
@@ -47,7 +39,7 @@ class Part:
     def __init__(self, out, into):
         (self.out_offsets, self.heads), (self.in_offsets, self.tails) = out, into
         self.sorted_tails = None  # by descending in-degree: see sort_rows
-        self.slot = SLOTS[self.heads.dtype]
+        self.slot = C_TYPES[self.heads.dtype]
 
     def tidy(self):
         """Free the memory that building took: other ranks may share this GPU."""
@@ -101,14 +93,16 @@ class Part:
     def claim(self, heads, parents, visited, parent):
         """Return the unvisited ones of this rank's vertices `heads`; sets their parents, unless `parent` is None."""
         kept, tail = cupy.empty(len(heads), np.int64), cupy.zeros(1, np.uint64)
-        identity = "int" if parent is None else IDS[parent.dtype]
+        identity = "int" if parent is None else C_TYPES[parent.dtype]
         given = (NULL, NULL) if parent is None else (parents, parent)
         arguments = (heads, given[0], np.int64(len(heads)), visited, given[1], kept, tail)
         kernels()(HEADER, "claim", len(heads), *arguments, shape=identity)
         return kept[: int(tail[0])]
 
     def hubs_first(self, weight):
-        hubs_first(self.in_offsets, self.tails, weight)
+        rows, shape = len(self.in_offsets) - 1, f"{C_TYPES[self.tails.dtype]}, unsigned char"
+        given = self.in_offsets, self.tails, np.int64(rows), weight
+        kernels()(HEADER, "hubs_first", WARP * rows, *given, shape=shape)
 
     def sort_rows(self, weight):
         """A second copy of the rows of `into`, in which tails of greater weight come first; ties by slot."""

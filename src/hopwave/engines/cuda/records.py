@@ -1,10 +1,4 @@
-"""Structs that kernels declare and Python fills or reads: each layout is declared once in C++ and once in Python.
-
-`record` names the C++ struct, so that a test can compile its header and compare the size and every field's offset
-(tests/engines/cuda/test_kernels.py goes through `MIRRORED`). A declaration here looks like the one in C++:
-
-    record("rank/part.cuh", "Names", "ptr starts shifts", "i64 count")
-"""
+"""Structs that kernels declare and Python fills or reads; tests/engines/cuda/test_kernels.py compares both layouts."""
 
 from __future__ import annotations
 
@@ -31,10 +25,9 @@ MIRRORED: list[Mirrored] = []
 
 
 def record(header, struct, *declarations, size=None, offsets=None):
-    """The dtype of a C++ struct, with its layout in C++. Each declaration is a type and names; name[4] is an array.
+    """The dtype of a C++ struct. Each declaration is a type and names; name[4] is an array.
 
-    `size`: in bytes, if the struct has a larger alignment than its fields. `offsets`: of the fields, if only some of
-    them are declared here.
+    `size`: bytes, if the alignment exceeds that of the fields. `offsets`: of the fields, if only some are declared.
 
     >>> record("one_launch/state.cuh", "Chunk", "i32 v length", "i64 begin").itemsize
     16
@@ -76,5 +69,4 @@ def fill(made, **values):
 
 
 def address(array):
-    """The address of an array on the GPU; 0 for None."""
     return 0 if array is None else array.data.ptr

@@ -30,11 +30,6 @@ class Renumbered:
     in_offsets: Any
     in_neighbours: Any
 
-    @property
-    def bytes(self):
-        arrays = {id(array): array for array in vars(self).values() if array is not self.rank}
-        return sum(array.nbytes for array in arrays.values())
-
 
 def neighbours_near(launch, offsets, neighbours, reach=64):
     """The share of the arcs whose ends' numbers differ by less than `reach`."""

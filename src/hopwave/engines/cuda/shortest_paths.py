@@ -193,6 +193,9 @@ def launch(arcs, buffers, job, width, trace, out=None, both_ways=False):
     work = buffers.work.copy()
     if arcs.bits == REAL:
         work["dist"] = address(distances)
+        limit, width = (int(np.float64(x).view(np.uint64)) for x in (job.limit, min(width, np.finfo(np.float64).max)))
+    else:
+        limit, width = int(min(job.limit, NO_DISTANCE - 1)), int(max(1, min(width, NO_DISTANCE)))
     if job.path_only:
         work["goal"], work["both_ways"] = job.targets[0], both_ways
     elif job.targets:
@@ -207,8 +210,7 @@ def launch(arcs, buffers, job, width, trace, out=None, both_ways=False):
                 prepared.record("work", work)
             buffers.plain = plain
             prepared(
-                sources=address(sources), source=only, count=count, limit=limit_bits(job.limit, arcs.bits),
-                width=width_bits(width, arcs.bits), out=address(distances),
+                sources=address(sources), source=only, count=count, limit=limit, width=width, out=address(distances)
             )  # fmt: skip
         if not trace:
             return distances, []
@@ -226,28 +228,11 @@ def sources_of(sources):
     return cupy.asarray(unique), 0, len(unique)
 
 
-def limit_bits(limit, bits):
-    if bits == REAL:
-        return int(np.float64(limit).view(np.uint64))
-    return int(min(limit, NO_DISTANCE - 1))
-
-
-def width_bits(width, bits):
-    """The width of a bucket, as bits of a distance; at least 1 for whole numbers."""
-    if bits == REAL:
-        return int(np.float64(min(width, np.finfo(np.float64).max)).view(np.uint64))
-    return int(max(1, min(width, NO_DISTANCE)))
-
-
 def buckets(table, bits):
     least = table[:, 0].view(np.float64) if bits == REAL else table[:, 0].astype(np.float64)
-    steps = np.diff(table[:, 2:], axis=0, prepend=np.zeros((1, 3), np.int64)).tolist()
-    return [
-        Bucket(first, rounds, vertices, arcs, nanoseconds * 1e-9)
-        for first, rounds, (vertices, arcs, nanoseconds) in zip(
-            least.tolist(), table[:, 1].tolist(), steps, strict=True
-        )
-    ]
+    steps = np.diff(table[:, 2:], axis=0, prepend=np.zeros((1, 3), np.int64))
+    rows = zip(least.tolist(), table[:, 1].tolist(), *steps.T.tolist(), strict=True)
+    return [Bucket(first, *counts, nanoseconds * 1e-9) for first, *counts, nanoseconds in rows]
 
 
 def predecessors(A, sources, distances):
@@ -303,16 +288,12 @@ class Spurs:
         self.at_once = min(policy.SPURS.at_once, room)
 
     def are_worth_it(self, count):
-        """Whether `count` searches at a time are faster here than on one core."""
         fits = self.at_once >= policy.SPURS.fewest and len(self.arcs.indices) < 1 << 31
         return fits and count >= policy.SPURS.least
 
+    @explained("searching for paths", remedy="ask for fewer paths")
     def lengths(self, paths, known, spurs, most):
         """The lengths of spurs that leave known paths; infinite for those that would be longer than `most`."""
-        with explained("searching for paths", remedy="ask for fewer paths"):
-            return self._lengths(paths, known, spurs, most)
-
-    def _lengths(self, paths, known, spurs, most):
         if not self.given:
             whole = {"offsets": self.arcs.indptr, "neighbours": self.arcs.indices}
             self.given = {name: cupy.asarray(part.astype(np.int32)) for name, part in whole.items()}

@@ -139,5 +139,4 @@ def test_memory_is_as_estimated(gpu: Any, turbobc: Any, plan: str, directed: boo
     run = finished(gpu, graph, plan, [0, 1])
     words = turbobc.needed_words(graph.n, graph.m, run.product, wide=run.widened > 0)
     assert 0 <= (pool.used_bytes() - before) / 4 - words < 2000  # CuPy rounds every array up to 512 bytes
-    assert run.bytes == pytest.approx(4 * words, abs=100)
     assert not directed or "rows" not in graph._prepared.find(CudaGraph).__dict__

@@ -207,7 +207,6 @@ class State:
         return min(max(1, -(-len(lists.chunks) // warps)), max(1, self.regime.kernels.blocks // self.batches))
 
     def gather(self, lists, other, mask, back, leaf=False, total=None):
-        """Compute one level, on the way out or back."""
         launch, edges = self.regime.kernels.exactly, back and self.regime.job.edges
         fields = self.fields(lists, other, mask, leaf, total if edges else None)
         flags = f"int, {truth(back)}"

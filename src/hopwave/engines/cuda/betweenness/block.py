@@ -43,7 +43,6 @@ def begin_sums():
 
 
 def add(sums, total):
-    """total += sums"""
     launch = kernels()
     launch.exactly(
         HEADER, "add_rows", "int", (launch.grid(len(total), BLOCK),), BLOCK, (sums, NULL, 1, len(total), 0, total)

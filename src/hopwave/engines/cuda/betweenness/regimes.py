@@ -1,12 +1,7 @@
 """How a GPU computes betweenness: which regime for which graph, how many sources at a time, in how much memory.
 
-n, m     vertices and arcs              k       sources
-depth    levels of a search from the vertex of highest degree (search/distances.probed_depth)
-budget   bytes that a run may take
-
-block    one block per source, or a team of blocks if sources are few (block.py)
-batch    up to 64 sources per batch, which share every read of the graph (batch.py)
-wide     the whole GPU works on one source, in one launch (wide.py)
+n, m, k   vertices, arcs, sources        depth   levels of a search from the vertex of highest degree
+block     one block or team per source   batch   up to 64 sources share every read   wide   the whole GPU on one source
 """
 
 from __future__ import annotations
@@ -90,7 +85,6 @@ def is_deep(depth: int) -> bool:
 
 
 def is_small(n: int, m: int) -> bool:
-    """Whether a graph is small enough for one block per source."""
     return m < SPARSE_DEGREE * n and m < MAX_SMALL_ARCS
 
 

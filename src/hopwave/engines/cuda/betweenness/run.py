@@ -153,7 +153,6 @@ class Accumulation:
         return self._state[0] if self.job.edges or self.loaded.graph.device == "cuda" else None
 
     def advance(self, first, poll):
-        """Run blocks from number `first` on until all are done or poll(done) is true. Returns the number done."""
         with explained("adding up dependencies", self.loaded.graph, LESS_MEMORY), self.loaded.lock:
             # A block has its own array. The old sums are added to it, and then it replaces them. So after Ctrl-C the
             # sums hold a whole block or nothing of it.

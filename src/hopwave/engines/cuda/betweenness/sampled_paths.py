@@ -46,7 +46,6 @@ class PathSampling:
         self.pace = PATHS.first_pairs  # pairs of the next launch
 
     def advance(self, until, poll):
-        """Draw pairs up to number `until`, or until poll(done) returns true. Returns the number done."""
         with explained("sampling paths", self.graph, LESS_MEMORY):
             self._allocate(until - self.done)
         paused = False

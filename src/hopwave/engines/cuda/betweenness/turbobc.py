@@ -94,7 +94,6 @@ class Accumulation:
     # ---------------------------------------------------------------- sources
 
     def advance(self, first, poll):
-        """Run sources from number `first` on until all are done or poll(done) is true. Returns the number done."""
         self.done = first
         if first >= self.blocks:
             return first
@@ -176,13 +175,6 @@ class Accumulation:
 
     def kernel(self, name, shape=""):
         return self.on_device.launch.get(HEADER, name, shape)
-
-    @property
-    def bytes(self):
-        states = {id(p.state): p.state.nbytes for p in self._pipelines.values()}
-        mine = [self.arena, self.sums, self.run_state, self.on_device.columns[0], self.on_device.columns[1]]
-        mine += [self.matrix[1]] * (self.product == "arcs") + [self.targets] * (self.job.targets is not None)
-        return sum(states.values()) + sum(array.nbytes for array in mine)
 
 
 class Pipeline:

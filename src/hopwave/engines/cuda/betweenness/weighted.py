@@ -13,6 +13,7 @@ from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import Blocks
 from hopwave.engines.cuda.buffers import allocate
+from hopwave.engines.cuda.build import arc_rows
 from hopwave.engines.cuda.launch import truth
 from hopwave.engines.cuda.policy import length_arrays
 from hopwave.engines.cuda.records import filled, record
@@ -57,7 +58,7 @@ def _uploaded(loaded):
     if loaded.directed and loaded.m:
         by_head = cupy.argsort(neighbours)
         in_offsets = loaded.in_offsets
-        in_neighbours = device.arc_rows(offsets, loaded.m)[by_head]
+        in_neighbours = arc_rows(offsets, loaded.m)[by_head]
         in_lengths = lengths[by_head]
     made = filled(
         GRAPH, offsets=offsets, neighbours=neighbours, lengths=lengths, in_offsets=in_offsets,

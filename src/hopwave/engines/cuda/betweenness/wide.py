@@ -24,12 +24,8 @@ WIDE = record(
 )  # fmt: skip
 
 
-def kernel_name(offset):
-    return expression(HEADER, "one_source", offset)
-
-
 def begin(offset):
-    nvrtc.begin(HEADER, [kernel_name(offset)])
+    nvrtc.begin(HEADER, [expression(HEADER, "one_source", offset)])
 
 
 class Buffers:
@@ -51,7 +47,7 @@ class Buffers:
             words=made["bits"].shape[1], directed=loaded.directed, max_levels=self.max_levels,
             degree_bits=degree_bits, push_cost=regimes.PUSH_COST, push_back_cost=regimes.PUSH_BACK_COST,
         )  # fmt: skip
-        kernel, blocks = nvrtc.cooperative(HEADER, kernel_name(self.search.offset), BLOCK)
+        kernel, blocks = nvrtc.cooperative(HEADER, expression(HEADER, "one_source", self.search.offset), BLOCK)
         if blocks < self.search.multiprocessors:
             raise NoCooperativeLaunch("this GPU cannot hold a block of the kernel on every multiprocessor")
         changing = ("total", "targets", "back_neighbours", "source", "depth_limit", "endpoints", "squares", "edges")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import cupy
 import numpy as np
@@ -15,8 +14,7 @@ from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array, all_true
 from hopwave.engines import NoShortcuts, found_in
-from hopwave.engines.cuda import Engine
-from hopwave.engines.cuda.errors import FEWER_ROWS, translated
+from hopwave.engines.cuda import Engine, errors
 from hopwave.engines.cuda.launch import BLOCK, NULL
 from hopwave.engines.cuda.linalg import semiring_source as source
 from hopwave.engines.cuda.linalg.scratch import Pending, cuts_of, forget, stream_scratch
@@ -27,26 +25,16 @@ from hopwave.planning import jobs
 
 COMMUTATIVE = ("plus", "times", "min", "max", "lor", "land", "lxor")
 FALSE, TRUE = np.int8(0), np.int8(1)  # as kernel arguments
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def explained(method: Method) -> Method:
-    """Turn CUDA's errors into EngineErrors with a remedy; the next call works again."""
+class _Explained(errors.explained):
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, EngineError):
+            forget()  # the next call works again
+        super().__exit__(kind, error, traceback)
 
-    @wraps(method)
-    def called(self: Any, *arguments: Any) -> Any:
-        try:
-            return method(self, *arguments)
-        except EngineError:
-            raise
-        except Exception as error:
-            forget()
-            reason = translated(error, "in linear algebra", remedy=FEWER_ROWS)
-            if reason is None:
-                raise
-            raise EngineError(reason) from error
 
-    return called  # type: ignore[return-value]
+explained = _Explained("in linear algebra", remedy=errors.FEWER_ROWS)
 
 
 class Algebra(NoShortcuts):

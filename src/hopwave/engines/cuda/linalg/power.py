@@ -12,7 +12,7 @@ from hopwave.engines.cuda import build, nvrtc, renumber
 from hopwave.engines.cuda import shortest_paths as paths
 from hopwave.engines.cuda.build import greatest_length
 from hopwave.engines.cuda.compressed import uploaded
-from hopwave.engines.cuda.launch import NULL, WARP, PreparedLaunch, expression, kernels, offset_type, truth
+from hopwave.engines.cuda.launch import C_TYPES, NULL, WARP, PreparedLaunch, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.policy import POWER
 from hopwave.engines.cuda.records import address, filled, record
@@ -124,7 +124,7 @@ class Dealt:
             self.hot = max(0, min(self.n, POWER.hot, room))
         offset = offset_type(part.indptr)
         copied = order is None and not short
-        sorted_offset = build.IDS[np.dtype(build.offset_dtype(self.m))] if copied else offset
+        sorted_offset = C_TYPES[np.dtype(build.offset_dtype(self.m))] if copied else offset
         inverts = [] if job.totals is None else [expression(HEADER, "invert", offset)]
         nvrtc.begin(HEADER, [self.instance(job, sorted_offset), *inverts])  # while rows are sorted
         if short:

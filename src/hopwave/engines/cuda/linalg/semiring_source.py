@@ -4,22 +4,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from hopwave.engines.cuda.launch import NULL, expression, kernels, truth
+from hopwave.engines.cuda.launch import C_TYPES, NULL, expression, kernels, truth
 from hopwave.engines.cuda.linalg.translate import literal, translated
 
 RING = "hopwave::linalg::Ring"  # the name of the struct in every text here
-NAMES = {
-    np.dtype(dtype): name
-    for dtype, name in (
-        (np.bool_, "bool"), (np.int32, "int"), (np.int64, "long long"), (np.float32, "float"), (np.float64, "double"),
-    )
-}  # fmt: skip
 KIND = {"b": "b", "i": "i", "u": "i", "f": "f"}
 TERMS = {"one": "1", "x": "x", "a": "a", "out": "out", "inner": "inner", "zero": "zero"}
 
 
 def c_type(dtype):
-    return NAMES[np.dtype(dtype)]
+    return C_TYPES[np.dtype(dtype)]
 
 
 def ring_text(product, a, x, pattern):

@@ -1,8 +1,6 @@
 """A user's operator as a C++ expression: the Python function is called with symbols, which record every operation.
 
-No source is needed, so lambdas, closures and built-in functions work. Where the function tests whether a value is true
-(if, and, or), it is called once for each outcome, and the two results become `condition ? one : other`. A loop whose
-length depends on a value would never end; it is an error, and so is a function that does not accept symbols.
+Where the function tests whether a value is true, it is called once for each outcome: `condition ? one : other`.
 """
 
 import builtins
@@ -19,6 +17,7 @@ KINDS = "bif"  # bool, integer, floating point
 FLOATING = (
     "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "fabs", "fmod", "hypot",
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2", "copysign",
+    "pow",
 )  # fmt: skip
 TESTS = ("isnan", "isinf", "isfinite")
 
@@ -48,7 +47,7 @@ class Symbol:
 
     def __pow__(self, other):
         if not isinstance(other, Symbol) and not (isinstance(other, int) and other >= 0):
-            return self.made(f"pow((double)({self.text}), (double)({text(other)}))", "f")
+            return self.pow(other)
         return self.made(f"hopwave::linalg::power({self.text}, {text(other)})", _larger("i", kind(self), kind(other)))
 
     def __rpow__(self, other):
@@ -182,13 +181,6 @@ def _converted(plain, pattern, to):
     return lambda value=0: value.made(pattern.format(value.text), to) if isinstance(value, Symbol) else plain(value)
 
 
-def _pow(x, y):
-    either = next((value for value in (x, y) if isinstance(value, Symbol)), None)
-    if either is None:
-        return math.pow(x, y)
-    return either.made(f"pow((double)({text(x)}), (double)({text(y)}))", "f")
-
-
 # Functions to call instead if arguments may be symbols.
 MEANING = {
     min: _choose("<"),
@@ -196,8 +188,7 @@ MEANING = {
     float: _converted(float, "((double)({}))", "f"),
     int: _converted(int, "((long long)({}))", "i"),
     bool: lambda value=False: value.made(truth(value), "b") if isinstance(value, Symbol) else bool(value),
-    math.pow: _pow,
-    **{getattr(math, name): _floating(name) for name in FLOATING if hasattr(math, name)},
+    **{getattr(math, name): _floating(name) for name in FLOATING},
     **{getattr(math, name): _test(name) for name in TESTS},
 }
 MATHS = types.SimpleNamespace(

@@ -1,8 +1,6 @@
-"""Levels launched before the host has read the counters of earlier levels, for plans whose levels do not need them.
+"""Levels launched before the host has read the counters of earlier ones, for plans with one step and no queue.
 
-A plan with one step and no queue (TurboBFS's, all but tdbu) computes every level with the same kernels over the same
-arrays. The host launches a batch of levels, reads all their counters at once, and launches twice as many; a level after
-the last ends at once. From the fifth level on, the launches of two levels are recorded and repeated.
+Each batch has twice as many levels as the last. From the fifth level on, the launches of two levels are repeated.
 """
 
 from __future__ import annotations

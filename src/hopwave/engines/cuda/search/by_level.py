@@ -77,7 +77,6 @@ class LevelScaling:
         self.bound = 0  # upper bound of log2 of the last level's counts
 
     def add_level(self):
-        """Begin the next level, with the shift of the level before."""
         self.shifts.append(self.shifts[-1])
         self.bound += self.bits
 

@@ -13,7 +13,7 @@ from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.launch import expression, kernels, truth
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.records import filled, record
-from hopwave.engines.cuda.search import by_level, one_launch
+from hopwave.engines.cuda.search import by_level
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
     HEADER,
@@ -32,12 +32,10 @@ from hopwave.planning.trace import Level
 SCALING = record(by_level.HEADER, "ScalingState", "u64 greatest[2]", "i32 overflowed bound", "i64 shift")
 
 
-def why_not(plan, question):
-    """Why this loop cannot run the plan, or None."""
+def runs(plan):
+    """Whether this loop runs the plan: a push and a pull under the rule Growing, with the loop on the device."""
     kinds = tuple(type(step) for step in plan.steps)
-    if plan.loop != "device" or kinds != (Push, Pull) or not isinstance(plan.rule, Growing):
-        return f"plan {plan.name!r} is not a push and a pull under the rule Growing, with its loop on the device"
-    return None
+    return plan.loop == "device" and kinds == (Push, Pull) and isinstance(plan.rule, Growing)
 
 
 def begin(offset, n, question):
@@ -66,7 +64,6 @@ def workspace(loaded):
 
 
 def run(search, plan, trace):
-    """Run the whole search; return its levels if they are traced."""
     if "hopwave" not in search.loaded.kept:
         begin(search.on_device.offset, search.n, search.question)
     try:
@@ -173,7 +170,7 @@ def probed_depth(loaded):
     graph = loaded.graph
     known = graph._prepared.record(Structure)
     if known.depth is None:
-        on_host = graph._host is not None and loaded.m <= MAX_HOST_ARCS and not one_launch.is_kept(loaded)
+        on_host = graph._host is not None and loaded.m <= MAX_HOST_ARCS and not is_kept(loaded)
         if not loaded.m:
             known.depth = 0
         elif on_host:

@@ -68,7 +68,6 @@ def compute(search, step):
 
 
 def advance(search, step, choice):
-    """Compute one level by this step."""
     search.begin()
     began, ended = search.work.events(2)
     if search.timed:
@@ -274,7 +273,9 @@ def pull_rows(search, step):
     width = WARP if step.mapping == "warp" else 1
     if width == WARP:
         yield Clear(found, 4 * search.words)
-    yield Launch("steps/pull.cuh", "pull", search.n * width, pull_shape(step, search.counting), {
+    words = {"Mapping": step.mapping, "Rows": step.rows, "Operand": step.operand}
+    shape = [*(f"{WORDS}::{kind}::{word}" for kind, word in words.items()), truth(step.early_exit), search.counting]
+    yield Launch("steps/pull.cuh", "pull", search.n * width, ", ".join(shape), {
         "in_offsets": loaded.in_offsets, "in_neighbours": loaded.in_neighbours, "offsets": loaded.offsets,
         "n": search.vertices, "depth": LEVEL, "operand": operand, "visited": visited, "next": found, **search.answer,
         "before": BEFORE, "counters": COUNTERS,
@@ -338,13 +339,6 @@ def unvisited_queue(search):
 
 
 # ---------------------------------------------------------------- which steps there are
-
-
-def pull_shape(step, counting):
-    return (
-        f"{WORDS}::Mapping::{step.mapping}, {WORDS}::Rows::{step.rows}, {WORDS}::Operand::{step.operand}, "
-        f"{truth(step.early_exit)}, {counting}"
-    )
 
 
 def kind_of(step):

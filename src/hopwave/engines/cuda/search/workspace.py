@@ -143,10 +143,6 @@ class LevelBuffers:
         work["trace"], work["trace_rows"] = address(trace), len(trace) - 1
         return work
 
-    @property
-    def bytes(self):
-        return sum(array.nbytes for array in self.arrays.values())
-
 
 def trace_table(levels=TRACE_ROWS):
     return cupy.empty((levels + 1, TRACE_COLUMNS), np.int64)
@@ -183,11 +179,6 @@ class Workspace:
     def function(self, name, *arguments, cooperative=True):
         instance = expression(HEADER, name, self.offset, *arguments)
         return nvrtc.configurable(HEADER, instance, cooperative)
-
-    @property
-    def bytes(self):
-        made = (self.hub, self.closed, self.degrees)
-        return sum(array.nbytes for array in made if array is not None) + self.buffers.bytes
 
     def prepared(self, parents, plan):
         """The launch of searches by this plan, with or without predecessors; its kernel is loaded when first needed."""
@@ -259,7 +250,3 @@ class NumberedWorkspace(Workspace):
         if parents is not None:
             self.numbering.spread(parents, parent, are_numbers=True)
         return ending
-
-    @property
-    def bytes(self):
-        return sum(array.nbytes for array in self.found) + super().bytes + self.numbering.bytes
