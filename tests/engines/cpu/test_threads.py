@@ -1,22 +1,15 @@
-"""The CPU engine's threads do not change results, cost nothing when idle, and serve many callers; first searches.
+"""The CPU engine's threads do not change results and cost nothing when idle; first searches.
 
-The GPU's half of many callers is in test_cuda_threads.py. The soak test makes some hundred calls here;
-`python tests/engines/cpu/soak.py` makes 10,000.
+test_callers.py is about many callers.
 """
 
 from __future__ import annotations
 
-import asyncio
-import multiprocessing
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
 from types import SimpleNamespace
@@ -27,7 +20,6 @@ import numpy as np
 import pytest
 
 import hopwave as hw
-import mixed
 from hopwave import EngineError, Graph, generate
 from hopwave.api.validate import check
 from hopwave.engines.cpu import policy, team
@@ -175,33 +167,6 @@ def test_fewer_threads_than_wanted(able: int, monkeypatch: pytest.MonkeyPatch) -
         assert time.monotonic() < until
 
 
-@pytest.mark.slow
-def test_a_small_call_beside_a_long_one_returns_at_once() -> None:
-    """The long call would take minutes; it ends when it is told to."""
-    enough, under_way, ended = Event(), Event(), Event()
-
-    def progress(done: int, of: int) -> None:
-        under_way.set()
-        if enough.is_set():
-            raise InterruptedError("enough")
-
-    def long() -> None:
-        with pytest.raises(InterruptedError):
-            hw.betweenness_centrality(generate.grid(300, 300), threads=3, device="cpu", progress=progress)
-        ended.set()
-
-    threading.Thread(target=long, daemon=True).start()
-    try:
-        assert under_way.wait(60)
-        for question in ("vertices", "hops"):
-            call = QUESTIONS[question]
-            found = within(30, lambda call=call: call(generate.path(4), threads=2, device="cpu"))
-            assert len(found) == 4 and not ended.is_set()
-    finally:
-        enough.set()
-    assert ended.wait(60)
-
-
 @pytest.mark.usefixtures("eager")
 def test_idle_helpers_use_no_processor() -> None:
     for question in ("vertices", "wide", "hops"):
@@ -330,85 +295,3 @@ def test_long_searches_compile_at_once_and_errors_are_left_to_the_next(monkeypat
         if thread.name == "hopwave-compiling":
             thread.join(20)
     assert first((3,), None) is None
-
-
-# ------------------------------------------------------------------ all questions at once
-
-MIXED = mixed.graph()
-NAMES = list(mixed.QUESTIONS)
-
-
-@pytest.fixture(scope="module")
-def right() -> dict[str, object]:
-    return {name: mixed.answer(name, MIXED, "cpu") for name in NAMES}
-
-
-@pytest.mark.parametrize("shared", [True, False], ids=["one graph", "a graph each"])
-def test_eight_threads_with_all_questions(shared: bool, right: dict[str, object]) -> None:
-    """Nothing is prepared beforehand."""
-    assert mixed.wrong_in_eight_threads(MIXED, shared, "cpu", right) == [[]] * 8
-
-
-def test_an_executor_of_asyncio(right: dict[str, object]) -> None:
-    graph = mixed.fresh(MIXED)
-
-    async def all_of_them() -> list[object]:
-        run = asyncio.get_running_loop().run_in_executor
-        return await asyncio.gather(*(run(None, mixed.answer, name, graph, "cpu") for name in NAMES))
-
-    assert all(mixed.agree(found, right[name]) for name, found in zip(NAMES, asyncio.run(all_of_them()), strict=True))
-
-
-SOME = ["search", "betweenness", "closeness", "pagerank", "shortest paths", "product"]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("way", ["fork", "spawn"])
-def test_a_pool_of_processes(way: str, right: dict[str, object]) -> None:
-    """After this process has used its threads: a forked process has none of them."""
-    if way not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"there is no {way} here")
-    names = SOME if way == "fork" else SOME[:1]  # a spawned process compiles or loads everything anew
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(way)) as pool:
-        begun = {name: pool.submit(mixed.answer, name, MIXED, "cpu") for name in names}
-        assert all(mixed.agree(found.result(timeout=120), right[name]) for name, found in begun.items())
-
-
-def output_of(*arguments: str) -> str:
-    """What a new process prints that ends without an error."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=200, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    return done.stdout
-
-
-ENDING = """
-import threading, hopwave as hw
-G = hw.generate.grid(60, 60)
-begun = threading.Event()
-
-def work():
-    while True:
-        hw.bfs(G, 0, device="cpu", threads=2)
-        begun.set()
-        hw.betweenness_centrality(G, device="cpu", threads=2)
-
-for _ in range(3):
-    threading.Thread(target=work, daemon=True).start()
-assert begun.wait(100)
-print("over", flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_the_interpreter_ends_during_work() -> None:
-    assert output_of("-c", ENDING) == "over\n"
-
-
-@pytest.mark.slow
-def test_many_mixed_calls_keep_neither_memory_nor_threads() -> None:
-    """In a new process, so that memory kept by other tests does not count."""
-    assert "0 wrong" in output_of(str(Path(__file__).with_name("soak.py")), "150")

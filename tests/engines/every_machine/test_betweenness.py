@@ -17,15 +17,12 @@ from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.algorithms import brandes
 from hopwave.algorithms.checkpoint import key_of
-from hopwave.api import choice
-from hopwave.engines.cuda import Engine as CudaEngine
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 from hopwave.planning.plan import Plan
 from questions.values import PLANS
 from together import in_one_test
 
-ALONG_WEIGHTS = CATALOGUE["brandes-dijkstra"]
 compiled_machines = on([name for name in HERE if name != "reference"])  # whose path counts are no Python integers
 every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 
@@ -205,15 +202,3 @@ def test_the_key_of_a_checkpoint_reads_weights_only_along_weights() -> None:
     weighted = graph.with_weights(np.arange(1.0, graph.m + 1))
     assert key_of(weighted, False, "x") == key_of(graph, False, "x") != key_of(weighted, True, "x")
     assert key_of(weighted, True, "x") != key_of(graph.with_weights(np.ones(graph.m)), True, "x")
-
-
-def test_a_gpu_takes_what_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("cupy")
-    real, cuda, graph = engines.engine, CudaEngine(), generate.delaunay(2000, seed=1)
-    monkeypatch.setattr(choice, "has_gpu", lambda: True)
-    monkeypatch.setattr(engines, "engine", lambda name: cuda if name == "cuda" else real(name))
-    for sources, threads, device in ((1 << 20, None, "cuda"), (8, None, "cpu"), (1 << 20, 2, "cpu")):
-        job = BetweennessJob(np.zeros(sources, np.int64), weighted=True)
-        assert cuda.why_not(ALONG_WEIGHTS, job) is None
-        for plan in ("auto", ALONG_WEIGHTS):
-            assert choice.betweenness_engine("auto", graph, job, plan, threads).name == device

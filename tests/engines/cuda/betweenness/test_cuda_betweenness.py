@@ -331,23 +331,6 @@ def test_no_shape_changes_an_answer_and_each_repeats_its_bits(
     np.testing.assert_allclose(first.scores, due.scores, rtol=1e-9, atol=1e-290)
 
 
-@pytest.mark.parametrize("directed", [False, True])
-def test_more_paths_than_float64_holds(directed: bool) -> None:
-    for links in (1100, 2200):
-        chain = generate.diamonds(links)
-        source, target = (column.tolist() for column in chain.to_edges())
-        last = chain.n - 1
-        graph = Graph.from_edges(
-            [*source, 0], [*target, last], None, directed, weights=[1.0] * len(source) + [2.0 * links]
-        )
-        agree(graph, sources=[0, 5], targets=last, normalized=False)
-        accumulation = engines.engine("cuda").accumulation(
-            graph, BetweennessJob(np.array([0, 5], np.int64), weighted=True), CATALOGUE["brandes-dijkstra"]
-        )
-        accumulation.advance(0, lambda done: False)
-        assert accumulation.extended >= 1  # type: ignore[attr-defined]
-
-
 # ---------------------------------------------------------------- distances from many sources
 
 

@@ -78,13 +78,6 @@ def test_few_sources_get_large_blocks_and_wide_levels_get_teams() -> None:
     assert [regimes.lanes_for(k) for k in (0, 1, 2, 3, 33, 64, 10**6)] == [1, 1, 2, 4, 64, 64, 64]
 
 
-def test_a_batch_keeps_its_size_where_bits_matter() -> None:
-    assert regimes.batch_fit(1000, 10_000, 64, 1, 8, 1 << 20)[0] == 32
-    assert regimes.batch_fit(1000, 10_000, 64, 1, 8, 2 << 20, fixed=True)[0] == 64
-    with pytest.raises(EngineError, match=r"needs 1.1\d MB for 64 sources that deterministic=True keeps together"):
-        regimes.batch_fit(1000, 10_000, 64, 1, 8, 1 << 20, fixed=True)
-
-
 @given(graphs, st.integers(1, 10**5), machines, st.integers(1, 1 << 38))
 def test_blocks_fit_or_an_error_says_so(graph: tuple[int, int], k: int, machine: Machine, budget: int) -> None:
     n, m = graph
@@ -143,10 +136,12 @@ def test_auto_takes_a_gpu_where_the_run_is_worth_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Engine, "regime", lambda *given: ("batch", "a reason"))
     few, many = BetweennessJob(np.zeros(64, np.int64)), BetweennessJob(np.zeros(1 << 15, np.int64))
     fixed = BetweennessJob(np.zeros(1 << 15, np.int64), deterministic=True)
+    near, far = (BetweennessJob(np.zeros(k, np.int64), weighted=True) for k in (4, 1 << 20))
     for job, right, more in (
         (few, "cpu", {}), (many, "cuda", {}), (many, "cpu", {"threads": 2}), (many, "cpu", {"device": "cpu"}),
         (few, "cuda", {"device": "cuda"}), (fixed, "cpu", {"plan": "turbobc-sccooc"}), (fixed, "cuda", {}),
-        (many, "cpu", {"gpu": False}),
+        (many, "cpu", {"gpu": False}), (near, "cpu", {}), (far, "cuda", {}), (far, "cpu", {"threads": 2}),
+        (far, "cuda", {"plan": CATALOGUE["brandes-dijkstra"]}),
     ):  # fmt: skip
         how: dict[str, Any] = {"device": "auto", "plan": "auto", "threads": None, "gpu": True} | more
         monkeypatch.setattr(choice, "has_gpu", lambda how=how: how["gpu"])
