@@ -113,14 +113,6 @@ def test_validation(name: str) -> None:
             assert validate(there, 0, *given, depth_limit=1) == here
 
 
-@pytest.mark.parametrize("size", [9, 90])
-def test_paths_that_one_block_does_not_walk_back(size: int) -> None:
-    """A path with more vertices than a block walks back, and one that needs arcs of length 0."""
-    for lengths in ([2.0] * (size - 1), [2.0, *[0.0] * (size - 2)]):
-        graph = Graph.from_edges(range(size - 1), range(1, size), weights=lengths)
-        assert hw.shortest_path(graph, 0, size - 1, device="cuda") == list(range(size))
-
-
 def test_triangles_of_vertices_with_many_neighbours_above() -> None:
     """A table of a whole block: more than half of the slots of a warp's."""
     graph = generate.complete(700)

@@ -13,6 +13,7 @@ from hopwave import engines
 from hopwave.arrays import Deferred, Structure, on_host
 from hopwave.engines import NoOperations, by_levels
 from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
+from hopwave.engines.host_memory import check_memory
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning import jobs
@@ -189,6 +190,13 @@ class Engine(NoOperations):
         _refuse_threads(threads)
         with explained("searching from many sources", graph):
             on_device = self._on_device(graph)
+            if job.keep == "rows" and not on_device.follows:
+                rows, columns = len(job.sources), graph.n
+                if job.weighted and job.targets is not None:
+                    columns = len(job.targets)
+                check_memory(
+                    (8 if job.weighted else 4) * rows * columns, f"a table of {rows:,} × {columns:,} distances"
+                )
             if job.weighted:
                 on_device.refuse_compressed()
                 from hopwave.engines.cuda import many_weighted, policy
@@ -196,7 +204,7 @@ class Engine(NoOperations):
                 if job.keep == "values" or job.targets is not None:
                     return many_weighted.sweep_chosen(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
                 if job.keep == "rows" and policy.one_by_one(graph.n, graph.m):
-                    return many_weighted.one_by_one(graph, self._on_device(graph).follows, job, poll)
+                    return many_weighted.one_by_one(graph, on_device.follows, job, poll)
                 return many_weighted.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
             numbering = on_device.numbering
             if numbering is None:

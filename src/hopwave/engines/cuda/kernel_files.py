@@ -9,13 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from hopwave.system.files import cache_folder, why_not_trusted
+from hopwave.system.files import cache_folder, replacing, why_not_trusted
 
 log = logging.getLogger("hopwave")
 SUFFIX = ".kernel"
@@ -98,20 +96,13 @@ def _say_once(reason: str) -> None:
 
 
 def write(key: tuple[str, ...], code: bytes, symbols: dict[str, str]) -> None:
-    """Keep code, if possible. The file appears whole or not at all, readable by its owner alone."""
+    """Keep code, if possible. The file appears whole or not at all."""
     if (reason := why_not()) is not None:
         log.info("kernels are not kept: %s", reason)
         return
-    path, content = path_of(key), content_of(code, symbols)
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with replacing(path_of(key)) as stream:
+            stream.write(content_of(code, symbols))
     except OSError as error:  # the disk is full, or has become read-only
         log.info("kernels are not kept: %s", error)
 

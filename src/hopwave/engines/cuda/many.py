@@ -6,6 +6,7 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import build, nvrtc, policy
+from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.buffers import allocate, free_memory, to_host
 from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
 from hopwave.engines.cuda.policy import each_arrays, most_long_rows, sum_arrays, sweep_arrays
@@ -38,8 +39,6 @@ def sweep(loaded, job, labels, poll):
     if job.keep != "rows":
         run.search(0, k, poll)
         return run.swept()
-    if not follows:
-        check_memory(4 * n * k, f"a table of {k:,} × {n:,} distances")
     size = max(1, k) if follows else run.rows_at_once()
     answer = None if size >= k else np.empty((k, n), np.int32)
     for first in range(0, max(1, k), size):
@@ -221,25 +220,17 @@ EACH_JOB = record(
 
 
 def one_block_each(graph, job):
-    return job.keep in ("sums", "rows") and policy.one_block_each(graph.n, graph.m, job.depth, _machine()[2])
-
-
-def _machine():
-    """Multiprocessors, threads that one holds, and bytes of shared memory that a block may have."""
-    attributes = kernels().attributes
-    names = "MultiProcessorCount", "MaxThreadsPerMultiProcessor", "MaxSharedMemoryPerBlockOptin"
-    return tuple(attributes[name] for name in names)
+    return job.keep in ("sums", "rows") and policy.one_block_each(graph.n, graph.m, job.depth, machine().shared)
 
 
 def sweep_each(loaded, job, poll):
     """Run all searches of the job; see hopwave.algorithms.many_sources. Answers have the bits of many.py."""
     n, k, follows = loaded.n, len(job.sources), loaded.on_device.follows
-    if job.keep == "rows" and not follows:
-        check_memory(4 * n * k, f"a table of {k:,} × {n:,} distances")
     kernel = nvrtc.configurable(EACH, expression(EACH, "search_each", offset_type(loaded.offsets)))
     words, shared = -(-n // 32), policy.each_shared(n)
     kernel.allow_shared(shared)
-    blocks, threads = policy.each_grid(n, k, *_machine(), free_memory())
+    gpu = machine()
+    blocks, threads = policy.each_grid(n, k, gpu.multiprocessors, gpu.threads, gpu.shared, free_memory())
     arrays = allocate(each_arrays(n, k, job.keep, blocks))
     ids, sums, histogram = cupy.asarray(job.sources.astype(np.int32)), arrays["sums"], arrays["histogram"]
     given = filled(

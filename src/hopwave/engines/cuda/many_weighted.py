@@ -46,8 +46,6 @@ def sweep(loaded, job, poll):
 def one_by_one(graph, follows, job, poll):
     """A table of distances by searches that each have the whole GPU, or a large part of it: the same bits."""
     k, n = len(job.sources), graph.n
-    if not follows:
-        check_memory(8 * n * k, f"a table of {k:,} × {n:,} distances")
     A, limit = Matrix.from_graph(graph).to("cuda"), math.inf if job.limit is None else float(job.limit)
     size = max(1, k if follows else policy.ALONG_WEIGHTS.table_bytes // (8 * max(1, n)))
     answer = np.empty((k, n)) if size < k else None
@@ -130,18 +128,10 @@ class Run(WeightedRun):
         self.reached = np.zeros(k, np.int64)
         self.columns, self.of_block = cupy.zeros((2, n if job.keep == "columns" else 0, 3), np.float64)
         self.pairs = []
-        self.rows = self._new_rows()
+        table = job.keep == "rows"
+        self.rows = (cupy if table and loaded.on_device.follows else np).empty((k, n) if table else (0, 0), np.float64)
         self.shape = self.shape_of_blocks()
         self.searches, self.at_once = self._fit(free_memory())
-
-    def _new_rows(self):
-        k, n = len(self.job.sources), self.loaded.n
-        if self.job.keep != "rows":
-            return np.empty((0, 0))
-        if self.loaded.on_device.follows:
-            return cupy.empty((k, n), np.float64)
-        check_memory(8 * n * k, f"a table of {k:,} × {n:,} distances")
-        return np.empty((k, n))
 
     def _fit(self, budget):
         n, k = self.loaded.n, max(1, len(self.job.sources))
@@ -171,16 +161,13 @@ class Run(WeightedRun):
         self.launch_searches(searches, state, found)
         if self.summed:
             self.reached[begin:end], self.sums[:, begin:end] = reached.get(), sums.get()
-        self._keep(begin, end, sources, rows)
-        del ticket, parts  # not before the GPU has read them
-
-    def _keep(self, begin, end, sources, rows):
         if self.job.keep == "rows":
             self.rows[begin:end] = rows if self.loaded.on_device.follows else rows.get()
         elif self.job.keep == "columns":
             self._add_columns(begin, end, rows)
         elif self.job.keep == "pairs":
             self._list_pairs(begin, end, sources, rows)
+        del ticket, parts  # not before the GPU has read them
 
     def _add_columns(self, begin, end, rows):
         """Add to the sums over sources: within a block of the job source by source from 0, then block by block."""
@@ -261,9 +248,7 @@ class ChosenRun(WeightedRun):
         k = len(job.sources)
         if job.valued is None:
             self.kernel, self.targets = "search_targets", cupy.asarray(job.targets.astype(np.int32))
-            self.width = (len(job.targets),)
-            follows = loaded.on_device.follows
-            check_memory(0 if follows else 8 * k * self.width[0], f"a table of {k:,} × {self.width[0]:,} distances")
+            self.width, follows = (len(job.targets),), loaded.on_device.follows
         else:
             self.kernel, follows = "search_values", False
             self.columns, self.limits = cupy.asarray(job.valued.columns), cupy.asarray(job.valued.limits)

@@ -156,12 +156,3 @@ def test_pieces_of_long_rows_fit(rows: list[int]) -> None:
     arcs, split = sum(rows), policy.LevelSplit()
     pieces, rest = (sum(-(-row // long) for row in rows if row > long) for long in (regimes.PIECE_ARCS, split.long_row))
     assert pieces <= regimes.most_pieces(arcs) and rest <= level_arrays(1, arcs, split)["rest"].shape
-
-
-def test_the_whole_gpu_on_one_source_fits_or_an_error_says_so() -> None:
-    needed = regimes.wide_bytes(1000, 10_000, True)
-    assert needed > regimes.wide_bytes(1000, 10_000, False)
-    regimes.check_wide(1000, 10_000, True, None)
-    regimes.check_wide(1000, 10_000, True, needed)
-    with pytest.raises(EngineError, match=r"for one source and may use .* raise memory_limit="):
-        regimes.check_wide(1000, 10_000, True, needed - 1)

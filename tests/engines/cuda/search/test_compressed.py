@@ -45,8 +45,7 @@ def test_packed_rows_hold_every_neighbour(count: int, limit: int | None) -> None
         packed.add(cupy.asarray(some))
     np.testing.assert_array_equal(packed.finish().unpacked().get(), values)
     np.testing.assert_array_equal(packed.unpacked(count // 2, count).get(), values[count // 2 :])
-    if limit is not None:
-        assert packed.device_bytes <= limit and packed.host_bytes + packed.device_bytes > 0
+    assert limit is None or (packed.device_bytes <= limit and packed.host_bytes + packed.device_bytes > 0)
 
 
 def compressed(graph: hw.Graph, place: str) -> hw.Graph:

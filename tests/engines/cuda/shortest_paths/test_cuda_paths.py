@@ -201,6 +201,7 @@ def test_long_chains_of_length_zero() -> None:
     graph = hw.generate.path(4000).with_weights(np.zeros(7998))
     found = hw.sssp(graph, 0, device="cuda")
     assert not found.distances.any() and found.predecessors.tolist() == [0, *range(3999)]
+    assert hw.shortest_path(graph, 0, 90, device="cuda") == list(range(91)), "more than one block walks back"
 
 
 def test_a_trace_counts_every_bucket() -> None:

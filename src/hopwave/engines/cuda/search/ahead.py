@@ -10,7 +10,7 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import BLOCK, NULL, PreparedLaunch
+from hopwave.engines.cuda.launch import BLOCK, PreparedLaunch
 from hopwave.engines.cuda.nvrtc import Kernel
 from hopwave.engines.cuda.search.by_level import FOUND
 from hopwave.engines.cuda.search.state import COUNTER_BYTES, MOST_AHEAD
@@ -18,7 +18,6 @@ from hopwave.engines.cuda.search.steps import LAUNCHES, Changing, Clear, compute
 from hopwave.planning.rules import Always
 
 FIRST = 4  # levels in the first batch: many graphs have few more
-SIZES = ("n", "arcs", "words")  # parameters that are sizes of the graph, the same at every level
 
 
 def possible(plan):
@@ -96,19 +95,8 @@ class Recorded:
 
 
 def _prepared(search, launch):
-    """A function that repeats the launch with other markers; TypeError if it has a number that is not marked."""
+    """A function that repeats the launch with other markers."""
     markers = {name: value for name, value in launch.arguments.items() if isinstance(value, Changing)}
-    for name, value in launch.arguments.items():
-        if (
-            name not in markers
-            and isinstance(value, (int, float, np.generic))
-            and value is not NULL
-            and name not in SIZES
-        ):
-            raise TypeError(
-                f"{launch.name} of {launch.header} is recorded with {name}={value!r}, which later levels would repeat; "
-                "pass LEVEL, BEFORE or COUNTERS, an array, or a size of the graph"
-            )
     fixed = {
         name: np.uint64(value.data.ptr) if isinstance(value, cupy.ndarray) else value
         for name, value in launch.now(search).items()
