@@ -10,10 +10,10 @@ from hopwave.engines.cpu.search.state import workspace_arrays
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.ledger import Array, declare, total
 
-N, M = 200_000, 500_000  # large enough that some arrays get huge pages
+N = 200_000  # large enough that some arrays get huge pages
 KINDS = declare(np.float64, fill=np.inf, distance=N) | declare(np.int32, fill=0, counts=(3, 7), none=0)
 ON_CPU: dict[str, Array] = KINDS | workspace_arrays(N, 2)
-ON_CUDA: dict[str, Array] = KINDS | regimes.batch_arrays(N, 2, 4, regimes.most_slots(M))
+ON_CUDA: dict[str, Array] = KINDS | regimes.batch_arrays(N, 2, 4, 2000)
 ON_CUDA |= declare(np.dtype([("vertex", np.int32), ("distance", np.float64)]), entries=9)
 
 

@@ -74,15 +74,12 @@ class OnCuda:
         """Distances and predecessors from one root, on the GPU. The host measures the time, from launch to end."""
         self.cp.cuda.get_current_stream().synchronize()
         began = time.perf_counter()
-        self.searches.launch(self.distance, self.parent, (root,), SearchJob(), self.plan)
+        ending = self.searches.launch(self.distance, self.parent, (root,), SearchJob(), self.plan)
         self.cp.cuda.get_current_stream().synchronize()
         seconds = time.perf_counter() - began
-        standing = self.searches.standing()
         edges = self.graph.edges_within(self.distance >= 0)
         broken = broken_rules(self.graph, self.distance, self.parent, root)
-        from hopwave.engines.cuda.search.workspace import deepest
-
-        return Searched(root, seconds, edges, deepest(standing), broken)
+        return Searched(root, seconds, edges, ending.depth(), broken)
 
 
 class OnePart:

@@ -211,13 +211,9 @@ def part_array(n: int, sources: int, multiprocessors: int) -> Array:
     return Array((sources, min(-(-n // 64), 8 * multiprocessors)))
 
 
-def most_slots(m: int) -> int:
-    """Most slots: a list of more than CHUNK_ARCS has less than two chunks for every full one."""
-    return max(1, 2 * m // CHUNK_ARCS)
-
-
 def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:
-    return total(batch_arrays(n, 1, lanes, most_slots(m))) + levels * mask_array(n, 1).nbytes
+    slots = max(1, 2 * m // CHUNK_ARCS)  # a list of more than CHUNK_ARCS has less than two chunks for every full one
+    return total(batch_arrays(n, 1, lanes, slots)) + levels * mask_array(n, 1).nbytes
 
 
 def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges: bool) -> int:

@@ -56,7 +56,9 @@ class Ending:
             raise EngineError("a search on the GPU ended without an answer; try again, or use device='cpu'")
 
     def depth(self):
-        return deepest(self.found())
+        """The greatest distance: one less than the depth if the last level found nothing."""
+        found = self.found()
+        return found["depth"] - (not found["nf"] and found["depth"] > 0)
 
     def reached(self):
         return self.found()["reached"]
@@ -72,7 +74,6 @@ class Endings:
         self.words = memoryview(array)
         self.taken = [None] * SLOTS
         self.stamp = 0
-        self.last = None
 
     def take(self, stream):
         """The address and stamp for the next search, and its Ending. The caller holds the workspace's lock."""
@@ -80,13 +81,8 @@ class Endings:
         slot = self.stamp % SLOTS
         if self.taken[slot] is not None:
             self.taken[slot].found()  # read it before it is overwritten
-        self.last = self.taken[slot] = Ending(self, slot, self.stamp, stream)
-        return self.report.memory.ptr + slot * TOLD.itemsize, self.stamp, self.last
-
-
-def deepest(standing):
-    """The greatest distance: one less than the depth if the last level found nothing."""
-    return standing["depth"] - (not standing["nf"] and standing["depth"] > 0)
+        self.taken[slot] = Ending(self, slot, self.stamp, stream)
+        return self.report.memory.ptr + slot * TOLD.itemsize, self.stamp, self.taken[slot]
 
 
 # ---------------------------------------------------------------- what searches of a graph share
@@ -224,9 +220,6 @@ class Workspace:
             if trace is not None:
                 prepared.record("work", self.buffers.work)
         return ending
-
-    def standing(self):
-        return self.endings.last.found()
 
 
 class NumberedWorkspace(Workspace):
