@@ -31,7 +31,7 @@ class _Explained(errors.explained):
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if isinstance(error, Exception) and not isinstance(error, EngineError):
             forget()  # the next call works again
-        super().__exit__(kind, error, traceback)
+        super().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
 
 
 explained = _Explained("in linear algebra", remedy=errors.FEWER_ROWS)
