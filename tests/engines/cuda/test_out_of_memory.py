@@ -50,7 +50,7 @@ def test_rows_too_large_are_refused_before_they_are_sorted(monkeypatch: pytest.M
             return np.full(build.BUCKETS, (1 << 31) // build.BUCKETS, np.uint64)
 
     monkeypatch.setattr(buffers, "free_memory", lambda: 8 << 30)
-    monkeypatch.setattr(build, "zeros", lambda count, dtype: Counts)
+    monkeypatch.setattr(build.cupy, "zeros", lambda count, dtype: Counts)
     monkeypatch.setattr(build, "launch", lambda *given: None)
     monkeypatch.setattr(build, "begin_rows_of", lambda *given: None)
     monkeypatch.setattr(build, "grid_for", lambda *given: 1)

@@ -97,7 +97,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
     grid = grid_for(edges, PER_BLOCK)
     columns = (source, target, np.uint64(edges), np.int32(symmetric))
     shift = max(0, max(n - 1, 0).bit_length() - BUCKETS.bit_length() + 1)
-    counts = zeros(BUCKETS, np.uint64)
+    counts = cupy.zeros(BUCKETS, np.uint64)
     launch("count_buckets", kind, grid, *columns, np.int32(shift), counts)
     arcs_in = counts.get().astype(np.int64)
     arcs = int(arcs_in.sum())
@@ -106,7 +106,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
         needed = bytes_needed(n, arcs_in, cuts, 0 if weights is None else weights.dtype.itemsize)
         buffers.require(needed, f"sorting {arcs:,} arcs into rows", "free arrays of your own")
     bits = np.int32(max(1, max(n - 1, 0).bit_length()))
-    degrees = zeros(n, np.uint32)
+    degrees = cupy.zeros(n, np.uint32)
     neighbours = cupy.empty(arcs, np.int32)
     kept_weights = None if weights is None else cupy.empty(arcs, weights.dtype)
     conflict = cupy.asarray(np.array([arcs], np.uint64))
@@ -250,19 +250,12 @@ def offset_dtype(arcs):
 def offsets_of(degrees, n, offset):
     offsets = cupy.empty(n + 1, offset)
     tiles = max(1, -(-n // TILE))
-    sums = zeros(tiles + 1, np.uint64)
+    sums = cupy.zeros(tiles + 1, np.uint64)
     blocks = grid_for(tiles, 1)
     launch("sum_degrees", "int", blocks, degrees, np.uint64(n), sums)
     launch("scan", "int", 1, sums, np.uint64(tiles if n else 0))
     launch("write_offsets", C_TYPES[np.dtype(offset)], blocks, degrees, np.uint64(n), sums, offsets)
     return offsets
-
-
-def zeros(count, dtype):
-    """cupy.zeros without a kernel that CuPy must compile."""
-    array = cupy.empty(count, dtype)
-    array.data.memset_async(0, array.nbytes)
-    return array
 
 
 def trimmed(array, size):

@@ -105,26 +105,20 @@ ROUNDS = record(STRONG, "Rounds", "ptr lists", "u64 room", "ptr counts arrived")
 FORWARDS, BACKWARDS = np.uint32(1), np.uint32(2)
 
 
-def strong_arrays(n, m):
-    """The arrays of one run; lists hold pieces of rows and columns."""
-    return (
-        declare(np.int32, fill=-1, part=n)
-        | declare(np.int32, fill=0, group=n)
-        | declare(np.int32, out=n, into=n)
-        | declare(np.uint32, fill=0, marks=n)
-        | declare(np.uint32, listed=n, counts=8)
-        | declare(np.uint64, colour=n, lists=(2, 2 * (n + m // PIECE)))
-    )
-
-
 class Strong:
     """One run: the vertices whose components are known, in `part`, and the launches that find more."""
 
     def __init__(self, on_device):
-        self.device, self.n, self.m = on_device, on_device.n, on_device.m
+        n, m = on_device.n, on_device.m
+        self.device, self.n, self.m = on_device, n, m
         nvrtc.begin(STRONG, [expression(STRONG, name, on_device.offset) for name in STRONG_KERNELS])
         self.rows, self.columns = on_device.rows, on_device.columns
-        self.arrays = allocate(strong_arrays(self.n, self.m))
+        made = (
+            declare(np.int32, fill=-1, part=n) | declare(np.int32, fill=0, group=n) | declare(np.int32, out=n, into=n)
+        )
+        made |= declare(np.uint32, fill=0, marks=n) | declare(np.uint32, listed=n, counts=8)
+        made |= declare(np.uint64, colour=n, lists=(2, 2 * (n + m // PIECE)))  # of pieces of rows and columns
+        self.arrays = allocate(made)
         self.part, self.group = self.arrays["part"], self.arrays["group"]
         lists, self.counts = self.arrays["lists"], self.arrays["counts"]
         self.rounds = filled(ROUNDS, lists=lists, room=lists.shape[1], counts=self.counts, arrived=self.counts[4:])

@@ -110,7 +110,7 @@ class Rows:
         )  # fmt: skip
         made = recipe(scale, seed)
         self.vertices, self.m, self.edges = n, 2 * count, count
-        self.degrees = build.zeros(n, np.uint32)
+        self.degrees = cupy.zeros(n, np.uint32)
         _launch("count_ends", count, made, np.int64(count), self.degrees)
         self.numbering, numbers, self.ids = None, NULL, NULL
         if by_degree:
@@ -124,7 +124,7 @@ class Rows:
             self._pack(numbers, memory_limit)
         else:
             self.neighbours = cupy.empty(self.m, np.int32)
-            filled = build.zeros(self.n, np.uint32)
+            filled = cupy.zeros(self.n, np.uint32)
             _launch("fill_rows", count, made, np.int64(count), numbers, self.offsets, filled, self.neighbours)
             del filled
             if by_degree:
@@ -141,7 +141,7 @@ class Rows:
         at_once = int(buffers.free_memory() - coming - SPARE) // BUILDING[1]
         at_once = max(DRAWN_ARCS[0], min(DRAWN_ARCS[1], at_once))
         for first, last, begin, end in build.stretches(self.offsets, self.m, at_once):
-            keys, filled = cupy.empty(end - begin, np.uint64), build.zeros(1, np.uint64)
+            keys, filled = cupy.empty(end - begin, np.uint64), cupy.zeros(1, np.uint64)
             rows = np.int64(first), np.int64(last)
             _launch("draw_keys", self.edges, self._recipe, np.int64(self.edges), numbers, *rows, keys, filled)
             self.packed.add_keys(keys)

@@ -9,7 +9,7 @@ from hopwave.engines.cuda import build, nvrtc, policy
 from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.buffers import allocate, free_memory, to_host
 from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
-from hopwave.engines.cuda.policy import each_arrays, most_long_rows, sum_arrays, sweep_arrays
+from hopwave.engines.cuda.policy import most_long_rows, sweep_arrays
 from hopwave.engines.cuda.records import fill, filled, record
 from hopwave.engines.host_memory import check_memory
 from hopwave.planning.many_sources import Swept
@@ -77,8 +77,11 @@ class Run:
         self.counters = cupy.empty((self.subgrids, COUNTERS.itemsize), np.uint8)
         long_row = policy.SWEEP.long_row
         self.longest = build.long_rows(loaded.on_device.launch, loaded.in_offsets, loaded.m, long_row)
-        made = allocate(sum_arrays(loaded.n, k, job.keep))
-        self.sums, self.histogram, self.columns = made["sums"], made["histogram"], made["columns"]
+        # Over the sources: reached, Σ d, the greatest d; Σ 1/d as float64.
+        sums, histogram = (k, loaded.n + 1) if job.keep in ("sums", "columns") else (0, 0)
+        columns = loaded.n if job.keep == "columns" else 0
+        self.sums, self.histogram = cupy.zeros((4, sums), np.int64), cupy.zeros(histogram, np.int64)
+        self.columns = cupy.zeros((columns, 3), np.int64)
         reached, total, farthest, inverse = self.sums
         self.buffers = allocate(sweep_arrays(loaded.n, loaded.m, self.subgrids, words))
         self.arguments = filled(
@@ -231,10 +234,12 @@ def sweep_each(loaded, job, poll):
     kernel.allow_shared(shared)
     gpu = machine()
     blocks, threads = policy.each_grid(n, k, gpu.multiprocessors, gpu.threads, gpu.shared, free_memory())
-    arrays = allocate(each_arrays(n, k, job.keep, blocks))
-    ids, sums, histogram = cupy.asarray(job.sources.astype(np.int32)), arrays["sums"], arrays["histogram"]
+    ids, ticket = cupy.asarray(job.sources.astype(np.int32)), cupy.zeros(1, np.uint32)
+    summed = job.keep == "sums"
+    sums, histogram = cupy.zeros((4, k * summed), np.int64), cupy.zeros((n + 1) * summed, np.int64)
+    spill = cupy.empty((blocks, 2, n), np.int32)
     given = filled(
-        EACH_JOB, n=n, words=words, room=policy.SWEEP.room, ticket=arrays["ticket"], spill=arrays["spill"],
+        EACH_JOB, n=n, words=words, room=policy.SWEEP.room, ticket=ticket, spill=spill,
         limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT),
         histogram=histogram if job.keep == "sums" else None,
     )  # fmt: skip
@@ -244,7 +249,7 @@ def sweep_each(loaded, job, poll):
     answer = np.empty((k, n), np.int32) if job.keep == "rows" and step < k else None
     for first in range(0, max(1, k), step):
         last = min(k, first + step)
-        arrays["ticket"].data.memset_async(0, 4)
+        ticket.data.memset_async(0, 4)
         given["sources"], given["count"] = ids[first:].data.ptr, last - first
         if job.keep == "rows":
             table = cupy.empty((last - first, n), np.int32)

@@ -298,22 +298,6 @@ def sweep_arrays(n, m, subgrids, words):
     )
 
 
-def sum_arrays(n, k, keep):
-    """The sums over k sources. sums: reached, Σ d, the greatest d; Σ 1/d as float64."""
-    sums, histogram = (k, n + 1) if keep in ("sums", "columns") else (0, 0)
-    columns = n if keep == "columns" else 0
-    return declare(np.int64, fill=0, sums=(4, sums), histogram=histogram, columns=(columns, 3))
-
-
-def each_arrays(n, k, keep, blocks):
-    sums, histogram = (k, n + 1) if keep == "sums" else (0, 0)
-    return (
-        declare(np.int64, fill=0, sums=(4, sums), histogram=histogram)
-        | declare(np.int32, spill=(blocks, 2, n))
-        | declare(np.uint32, fill=0, ticket=1)
-    )
-
-
 # ---------------------------------------------------------------- many searches along weights (betweenness/weighted.py)
 
 PATH_BOARD = record(

@@ -269,8 +269,7 @@ class Algebra(NoShortcuts):
 
     @explained
     def spread(self, n: int, places: Array, values: Array) -> tuple[Array, Array]:
-        everywhere, present = cupy.empty(n, values.dtype), cupy.zeros(n, np.bool_)
-        everywhere.data.memset_async(0, everywhere.nbytes)
+        everywhere, present = cupy.zeros(n, values.dtype), cupy.zeros(n, np.bool_)
         if len(places):
             here = stream_scratch()
             kernel = here.array_kernel("spread", dtype=values.dtype)

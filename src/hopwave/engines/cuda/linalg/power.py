@@ -164,7 +164,7 @@ class Dealt:
     def sort(self):
         """Copy the matrix with rows sorted by length, unless they are. Returns the first row of each kind of tile."""
         launch, offsets = kernels(offset_type(self.offsets)), self.offsets
-        keys, longer = cupy.empty(self.n, np.uint64), build.zeros(KINDS - 1, np.uint64)
+        keys, longer = cupy.empty(self.n, np.uint64), cupy.zeros(KINDS - 1, np.uint64)
         launch(HEADER, "length_keys", self.n, offsets, np.uint64(self.n), np.uint64(self.cut), keys, longer)
         if self.order is not None:
             return [0, *longer.get().tolist(), self.n]

@@ -48,18 +48,6 @@ NO_LABEL = -1
 COINS = "labels"  # of coins, as in linalg/algorithms/labels.py
 
 
-def label_arrays(n, m):
-    return (
-        declare(np.int32, fill=NO_LABEL, wins=n)
-        | declare(np.uint8, fill=1, stale=n)
-        | declare(np.uint8, moved=n)
-        | declare(np.uint64, fill=0, best=n)
-        | declare(np.uint64, pieces=n + m // PIECE)
-        | declare(np.int32, labels=2 * m)
-        | declare(np.uint32, frequencies=2 * m)
-    )
-
-
 class Labels:
     """See planning.jobs.LabelRounds."""
 
@@ -69,7 +57,11 @@ class Labels:
         self.f, self.rank = cupy.arange(self.n, dtype=np.int32), order.astype(np.int32)
         self.label_at = cupy.empty_like(self.f)
         self.label_at[self.rank] = self.f
-        for name, array in allocate(label_arrays(self.n, self.m)).items():
+        made = declare(np.int32, fill=NO_LABEL, wins=self.n) | declare(np.uint8, fill=1, stale=self.n)
+        made |= declare(np.uint64, fill=0, best=self.n) | declare(np.uint64, pieces=self.n + self.m // PIECE)
+        made |= declare(np.uint8, moved=self.n) | declare(np.int32, labels=2 * self.m)
+        made |= declare(np.uint32, frequencies=2 * self.m)
+        for name, array in allocate(made).items():
             setattr(self, name, array)
         self.restless_count = count = cupy.zeros(1, np.uint32)
         self.launch(LABELS, "list_long", self.n, self.rows[0], np.int32(self.n), self.pieces, count)
@@ -114,10 +106,6 @@ PEEL_BLOCKS = 2  # blocks: more would only wait for entries
 PEELING = record(PEEL, "Peeling", "u32 arrived least[2] head tail pending")
 
 
-def peel_arrays(n, entries):
-    return declare(np.int32, left=n) | declare(np.uint64, list=entries) | declare(np.int64, core=n)
-
-
 def core_numbers(A, both):
     """The core number of every vertex, int64 on the GPU. Loops do not count. both: whether arcs in and out count."""
     rows, n = A.rows, A.shape[0]
@@ -126,7 +114,7 @@ def core_numbers(A, both):
     kernel, fit = nvrtc.cooperative(PEEL, expression(PEEL, "peel", offset_type(rows.indptr)), BLOCK)
     if not fit or entries >= 1 << 32:
         raise EngineError("this GPU cannot peel the graph in one cooperative launch; use device='cpu'")
-    arrays = allocate(peel_arrays(n, entries))
+    arrays = allocate(declare(np.int32, left=n) | declare(np.uint64, list=entries) | declare(np.int64, core=n))
     if not n:
         return arrays["core"]
     at = np.zeros(1, PEELING)
