@@ -122,21 +122,16 @@ class Engine(NoOperations):
         search.q = np.unique(v)
         search.d[search.q] = search.depth
         search.p[v] = u  # any writer will do: each is a valid parent
-        self._count(search, u, v)
+        if search.question.path_counts and len(v):
+            # σ[v] = Σ σ[u]: terms are brought to the greatest exponent among v's own before they are added.
+            search.exponent[search.q] = np.iinfo(np.int64).min
+            np.maximum.at(search.exponent, v, search.exponent[u])
+            shift = np.maximum(search.exponent[u] - search.exponent[v], -2000)
+            np.add.at(search.mantissa, v, np.ldexp(search.mantissa[u], shift))
+            search.mantissa[search.q], carried = np.frexp(search.mantissa[search.q])
+            search.exponent[search.q] += carried
         search.mu -= search.mf
         return Level(search.depth, choice, str(step), *sizes, len(search.q), checked, time.perf_counter() - began)
-
-    @staticmethod
-    def _count(search: Search, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]) -> None:
-        """σ[v] = Σ σ[u]: terms are brought to the greatest exponent among v's own before they are added."""
-        if not search.question.path_counts or not len(v):
-            return
-        search.exponent[search.q] = np.iinfo(np.int64).min
-        np.maximum.at(search.exponent, v, search.exponent[u])
-        shift = np.maximum(search.exponent[u] - search.exponent[v], -2000)
-        np.add.at(search.mantissa, v, np.ldexp(search.mantissa[u], shift))
-        search.mantissa[search.q], carried = np.frexp(search.mantissa[search.q])
-        search.exponent[search.q] += carried
 
     def fetch(self, search: Search) -> FoundBySearch:
         wanted = search.question

@@ -23,7 +23,7 @@ from hopwave.engines import uncountable
 from hopwave.generate.counter import sequence
 from hopwave.graph import Graph
 from hopwave.planning.jobs import PATH_SUMS, BetweennessJob, Floats, Integers, SampleJob
-from hopwave.planning.many_sources import PathSums, Poll, Sweep, Swept, Valued
+from hopwave.planning.many_sources import PathSums, Poll, Sweep, Swept
 
 Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, length, number of the arc)
 Predecessors = dict[int, list[tuple[int, int]]]  # per vertex that is reached: (tail, number of the arc)
@@ -69,15 +69,6 @@ def count_paths(graph: Graph, out: Arcs, d: dict[int, float], s: int) -> tuple[P
     return P, sigma
 
 
-def mean_arcs(P: Predecessors, sigma: dict[int, int], s: int) -> dict[int, float]:
-    """h of every vertex; sigma is in the order of `count_paths`."""
-    h = {s: 0.0}
-    for v in sigma:
-        if v != s:
-            h[v] = sum(sigma[u] / sigma[v] * (h[u] + 1) for u, _ in P[v])
-    return h
-
-
 class Accumulation:
     """One source after another; see hopwave.planning.jobs.Accumulation."""
 
@@ -104,7 +95,10 @@ class Accumulation:
         job, n = self.job, self.graph.n
         d = distances(self._out, s, job.cutoff)
         (P, sigma), delta = count_paths(self.graph, self._out, d, s), dict.fromkeys(d, 0.0)
-        h = mean_arcs(P, sigma, s) if job.weighted else d
+        h = dict(d)
+        for v in sigma:  # predecessors first
+            if v != s and job.weighted:
+                h[v] = sum(sigma[u] / sigma[v] * (h[u] + 1) for u, _ in P[v])
         demand = 1.0 if job.origins is None else float(job.origins[s])
         t = {v: demand * (1.0 if job.targets is None else float(job.targets[v])) for v in d}
         found = due = ends = 0.0
@@ -248,7 +242,9 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
                 columns += of_block
                 of_block[:] = 0.0
         if valued is not None:
-            values[i] = _added_up(found, valued)
+            away = np.array(list(found.values()))
+            terms = valued.columns[:, list(found)] * valued.decay(away)
+            values[i] = [[math.fsum(row[away <= limit]) for limit in valued.limits] for row in terms]
         if job.keep == "pairs":
             listed = [v for v in found if v != source and not (job.upwards and v < source)]
             targets += listed
@@ -258,9 +254,3 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
     pairs: Any = np.array(targets, np.int32), np.array(far, np.float64)
     rows = rows if job.targets is None else rows[:, job.targets]
     return Swept(reached, total, farthest, inverse, np.zeros(0, np.int64), columns, rows, pairs, values)
-
-
-def _added_up(found: dict[int, float], valued: Valued) -> Floats:
-    vertices, d = np.array(list(found)), np.array(list(found.values()))
-    terms = valued.columns[:, vertices] * valued.decay(d)
-    return np.array([[math.fsum(row[d <= limit]) for limit in valued.limits] for row in terms])
