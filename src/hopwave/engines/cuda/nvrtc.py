@@ -194,12 +194,11 @@ def is_kept(header, name):
 
 
 def _driver():
-    """CUDA's driver, after the GPU was made known to this thread."""
-    from cupy_backends.cuda.api import driver
+    """CUDA's driver, after the GPU was made known to this thread (launch.find_gpu, which may be imported later)."""
+    from cupy_backends.cuda.api import driver, runtime
 
-    from hopwave.engines.cuda.launch import find_gpu
-
-    find_gpu()
+    if not driver.ctxGetCurrent():
+        runtime.setDevice(runtime.getDevice())
     return driver
 
 
