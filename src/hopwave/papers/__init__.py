@@ -1,17 +1,16 @@
 """The five papers' tables and figures, measured here beside what the papers state: `hopwave paper NAME`.
 
-One module per paper declares what it shows (`records`); `run` measures it, and `page` writes it as one HTML file.
+NAME.toml has what a paper states, and NAME.py the studies that measure it; `run` measures and writes one HTML file.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
-from hopwave.papers.records import Paper
+from hopwave.papers.records import Paper, read
 
 NAMES = ("turbobfs", "hiragushi", "turbobc", "xbfs", "pushpull")
 
 
 def paper(name: str) -> Paper:
-    found: Paper = import_module(f"hopwave.papers.{name}").PAPER
-    return found
+    return read(name, import_module(f"hopwave.papers.{name}").STUDIES)

@@ -17,7 +17,7 @@ import hopwave as hw
 from hopwave.arrays import on_host
 from hopwave.graph import Graph
 from hopwave.papers.lab import Lab, WrongAnswer, ms_of, over
-from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, left_out, table
+from hopwave.papers.records import Case, Row, left_out, tables
 
 PLANS = {"Merrill": "merrill", "hybrid": "hiragushi-hybrid"}
 RANKS = (1, 2, 4)
@@ -32,19 +32,7 @@ OPEN_MPI = {
 }
 RESULT = re.compile(r"\{.*\}")  # the JSON that rank 0 prints; mpiexec may add colours on the same line
 SECONDS = 40  # after which a job over ranks is stopped
-
-# The paper states no sizes. These are of the collection's graphs, or follow from the names of GTgraph's.
-TABLE_1 = table("""
-packing-500x100x100-b050 DIMACS10/packing-500x100x100-b050 mesh   U 2145 34976
-com-YouTube              SNAP/com-Youtube                  social U 1135  5975
-soc-Pokec                SNAP/soc-Pokec                    social D 1633 30623
-random.1Mv.64Me          random:20:64                      social D 1049 67109
-kron_g500-logn20         kron:20:48                        social U 1049 89241
-wikipedia-20070206       Gleich/wikipedia-20070206         web    D 3567 45030
-com-LiveJournal          SNAP/com-LiveJournal              social U 3998 69362
-wiki-Talk                SNAP/wiki-Talk                    social D 2394  5021
-rmat.1Mv.64Me            rmat:20:64                        social D 1049 67109
-""", (), "1")  # fmt: skip
+(TABLE_1,) = tables("hiragushi")
 
 
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
@@ -142,40 +130,4 @@ def averages(lab: Lab) -> list[Row]:
     ]
 
 
-PAPER = Paper(
-    "hiragushi",
-    "Efficient Hybrid Breadth-First Search on GPUs",
-    "T. Hiragushi and D. Takahashi, ICA3PP 2013",
-    "NVIDIA Tesla M2050; HA-PACS, four Tesla M2090 per node",
-    {"searches": searches, "ranks": ranks, "machine": machine, "averages": averages},
-    (
-        Exhibit("Abstract", "What the paper promises", "averages", ("claim", "ours", "paper", "remark")),
-        Exhibit("Figures 1–3", "Listings of the search, of both steps and of the bottom-up kernel",
-                note="Nothing to measure: docs/papers.md names our code for each."),
-        Exhibit("Table 1", "Benchmark graphs", "searches", ("graph", "kind", "n", "m", "from")),
-        Exhibit("Figure 4(a)", "Traversal performance beside Merrill's", "searches",
-                ("graph", "sources", "Merrill ms", "hybrid ms", "Merrill GTEPS", "hybrid GTEPS", "gain", "from"), None,
-                (Drawing("bars", "graph", ("hybrid GTEPS", "Merrill GTEPS"), "GTEPS"),),
-                note="Median over the sources of building a tree with parents. The bars of the paper are a picture "
-                "that is not in its text; it states a gain of up to 29. Merrill's is our rendering of its "
-                "description."),
-        Exhibit("Figure 4(b)", "Share of the time in top-down and bottom-up levels", "searches",
-                ("graph", "top-down %", "bottom-up %", "from"), None,
-                (Drawing("stacked", "graph", ("top-down %", "bottom-up %"), "% of the time"),)),
-        Exhibit("Table 2", "Specifications of HA-PACS, and of this machine", "machine", ("", "ours", "paper")),
-        Exhibit("Figure 5(a)", "Overall performance over ranks", "ranks",
-                ("ranks on", "ranks", "scale", "roots", "GTEPS", "from"), None,
-                (Drawing("lines", "ranks", ("GTEPS",), "GTEPS", (True, True), "ranks on"),),
-                note="Every rank has the same number of vertices for any number of ranks (2^21 in the paper). All "
-                "ranks are on one machine, and those on a GPU share it: this shows that they agree and what exchanges "
-                "cost, not a speedup. No rank is bound to a core."),
-        Exhibit("Figure 5(b)", "Time of computing and of communication", "ranks",
-                ("ranks on", "ranks", "computing ms", "exchanging ms", "from"), None,
-                (Drawing("stacked", "bar", ("computing ms", "exchanging ms"), "ms per search"),),
-                note="Computing is all but waiting in exchanges. On a GPU it is mostly the host's work between "
-                "launches: from 2^18 to 2^24 vertices, a search by one rank on an H200 grows from 9.3 to 11.9 ms."),
-    ),
-    "Sources are drawn from the largest component. Times are those inside the levels of a search that also stores "
-    "parents, by the GPU's clock on a GPU; both plans search from each source in turn, and every distance is compared "
-    "with hopwave's own search.",
-)  # fmt: skip
+STUDIES = {"searches": searches, "ranks": ranks, "machine": machine, "averages": averages}

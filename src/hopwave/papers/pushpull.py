@@ -14,7 +14,7 @@ import hopwave as hw
 from hopwave.arrays import module_of, on_host
 from hopwave.graph import Graph
 from hopwave.papers.lab import Lab, WrongAnswer, ms_of, no_suitesparse, over, rows_of
-from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, numbers, table
+from hopwave.papers.records import Case, Row, numbers, tables
 from hopwave.planning.rules import Always
 
 IDEAS = {  # Table 2: our plan → the row's name, the paper's GTEPS and gain
@@ -26,23 +26,8 @@ IDEAS = {  # Table 2: our plan → the row's name, the paper's GTEPS and gain
     "pushpull": ("Operand reuse", 42.44, 2.68),
 }
 OTHERS = ("SuiteSparse", "CuSha", "baseline", "Ligra", "push-pull")  # that the paper compares with Gunrock
-STATED = ("degree", "diameter", "SuiteSparse ms", "CuSha ms", "baseline ms", "Ligra ms", "Gunrock ms", "push-pull ms",
-          "push-pull MTEPS")  # fmt: skip
-
-# Thousands of vertices and edges as Table 3 states them, and Figure 7's milliseconds.
-TABLE_3 = table("""
-soc-orkut        soc-orkut             social    U  3000 212700  27466    9   2165 244.9 122.4 26.1 5.573 7.280  29217
-soc-Livejournal1 SNAP/soc-LiveJournal1 social    U  4800  85700  20333   16   1483 263.6 51.32 42.4 14.05 14.16   6049
-hollywood-09     LAW/hollywood-2009    social    U  1100 112800  11467   11  596.7 855.2 23.39 12.8 5.835 7.138  15775
-indochina-04     LAW/indochina-2004    web       U  7400 302000 256425   26   1866 17609 71.81  157 77.21 80.37   3709
-kron_g500-logn21 kron:21:48            social    U  2100 182100 213904    6   1694 237.9 108.7 18.5 4.546 4.088  44550
-rmat_s22_e64     kron:22:64            social    U  4200 483000 421607    5   4226  1354   OOM 22.6 3.943 4.781 101038
-rmat_s23_e32     kron:23:32            social    U  8400 505600 440396    6   6033  1423   OOM 45.6 7.997 8.655  58417
-rmat_s24_e16     kron:24:16            social    U 16800 519700 432152    6   8193  1234   OOM 89.6 16.74 16.59  31327
-rgg_n_24         rgg_n_24              geometric U 16800 265100     40 2622 230602 68202  9147  918 593.9  2991  92.59
-roadNet_CA       SNAP/roadNet-CA       road      U  2000   5500     12  849    342 288.5 284.9 82.1 130.9 214.4  25.75
-road_USA         DIMACS10/road_usa     road      U 23900  57700      9 6809   9413 36194 26594  978 676.2  7155  8.065
-""", STATED, "3")  # fmt: skip
+(TABLE_3,) = tables("pushpull")
+KINDS = ("back a level", "in the level", "to the next level")  # of arcs
 
 
 # ---------------------------------------------------------------- Table 1, Figure 2: the four products
@@ -199,10 +184,9 @@ def kinds(graph: Graph, distances: Any) -> list[Row]:
     rows = []
     for level in range(int(distances.max()) + 1):
         arcs = onward[row == level]
-        back, across, on = (int((arcs == step).sum()) for step in (-1, 0, 1))
-        row_of = {"iteration": level + 1, "frontier": int((distances == level).sum())}
-        row_of |= {"unvisited": int((distances > level).sum()), "back a level": back, "in the level": across}
-        rows.append(row_of | {"to the next level": on})
+        sizes = {"frontier": int((distances == level).sum()), "unvisited": int((distances > level).sum())}
+        counts = {name: int((arcs == step).sum()) for step, name in enumerate(KINDS, -1)}
+        rows.append({"iteration": level + 1, **sizes, **counts})
     return rows
 
 
@@ -266,60 +250,7 @@ def averages(lab: Lab) -> list[Row]:
     return lab.promised("searches", "push-pull MTEPS", gteps, CLAIMS, ours, geometric_mean)
 
 
-SERIES = tuple(f"{product} ms" for product in PRODUCTS)
-KINDS = ("back a level", "in the level", "to the next level")
-SLOWDOWN = tuple(f"paper: {name}" for name in OTHERS)
-NOT_DRAWN = "Pictures of the text; docs/papers.md names the code and the tests."
-
-PAPER = Paper(
-    "pushpull",
-    "Implementing Push-Pull Efficiently in GraphBLAS",
-    "C. Yang, A. Buluç and J. D. Owens, ICPP 2018",
-    "NVIDIA Tesla K40c; SuiteSparse and Ligra on a Xeon E5-2637 v2",
-    {"products": products, "costs": costs, "ideas": ideas, "iterations": iterations, "samples": samples, "looks": looks,
-     "fewer": fewer, "searches": searches, "averages": averages},
-    (
-        Exhibit("Abstract, 7.3", "What the paper promises", "averages",
-                ("claim", "ours", "paper", "paper's tables", "remark")),
-        Exhibit("Figure 1", "A product is one level of a search", note=NOT_DRAWN),
-        Exhibit("Table 1", "Expected cost of the four products", "costs",
-                ("product", "paper: expected cost", "paper: exponent", "exponent"),
-                note="Exponent p of time ~ entries^p, fitted to the larger half of Figure 2. linalg tests the mask "
-                "before it computes a term: its masked product by columns saves where Table 1 says nothing is saved. "
-                "'by columns, then mask' does as the paper."),
-        Exhibit("Figure 2", "Milliseconds of the four products", "products", ("entries", *SERIES, "from"), None,
-                (Drawing("lines", "entries", SERIES, "ms", (True, True)),)),
-        Exhibit("Figures 3 and 4", "The example of one iteration", note=NOT_DRAWN),
-        Exhibit("Figure 5(a)", "Arcs of each iteration by where they lead", "iterations",
-                ("iteration", "frontier", "unvisited", *KINDS), None,
-                (Drawing("stacked", "iteration", KINDS, "arcs"),)),
-        Exhibit("Figure 5(b)", "Milliseconds of each iteration, pushed and pulled", "iterations",
-                ("iteration", "push ms", "pull ms"), None,
-                (Drawing("lines", "iteration", ("push ms", "pull ms"), "ms", (False, True)),)),
-        Exhibit("Figure 6", "Iterations of searches from many sources", "fewer", (), None,
-                (Drawing("points", "entries", ("ms",), "ms", (False, True), "series"),),
-                "Horizontal: vertices of the frontier of a push, unvisited vertices of a pull. Push 1 means iteration "
-                "1 of the push-only search.", listed=False),
-        Exhibit("Figure 6, section 5.1", "Medians of each iteration", "looks",
-                ("iteration", "push ms", "push: entries", "pull ms", "pull: entries", "parents read per vertex found",
-                 "paper: parents read")),
-        Exhibit("Table 2", "Impact of the optimisations, one after another", "ideas",
-                ("optimisation", "ms", "GTEPS", "gain", "paper: GTEPS", "paper: gain", "arcs checked"),
-                note="Structure only: the sort moves keys alone, and the rest stays. Change of direction: a pull reads "
-                "all arcs in equal shares, which an H200 does faster than it sorts the frontier's. Early exit: pulls "
-                "that check few arcs are little more than launches. Operand reuse saves one bitmap of the frontier per "
-                "search, costs a merge of two bitmaps per pull, and checks the same arcs."),
-        Exhibit("Table 3", "Graphs", "searches",
-                ("graph", "n", "m", "degree", "paper: degree", "diameter", "paper: diameter", "from"),
-                note="The diameter is the greatest depth of the searches. For road_USA the paper prints 577.1 M edges; "
-                "its own MTEPS are those of 57.7 M, which we take."),
-        Exhibit("Figure 7", "Milliseconds, and slowdown compared with Gunrock", "searches",
-                ("graph", "sources", "push-pull ms", "baseline ms", "gain", "SuiteSparse ms", "push-pull MTEPS",
-                 *(f"paper: {name} ms" for name in (*OTHERS[:-1], "Gunrock", "push-pull")), "from"), None,
-                (Drawing("bars", "graph", ("push-pull ms", "baseline ms", "SuiteSparse ms"), "ms, ours", (False, True)),
-                 Drawing("bars", "graph", SLOWDOWN, "times Gunrock's ms, the paper's", (False, True)))),
-    ),
-    "Times are inside the levels, by the GPU's clock on a GPU; Table 2 has the median over sources, Figure 7 the mean "
-    "of ten searches, of fewer where a graph is deep. All plans search from each source in turn, and every distance is "
-    "compared with hopwave's own search.",
-)  # fmt: skip
+STUDIES = {
+    "products": products, "costs": costs, "ideas": ideas, "iterations": iterations, "samples": samples, "looks": looks,
+    "fewer": fewer, "searches": searches, "averages": averages,
+}  # fmt: skip

@@ -1,14 +1,18 @@
 """Papers as records: their tables and figures, what these state, and which study measures ours.
 
 A *study* measures: it takes a `Lab` and returns rows, dictionaries of columns. An *exhibit* is a table or a figure of
-the paper; it shows columns of a study's rows. Several exhibits may show one study.
+the paper; it shows columns of a study's rows. Several exhibits may show one study. NAME.toml has what a paper states:
+its graphs with their numbers, and its exhibits.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
@@ -85,6 +89,36 @@ class Case:
     m: int
     directed: bool
     stated: Row = field(default_factory=dict)
+
+
+@cache
+def _published(name: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def read(name: str, studies: Mapping[str, Study]) -> Paper:
+    """The paper of a file NAME.toml, with the studies that measure its exhibits."""
+    found = _published(name)
+
+    def record(kind: Any, given: dict[str, Any]) -> Any:
+        lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+        return kind(**given | lists)
+
+    def exhibit(given: dict[str, Any]) -> Exhibit:
+        columns = given.get("columns", [])
+        columns = found["shared"][columns] if isinstance(columns, str) else columns
+        drawings = [record(Drawing, one) for one in given.get("drawings", ())]
+        one: Exhibit = record(Exhibit, given | {"columns": columns, "drawings": drawings})
+        return one
+
+    about = {key: found[key] for key in ("title", "authors", "machine", "method")}
+    return Paper(name, **about, studies=studies, exhibits=tuple(map(exhibit, found["exhibits"])))
+
+
+def tables(name: str) -> tuple[tuple[Case, ...], ...]:
+    """The graphs of each table of NAME.toml, in its order."""
+    found = _published(name)["tables"].items()
+    return tuple(table(one["rows"], one["columns"], number, one.get("unit", 1000)) for number, one in found)
 
 
 def table(text: str, columns: Iterable[str], table: str, unit: int = 1000) -> tuple[Case, ...]:

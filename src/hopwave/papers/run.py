@@ -21,30 +21,7 @@ from hopwave.papers.lab import EFFORTS, Lab, WrongAnswer
 from hopwave.papers.records import Drawing, Exhibit, Outcome, Paper, Row
 from hopwave.system.files import replacing
 
-STYLE = """
-:root { color-scheme: light dark; --soft: light-dark(#55677a, #9fb2c6); --line: light-dark(#d5dde6, #2b3947);
-  --even: light-dark(#f4f7fa, #161e27) }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 84rem; padding: 1rem;
-  overflow-wrap: break-word }
-p, nav { max-width: 68rem }
-h1 { font-size: 1.35rem }
-h2 { font-size: 1.1rem; margin: 2.2rem 0 .3rem; border-top: 1px solid var(--line); padding-top: 1rem }
-.soft, caption { color: var(--soft) }
-.wide { overflow-x: auto }
-table { border-collapse: collapse; font-size: 13px }
-caption { text-align: left; padding: .3rem 0 }
-td, th { padding: .15rem .55rem .15rem 0; text-align: left; vertical-align: top }
-th { border-bottom: 1px solid var(--line); font-weight: 600 }
-tbody tr:nth-child(even) { background: var(--even) }
-td { white-space: nowrap }
-td:last-child { white-space: normal; min-width: 20rem }
-figure { margin: .5rem 0; overflow-x: auto }
-svg { width: 100%; height: auto; min-width: 34rem; max-width: 60rem }
-.legend { font-size: 13px; margin: .2rem 0 1rem }
-.legend span { margin-right: 1rem }
-.legend i { display: inline-block; width: .8em; height: .8em; margin-right: .35em }
-nav ol { columns: 18rem; column-gap: 2.5rem; padding-left: 1.2rem }
-"""
+STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 def html(outcome: Outcome) -> str:

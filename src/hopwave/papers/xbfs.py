@@ -14,27 +14,13 @@ import hopwave as hw
 from hopwave.arrays import module_of, on_host
 from hopwave.graph import Graph
 from hopwave.papers.lab import Lab, Levels, WrongAnswer, ms_of, over, rows_of
-from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, left_out, numbers, table
+from hopwave.papers.records import Case, Row, left_out, numbers, tables
 from hopwave.planning.plan import Plan
 
 CHOICES = {"scan-free": 0, "single-scan": 1, "no generation": 3, "double-scan": 2}  # the rule's numbers
 BALANCES = {"thread-centric": "thread", "warp-centric": "warp", "donation": "donate"}
 FEW = 4  # searches whose arcs are counted one by one
-STATED = ("XBFS", "Enterprise", "Tigr", "Gunrock", "Ligra")
-
-# Edges are doubled, as in section 2.3: thousands of vertices and arcs, then Table 2's milliseconds.
-TABLE_1 = table("""
-DB DBpedia               web    U  3967   27642   7.9  30.2  12.9  16.4  54
-DP DBLP-author           social U  4000   17298   5.3  14     8.1  22.9  48.2
-EW EnWiki                web    U 21504  533539  19.6  88.7  74.7 145.0  71.9
-FR SNAP/com-Friendster   social U 65608 1421739 102.8 408   883.9 OOM   526.7
-LJ SNAP/com-LiveJournal  social U  4037   69362   6.9  24    17.0  34.9  29.4
-OR SNAP/com-Orkut        social U  3073  234370   2.83 14.2  48.7 154.1  29.8
-TR Trackers              social U 27666  281228  28.1 101.3  73.4 171.2  95.1
-US SNAP/cit-Patents      goods  U  3775   33038  10.2  21.2  17.7  28.3  62.6
-WK Wiki-dbpedia          web    U 18269  344368  21.4  76.9  92.1 168.5 259.3
-WL Wiki-link             web    U 12151  756285  23.6  59.5 120.7 262.8  58.3
-""", STATED, "1")  # fmt: skip
+(TABLE_1,) = tables("xbfs")
 
 
 # ---------------------------------------------------------------- Figure 5: queues by atomic operations or prefix sums
@@ -305,81 +291,4 @@ def averages(lab: Lab) -> list[Row]:
     return lab.promised("searches", "", None, CLAIMS, {})
 
 
-def _bars(columns: tuple[str, ...], unit: str, log: bool = False, form: str = "bars") -> tuple[Drawing, ...]:
-    return (Drawing(form, "graph", columns, unit, (False, log)),)
-
-
-GAINS = ("gain: Ad", "gain: Ad + WB", "gain: XBFS")
-BALANCED = tuple(f"balance: {name}" for name in BALANCES)
-PULLS = tuple(f"pulls: {name}" for name in BALANCES)
-SAVED = tuple(f"saved by {way} %" for way in CHOICES)
-CHECKS = ("synchronous checks", "asynchronous checks")
-NOT_DRAWN = "Overviews and examples of the text; docs/papers.md names the code and the tests of each."
-
-PAPER = Paper(
-    "xbfs",
-    "XBFS: eXploring Runtime Optimizations for Breadth-First Search on GPUs",
-    "A. Gaihre, Z. Wu, F. Yao and H. Liu, HPDC 2019",
-    "NVIDIA Quadro P6000; Ligra on 24 Xeon Platinum 8175M",
-    {"queues": queues, "searches": searches, "points": points, "means": means, "averages": averages},
-    (
-        Exhibit("Abstract", "What the paper promises", "averages",
-                ("claim", "ours", "paper", "paper's tables", "remark")),
-        Exhibit("Text", "Means that sections 4 to 6 state", "means", ("figure", "what", "ours", "paper", "remark"),
-                note="Figure 14's 1.6 are 'speedup increases over baseline with adaptive frontier queue generation': "
-                "the paper does not say whether of full searches or of bottom-up levels; Figure 14 shows both."),
-        Exhibit("Figures 1–4",
-                "What is chosen at run time; the toy graph; the work of one level; queues of the toy graph",
-                note=NOT_DRAWN),
-        Exhibit("Table 1", "Graphs", "searches", ("graph", "n", "m", "from"),
-                note="Each edge is stored in both directions, as in section 2.3."),
-        Exhibit("Figure 5", "Queues by atomic operations over prefix sums", "queues",
-                ("millions", "share", "atomic ms", "double scan ms", "CuPy ms", "gain", "from"), None,
-                (Drawing("lines", "millions", ("gain",), "times faster", (True, False), "series"),),
-                note="The paper's means: 5.2 on K80, 4.1 on P6000, 2.5 on Titan Xp, 1.7 on V100. The gain is over the "
-                "faster of the two prefix sums. In the atomic queue every warp takes its places from one counter: on "
-                "an H200 that wins on small arrays and loses on large ones."),
-        Exhibit("Figures 6–8", "Double scan, the adaptive flow chart, and asynchronous traversal of the toy graph",
-                note=NOT_DRAWN),
-        Exhibit("Figure 9", "Degree and real work of each vertex in the first bottom-up level", "points",
-                ("graph", "degree", "arcs read"), None,
-                (Drawing("points", "degree", ("arcs read",), "arcs read", (True, True), "graph"),),
-                "A sample of 300 vertices per graph.", listed=False),
-        Exhibit("Figure 10", "Vertices of the next level found ahead", "searches",
-                ("graph", "found ahead %", "Lemma 3 %", "from"), None,
-                _bars(("found ahead %", "Lemma 3 %"), "% of the next level"),
-                note="Of the second bottom-up level's vertices, those that the first one marks. Lemma 3 takes rows one "
-                "by one. An H200 runs 270,336 threads at once, a P6000 61,440: where the queue is not much longer, few "
-                "rows see what another has just found, and the share is below the lemma's."),
-        Exhibit("Table 2", "Milliseconds beside other programs", "searches",
-                ("graph", "sources", "XBFS ms", "baseline ms", "paper: XBFS", "paper: Enterprise", "paper: Tigr",
-                 "paper: Gunrock", "paper: Ligra", "from"),
-                note="The baseline is XBFS without its choices: every queue by a scan, rows assigned statically."),
-        Exhibit("Figure 11", "Gains over the baseline, one contribution after another", "searches",
-                ("graph", *GAINS, "from"), None, _bars(GAINS, "times faster than the baseline"),
-                note="The paper's baseline is Enterprise, ours XBFS without its choices (Table 2). Ad: the method to "
-                "make a queue is chosen at each level. WB: warps fetch rows of bottom-up levels. XBFS: with looking "
-                "ahead."),
-        *(Exhibit(f"Figure 12({part})", f"Time in top-down and bottom-up: {what}", "searches",
-                  ("graph", f"top-down % ({short})", f"bottom-up % ({short})"), None,
-                  _bars((f"top-down % ({short})", f"bottom-up % ({short})"), "% of the time", form="stacked"))
-          for part, what, short in (("a", "baseline", "baseline"), ("b", "after adaptive queues", "after Ad"),
-                                    ("c", "XBFS", "XBFS"))),
-        Exhibit("Figure 13", "What each way to make a queue contributes", "searches", ("graph", *SAVED), None,
-                _bars(SAVED, "% of the time saved", form="stacked"),
-                note="Of the time that adaptive queues save; a method that costs time counts as 0."),
-        Exhibit("Figure 14", "Balancing of bottom-up levels, over static assignment with adaptive queues", "searches",
-                ("graph", *BALANCED, *PULLS), None,
-                (*_bars(BALANCED, "times faster, full searches"), *_bars(PULLS, "times faster, bottom-up levels")),
-                "The paper's baseline assigns rows by degree; over it, static assignment gains 1.4 times."),
-        Exhibit("Figure 15", "Edge checks of synchronous and asynchronous bottom-up", "searches",
-                ("graph", *CHECKS, "fewer checks %"), None, _bars(CHECKS, "arcs checked", log=True)),
-        Exhibit("Figure 16", "XBFS on different GPUs", "searches", ("graph", "XBFS ms", "from"), None,
-                _bars(("XBFS ms",), "ms", log=True),
-                note="One machine: this one. The paper has 1.8, 2.3 and 4.1 times K80's speed for P6000, Titan Xp and "
-                "V100."),
-    ),
-    "Median over up to 16 sources of the largest component, of the time inside the levels, by the GPU's clock on a "
-    "GPU; all ways search from each source in turn, and every distance is compared with hopwave's own search. A CPU "
-    "has one way to make a queue, so most figures need a GPU.",
-)  # fmt: skip
+STUDIES = {"queues": queues, "searches": searches, "points": points, "means": means, "averages": averages}
