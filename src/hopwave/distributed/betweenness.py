@@ -1,11 +1,7 @@
-"""Betweenness over ranks, in two ways.
+"""Betweenness over ranks, which scale, sample and certify as hopwave.algorithms.brandes does.
 
-    split="sources"   Every rank has the whole graph and a share of the sources, or of the random pairs of epsilon=. The
-                      sums of all ranks are added (SplitRuns).
-    split="graph"     Every rank has a part of the graph, and all ranks work on one batch of sources (dependencies.py):
-                      for graphs that one rank cannot hold.
-
-Both scale, sample and certify as hopwave.algorithms.brandes does, and in neither can path counts overflow.
+split="sources"   Every rank has the whole graph and a share of the sources, or of the random pairs of epsilon=
+split="graph"     Every rank has a part of the graph, and all ranks work on one batch of sources (dependencies.py)
 """
 
 from __future__ import annotations
@@ -286,8 +282,8 @@ def _of_parts(
 
 # ------------------------------------------------------------------ the whole graph on every rank
 #
-# Every rank computes a block in each of a few rounds, and ranks share their errors after each round. Then the sums of
-# all ranks are added, and every rank gets the total: all ranks decide from that, and stop at the same point.
+# Every rank computes a block in each of a few rounds, and ranks share their errors after each round. Then every rank
+# gets the sums over all ranks, so that all stop at the same point.
 
 
 def _scored(
@@ -353,10 +349,7 @@ def in_rounds(world: World, count: int, work: Callable[[int, int], None], least:
 
 
 class SplitSums:
-    """See planning.jobs.Accumulation: part(begin, end) has the sums of some blocks, and ranks share out the blocks.
-
-    No rank pauses alone, so `advance` does all blocks, whatever poll returns.
-    """
+    """See planning.jobs.Accumulation. part(begin, end): sums of some blocks. Ranks never pause."""
 
     def __init__(
         self, world: World, blocks: int, part: Callable[[int, int], Any], total: Any, certificate: Any,

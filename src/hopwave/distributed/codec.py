@@ -1,11 +1,8 @@
 """Sets of vertices in few bytes: gaps or a bitmap, whichever is shorter, and optionally one value per vertex.
 
-A set is a sorted list of positions below some length. Its gaps take 1, 2, 4 or 8 bytes each, as the widest gap needs;
-once the set holds more than about an eighth of its range, a bitmap is shorter. A value is a row of bytes. Numbers such
-as parents take as many bytes as the greatest needs: mostly three, where a 64-bit id would take eight. The same code
-runs on NumPy and on CuPy arrays.
-
-A packet is described by (count, bytes per gap, bytes per value); 0 bytes per gap stand for a bitmap.
+A set is a sorted list of positions below some length. Its gaps take 1, 2, 4 or 8 bytes each, as the widest gap needs. A
+value is a row of bytes; numbers such as parents take as many bytes as the greatest needs. A packet is described by
+(count, bytes per gap, bytes per value); 0 bytes per gap stand for a bitmap.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from hopwave.distributed.graph import BLOCK, DistributedGraph, Edges, Split, Splitting, choose_device, in_blocks
 from hopwave.distributed.layout import grid_columns, slot_type
-from hopwave.distributed.ranks import World, plain, world
+from hopwave.distributed.ranks import World, everywhere, plain, world
 from hopwave.engines.host_memory import available_memory
 from hopwave.errors import EngineError, FormatError, GraphError
 from hopwave.generate.recursive import kronecker_edges
@@ -108,10 +108,10 @@ def read(
 ) -> DistributedGraph:  # fmt: skip
     """The graph in a file that all ranks can see; each rank reads its share of the bytes.
 
-    Matrix Market, SNAP edge lists of integers and Graph500's binary lists are read in shares. Files that cannot be
+    Matrix Market, SNAP edge lists of integers and Graph500's lists of int64 are read in shares. Files that cannot be
     split (packed with gzip, in another format, or with names) are read by rank 0, which sends the arcs to the others,
     and the labels to all of them. Vertices are called as in `hopwave.read(path)`: in an edge list, numbers with gaps
-    are labels. A damaged file raises on every rank. A distributed graph has no weights: those of the file are left out.
+    are labels. A distributed graph has no weights: those of the file are left out.
 
     Parameters
     ----------
@@ -140,38 +140,30 @@ def read(
     share = joined.together(lambda: read_share(path, format, directed, joined.rank, joined.size))
     _check_same_file(joined, path)
     found, is_directed = joined.total(len(share.u)), bool(joined.allgather(share.directed)[0])
-
-    def check() -> None:
-        if share.declared is not None and found != share.declared:
-            raise FormatError(f"holds {found:,} edges; expected the {share.declared:,} that its header declares", path)
-
-    joined.together(check)
+    if share.declared is not None and found != share.declared:
+        message = f"holds {found:,} edges; expected the {share.declared:,} that its header declares"
+        raise everywhere(FormatError(message, path))
     share = numbered(joined, share, found, path)
     labels = joined.shared(share.labels)
     return _from_columns(joined, how, *share.arcs(), share.n, is_directed, balance, labels)
 
 
 def _check_same_file(joined: World, path: Any) -> None:
-    """Raises a FormatError if ranks have read different files. Files that may be copies are compared by checksum."""
-
-    def differ(found: list[Any], told: Callable[[int], str]) -> None:
-        other = next((rank for rank, one in enumerate(found) if one != found[0]), None)
-        if other is not None:
-            raise FormatError(f"{told(other)}; expected the same file on all", path)
-
+    """Raise a FormatError if ranks have read different files. Files that may be copies are compared by checksum."""
     about = joined.together(lambda: Path(path).stat())
-    sizes = joined.allgather(about.st_size)
-    joined.together(lambda: differ(sizes, lambda r: f"{sizes[0]:,} bytes long on rank 0 and {sizes[r]:,} on rank {r}"))
-    seen = joined.allgather((about.st_ino, about.st_mtime_ns))
-    if all(one == seen[0] for one in seen):  # one file, on a disk that all ranks share
+    seen = joined.allgather((about.st_ino, about.st_mtime_ns, about.st_size))
+    if len(set(seen)) == 1:  # one file, on a disk that all ranks share
         return
-    digests = joined.allgather(joined.together(lambda: _digest(path)))
-    joined.together(lambda: differ(digests, lambda r: f"holds something else on rank {r} than on rank 0"))
 
+    def digest() -> str:
+        with Path(path).open("rb") as stream:
+            return file_digest(stream, "sha256").hexdigest()
 
-def _digest(path: Any) -> str:
-    with Path(path).open("rb") as stream:
-        return file_digest(stream, "sha256").hexdigest()
+    digests = joined.allgather(joined.together(digest))
+    if len(set(digests)) > 1:
+        other = next(rank for rank, one in enumerate(digests) if one != digests[0])
+        message = f"holds something else on rank {other} than on rank 0; expected the same file on all"
+        raise everywhere(FormatError(message, path))
 
 
 def kronecker(
@@ -262,18 +254,13 @@ def spread(graph: Any, *, balance: bool = True, **split: Unpack[Split]) -> Distr
     joined.together(lambda: _check_unweighted(graph))
     given = joined.allgather(None if graph is None else (graph.n, graph.directed, *plain(graph)[1:]))
     givers = [rank for rank, about in enumerate(given) if about is not None]
-
-    def check() -> None:
-        if not givers:
-            raise GraphError("no rank gives a graph to spread; give it on one rank at least")
-        for other in givers:
-            if given[other] != given[givers[0]]:
-                raise GraphError(
-                    f"ranks {givers[0]} and {other} give different graphs to spread; give the same, or only one"
-                )
-
-    joined.together(check)
+    if not givers:
+        raise everywhere(GraphError("no rank gives a graph to spread; give it on one rank at least"))
     first = givers[0]
+    for other in givers:
+        if given[other] != given[first]:
+            message = f"ranks {first} and {other} give different graphs to spread; give the same, or only one"
+            raise everywhere(GraphError(message))
     u, v = (side.astype(np.int64) for side in (graph.to_edges() if joined.rank == first else np.empty((2, 0))))
     labels = joined.shared(None if graph is None else graph.labels, first)
     n, directed = given[first][:2]
@@ -288,33 +275,23 @@ def _check_unweighted(graph: Any) -> None:
 
 
 # ---------------------------------------------------------------- a file read by several ranks
-#
-# Each rank reads its share of the bytes, which begins where a line or an edge begins. Only files that can be read from
-# the middle are split: Matrix Market and SNAP edge lists of integers, unpacked, and Graph500's binary lists. Rank 0
-# reads any other file whole, with its labels. A share is read by the same grammar as a whole file.
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one rank read: its edges by id, and what the file declares: vertices, directedness, number of edges.
-
-    `both_ways`: the file's edges are undirected and a directed graph is wanted, so each edge becomes two arcs.
-    `lone`: vertices that the file lists. `gaps`: numbers that are not 0 … n−1 are labels, unless all are below n.
-    `labels`: what the vertices are called, if rank 0 has read a whole file that names them, or by `numbered`.
-    """
+    """What one rank read: its edges by id, and what the file declares."""
 
     u: Ids
     v: Ids
     n: int
     directed: bool
-    declared: int | None = None
-    both_ways: bool = False
-    lone: Ids | None = None
-    gaps: bool = False
-    labels: npt.NDArray[Any] | None = None
+    declared: int | None = None  # number of edges
+    both_ways: bool = False  # edges are undirected and a directed graph is wanted: each edge becomes two arcs
+    lone: Ids | None = None  # vertices that the file lists
+    gaps: bool = False  # numbers that are not 0 … n−1 are labels, unless all are below n
+    labels: npt.NDArray[Any] | None = None  # on rank 0
 
     def arcs(self) -> tuple[Ids, Ids]:
-        """The edges; with `both_ways`, each of them in both directions."""
         if not self.both_ways:
             return self.u, self.v
         return np.concatenate([self.u, self.v]), np.concatenate([self.v, self.u])
@@ -334,12 +311,9 @@ def numbered(joined: World, share: Share, edges: int, path: str | os.PathLike[st
     else:
         labels = np.unique(np.concatenate(joined.allgather(own)))
     n = len(labels)
-
-    def check() -> None:
-        if share.n and n > share.n:
-            raise FormatError(f"{n:,} different vertices; expected the {share.n:,} of the comment 'Nodes:'", path)
-
-    joined.together(check)
+    if share.n and n > share.n:
+        message = f"{n:,} different vertices; expected the {share.n:,} of the comment 'Nodes:'"
+        raise everywhere(FormatError(message, path))
     if n == most:
         return replace(share, n=n)
     u, v = (np.searchsorted(labels, ends) for ends in (share.u, share.v))
@@ -369,18 +343,18 @@ def _whole(path: str | os.PathLike[str], format: str | None, directed: bool | No
 
 
 def _records(source: Source, directed: bool | None, rank: int, size: int) -> Share:
-    """Graph500 edges of 16 bytes, or of 12 if the file's size is a multiple of 12 only."""
-    width = 16 if source.size % 16 == 0 else 12
-    if source.size % width:
+    """Graph500 edges, two int64 each."""
+    if source.size % 16:
         raise source.fail(
-            f"{source.size:,} bytes; expected a multiple of 12 or 16, the bytes per edge: is it truncated?"
+            f"{source.size:,} bytes; expected a multiple of 16, the bytes of one edge: truncated, or packed edges "
+            "(read them on one rank, hopwave.read(path, packed=True), and spread the graph)"
         )
-    count = source.size // width
+    count = source.size // 16
     begin, end = rank * count // size, (rank + 1) * count // size
     with source.open() as stream:
-        stream.seek(begin * width)
-        data = source.exactly(stream, (end - begin) * width, "edges")
-    u, v = (np.asarray(ends, np.int64) for ends in suites.columns_of(data, packed=width == 12))
+        stream.seek(begin * 16)
+        data = source.exactly(stream, (end - begin) * 16, "edges")
+    u, v = (np.asarray(ends, np.int64) for ends in suites.columns_of(data, packed=False))
     for ends in (u, v):
         if len(ends) and int(ends.min()) < 0:
             raise source.fail(f"edge {begin + int(ends.argmin())} has the end {int(ends.min())}; expected ids from 0")

@@ -2,11 +2,9 @@
 
     d   a vertex's distance so far, a whole number of units      Δ   the width of a bucket of distances
 
-In each round, the vertices of the nearest bucket whose distance became shorter relax all of their arcs. When no
-distance in the bucket changes any more, the next bucket follows. Once per round a rank sends (vertex, distance, parent)
-to the vertex's owner, sorted by destination, and only if the distance is the shortest that the rank has seen for that
-vertex. Lengths are whole numbers, so distances are exactly equal on any number of ranks, and validation needs no
-tolerance.
+In each round, the vertices of the nearest bucket whose distance became shorter relax all of their arcs. A rank sends
+(vertex, distance, parent) to the vertex's owner if the distance is the shortest that the rank has seen for that vertex.
+Lengths are whole numbers, so distances are equal on any number of ranks.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.distributed import codec, sides
+from hopwave.distributed import codec, wire
 from hopwave.distributed.layout import Group
 from hopwave.distributed.validate import parent_slots
 
@@ -70,7 +68,7 @@ class Paths:
         rows, distances = frontier, self.distance[frontier]
         if graph.push_tails.comm is not None:
             values = codec.to_bytes_of(distances, width)
-            rows, received = sides.allgather_slots(graph.wire, graph.push_tails, graph.own, frontier, values)
+            rows, received = wire.allgather_slots(graph.wire, graph.push_tails, graph.own, frontier, values)
             distances = codec.from_bytes(xp, received)
         found = xp.sort(self.lengths.relax(rows, distances, self.best, self.who, self.touched))
 
@@ -79,7 +77,7 @@ class Paths:
             lengths, tails = codec.to_bytes_of(self.best[slots], width), codec.to_bytes(xp, self.who[slots])
             return xp.concatenate([lengths, tails], axis=1)
 
-        sent = sides.send_to_owners(graph.wire, heads, graph.own, found, offers)
+        sent = wire.send_to_owners(graph.wire, heads, graph.own, found, offers)
         own = found[sent.own]  # handled while the rest is on its way
         self._take_shorter(own - heads.first, self.best[own], graph.push_tails.group.ids(self.who[own]))
         for rank, positions, values in sent.receive():
@@ -95,21 +93,17 @@ class Paths:
         self.best[positions + self.graph.push_heads.first] = lengths
 
     def broken(self, source: int) -> tuple[str, ...]:
-        """Names of the rules that the last run broke: Graph500's five, with distances instead of levels.
-
-        Every rank gets the same names. Every link of a tree adds at least one unit to the distance, so a tree whose
-        links are right has no cycle.
-        """
+        """Names of the rules that the last run broke, on every rank: Graph500's five, with distances for levels."""
         graph, xp, d = self.graph, self.xp, self.distance
         parents = self.parent.astype(np.int64)
         ids = xp.arange(graph.own) + graph.first
         slots = parent_slots(graph, parents)
         linked = xp.zeros(len(slots), np.uint8)
         tail_distances, head_distances = (
-            sides.allgather_values(graph, side, d) for side in (graph.pull_tails, graph.pull_heads)
+            wire.allgather_values(graph, side, d) for side in (graph.pull_tails, graph.pull_heads)
         )
         edges, span, levels = self.lengths.check(head_distances, tail_distances, slots, linked)
-        linked = sides.reduce_to_owners(graph, graph.pull_heads, linked, greatest=True)
+        linked = wire.reduce_to_owners(graph, graph.pull_heads, linked, greatest=True)
         root, reached = ids == source, d != NEVER
         wrong = {
             "roots": root & (parents != ids) | ~root & (parents == ids),

@@ -3,13 +3,9 @@
     σ   path counts, kept as mantissa · 2^exponent per vertex, so that they never overflow
     δ   dependencies: δ(v) = σ(v) Σ (1 + δ(w)) / σ(w) over the successors w of v
 
-Forward and back, a level is the same operation: its vertices send a number to all of their neighbours, each rank sums
-what it has for a vertex, and the vertex's owner sums what the ranks send. Forward, a rank sends to a vertex at one
-level only: if it met the vertex earlier, the vertex is already visited. Back, an owner ignores numbers for vertices
-that are not in the level before.
-
-An exchange costs time whatever its length, so it serves a batch of sources: a vertex has one *cell* per source of the
-batch, vertex · width + number of the source, and cells take the place of vertices everywhere below.
+In both directions the vertices of a level send a number to all of their neighbours, and each vertex's owner adds up
+what the ranks send. An exchange serves a batch of sources: a vertex has one *cell* per source, vertex · width + number
+of the source, and cells take the place of vertices everywhere below.
 """
 
 from __future__ import annotations
@@ -22,8 +18,7 @@ from hopwave.arrays import on_host
 from hopwave.distributed import codec
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Group
-from hopwave.distributed.sides import Side, allgather_slots, send_to_owners
-from hopwave.distributed.wire import HostWire
+from hopwave.distributed.wire import HostWire, Side, allgather_slots, send_to_owners
 from hopwave.engines.cpu.rank import add_all, scatter
 
 VALUE = np.dtype([("mantissa", "<f8"), ("exponent", "<i4")])  # a number in 12 bytes, as it is sent

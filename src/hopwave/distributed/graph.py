@@ -14,8 +14,7 @@ from hopwave.arrays import on_host
 from hopwave.checks.keywords import shared
 from hopwave.distributed.layout import Group, Layout, bucket_size, grid_columns, slot_type
 from hopwave.distributed.ranks import World, wait_for
-from hopwave.distributed.sides import allgather_values, reduce_to_owners, sides_of
-from hopwave.distributed.wire import HostWire, wire_for
+from hopwave.distributed.wire import HostWire, allgather_values, reduce_to_owners, sides_of, wire_for
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.naming import Named
@@ -161,8 +160,7 @@ class DistributedGraph(Named):
         """The memory that this rank's arcs take."""
         part = self.part
         kept = (part.out_offsets, part.heads, part.in_offsets, part.tails, getattr(part, "sorted_tails", None))
-        arrays = {id(a): a for a in kept if a is not None}
-        return sum(int(a.nbytes) for a in arrays.values())
+        return sum(int(a.nbytes) for a in {id(a): a for a in kept if a is not None}.values())
 
     @property
     def named(self) -> str:
@@ -184,10 +182,7 @@ def choose_device(world: World, device: str, threads: int | None) -> None:
 
 
 def rank_threads(world: World, device: str, threads: int | None) -> int | None:
-    """The number of a CPU rank's threads: as given, or its share of the machine's. None for a rank on a GPU.
-
-    Rank r of a machine takes GPU r mod (number of GPUs).
-    """
+    """The threads of a CPU rank: as given, or its share of the machine's. On a GPU None; takes a GPU of the machine."""
     if device == "cpu":
         from hopwave.engines.cpu.crew import thread_count
 
@@ -204,11 +199,8 @@ def rank_threads(world: World, device: str, threads: int | None) -> int | None:
 
 # ---------------------------------------------------------------- from edges on any rank to rows of their own ranks
 #
-# Edges come in blocks, each rank's own. Every arc goes to the rank that keeps it (layout.py), named by slots; there the
-# arcs are sorted into rows, and repeats are merged. All ranks take part in as many exchanges as the busiest needs.
-#
 # An arc is (row, column), two slots. If slots have 32 bits, an arc is one 64-bit number, row << 32 | column: such arcs
-# sort in place and never take more than 8 bytes. Arcs of 64-bit slots are kept in a table with two columns.
+# sort in place. Arcs of 64-bit slots are kept in a table with two columns.
 
 
 def in_blocks(source: Any, target: Any) -> Iterator[Edges]:
@@ -330,10 +322,7 @@ def transpose(xp: Any, arcs: Any) -> Any:
 
 
 def sort_into_rows(xp: Any, arcs: Any, count: int) -> tuple[Rows, Any, Any]:
-    """Sorted rows without repeats, the arcs without repeats, and each row's number of arcs with repeats.
-
-    The arcs given may be sorted in place.
-    """
+    """Sorted rows and arcs without repeats, and each row's number of arcs with repeats; may sort `arcs` in place."""
     if arcs.ndim == 2:
         arcs = arcs[xp.lexsort(xp.stack([arcs[:, 1], arcs[:, 0]]))]
     else:

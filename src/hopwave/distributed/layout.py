@@ -1,16 +1,13 @@
 """Who owns which vertex, and which rank keeps which arc.
 
-    n, P     vertices and ranks         u → v    an arc, from its tail u to its head v
     R × C    the grid of a 2D layout: rank r is in row r // C and column r % C
 
 Every rank owns a range of vertex ids. In a 1D layout it keeps the out-arcs of its vertices for pushes and their in-arcs
-for pulls (in an undirected graph these are the same). In a 2D layout (Yoo et al. 2005; Beamer et al. 2013) the arc
-u → v is on the rank in the row of v's owner and the column of u's owner. A push then gathers its frontier along columns
-and sends what it found along rows, so that a rank talks to R + C others instead of R · C.
+for pulls. In a 2D layout (Yoo et al. 2005; Beamer et al. 2013) the arc u → v is on the rank in the row of v's owner and
+the column of u's owner, so that a rank talks to R + C others instead of R · C.
 
-Ids are 64 bits wide. Inside a group of ranks a vertex is known by its *slot*: the ranges of the group's ranks one after
-another, each starting at a multiple of 64, so that a slot is also a position in a bitmap. Slots have 32 bits where a
-group has at most 2^32 of them, else 64.
+Inside a group of ranks a vertex is known by its *slot*: the ranges of the group's ranks one after another, each
+starting at a multiple of 64, so that a slot is also a position in a bitmap.
 """
 
 from __future__ import annotations
@@ -153,11 +150,9 @@ class Layout:
     def _shifts(self) -> dict[str, Ids]:
         """Kind of group → for each rank, slot - id of its vertices in the rank's group of that kind."""
         starts = {"world": self.world.slots[:-1], "alone": np.zeros(self.size, np.int64)}
-        if self.columns:
-            for name, group_of in (("row", self.row), ("column", self.column)):
-                starts[name] = np.array(
-                    [(g := group_of(rank)).slots[g.ranks.index(rank)] for rank in range(self.size)], np.int64
-                )
+        for name, group_of in (("row", self.row), ("column", self.column)) if self.columns else ():
+            groups = enumerate(map(group_of, range(self.size)))
+            starts[name] = np.array([group.slots[group.ranks.index(rank)] for rank, group in groups], np.int64)
         return {name: slots - self.starts[:-1] for name, slots in starts.items()}
 
     def slots(self, ids: Any, owner: Any, kind: str) -> Any:

@@ -1,11 +1,9 @@
 """The ranks of a job, and what happens to the others when one of them fails.
 
-MPI itself waits for ever for a rank that has raised an error. So expected errors are shared: every rank raises the
-same one (`World.together`). Any other error ends the whole job at once, with one line that says where and why. A rank
-that ends without an error, by sys.exit or because its script is over, tells its two neighbours in the ring of all
-ranks how many exchanges it took part in. All ranks make the same exchanges in the same order, so a rank that waits in
-exchange k, and whose neighbour ended after fewer than k, would wait for ever, and ends the job instead. The ring is
-enough: somewhere in it a rank that waits is next to one that has ended.
+MPI waits for ever for a rank that has raised an error. So every rank raises an expected error (`World.together`), and
+any other error ends the job. A rank that ends without an error tells its two neighbours in the ring of all ranks how
+many exchanges it took part in: a neighbour that waits in a later exchange ends the job. The ring is enough: somewhere
+in it a rank that waits is next to one that has ended.
 """
 
 from __future__ import annotations
@@ -91,24 +89,21 @@ class World:
         machine = comm.Split_type(_mpi().COMM_TYPE_SHARED, self.rank)
         self.machine_rank: int = machine.Get_rank()
         self.machine_size: int = machine.Get_size()
-        usable = machine.allgather(_cores())
+        bound = hasattr(os, "sched_getaffinity")
+        usable = machine.allgather(os.sched_getaffinity(0) if bound else set(range(os.cpu_count() or 1)))
         machine.Free()
-        # Ranks per core that this rank may use. A launcher may bind every rank to cores of its own: Open MPI binds each
-        # of one or two ranks to a single one.
-        self.ranks_per_core: float = ranks_per_core(usable, self.machine_rank)
+        # How many ranks share a core of this rank, on average: a launcher may bind every rank to cores of its own.
+        mine = usable[self.machine_rank]
+        self.ranks_per_core: float = sum(core in cores for cores in usable for core in mine) / len(mine)
         # True on all ranks if some machine has more ranks than cores, so that all ranks wait in the same way.
         crowded = self.machine_size > len(set().union(*usable))
         self.oversubscribed: bool = bool(comm.allreduce(int(crowded), _mpi().MAX))
         self._grids: dict[int, tuple[Any, Any]] = {}
         versions = self.comm.allgather(hopwave.__version__)
-        other = next((rank for rank, version in enumerate(versions) if version != versions[0]), None)
-        if other is not None:
-            raise _everywhere(
-                EngineError(
-                    f"rank 0 runs hopwave {versions[0]} and rank {other} runs {versions[other]}; install the same "
-                    "version for all ranks"
-                )
-            )
+        if len(set(versions)) > 1:
+            other = next(rank for rank, version in enumerate(versions) if version != versions[0])
+            found = f"rank 0 runs hopwave {versions[0]} and rank {other} runs {versions[other]}"
+            raise everywhere(EngineError(f"{found}; install the same version for all ranks"))
 
     def together(self, action: Callable[[], T]) -> T:
         """Runs action() on every rank. If it fails on one rank, all ranks raise that error: no rank is left waiting."""
@@ -123,7 +118,7 @@ class World:
             (rank, described) for rank, described in enumerate(self.allgather(failure)) if described is not None
         )
         where = f"rank {rank} of {self.size}: " if self.size > 1 else ""
-        raise _everywhere(getattr(errors, kind, OverflowError)(f"{where}{message}")) from cause
+        raise everywhere(getattr(errors, kind, OverflowError)(f"{where}{message}")) from cause
 
     def agree(self, call: str, **arguments: Any) -> None:
         """Raise a GraphError on every rank if ranks make different calls here, or give different arguments.
@@ -148,7 +143,7 @@ class World:
             name = next((name for name in ours if theirs[name] != ours[name]), "")
             values = f": {name}={theirs[name][0]} where rank 0 gives {name}={ours[name][0]}" if name else ""
             found = f"rank {other} gives other arguments than rank 0 to {call}{values}"
-        raise _everywhere(errors.GraphError(f"{found}; all ranks must make the same calls with the same arguments"))
+        raise everywhere(errors.GraphError(f"{found}; all ranks must make the same calls with the same arguments"))
 
     def grid(self, columns: int) -> tuple[Any, Any]:
         """The communicators of our row and our column in a grid with this many columns."""
@@ -201,27 +196,14 @@ class World:
 
 def end_job(comm: Any, rank: int, size: int, message: str, code: int = 1) -> NoReturn:
     """End every rank of a communicator now, with the message on one line."""
-    line = " ".join(message.split())
-    sys.stderr.write(f"hopwave: rank {rank} of {size} failed: {line}\n")  # one write: one line
+    sys.stderr.write(f"hopwave: rank {rank} of {size} failed: {' '.join(message.split())}\n")  # one write: one line
     sys.stderr.flush()
     time.sleep(FLUSH_SECONDS)
     comm.Abort(code)
     raise SystemExit(code)  # for an MPI library that returns from Abort
 
 
-class Alone:
-    """A World of one process, which needs no MPI."""
-
-    rank, size, comm = 0, 1, None
-
-    def barrier(self) -> None:
-        pass
-
-    def allgather(self, mine: Any) -> list[Any]:
-        return [mine]
-
-
-def _everywhere(error: Exception) -> Exception:
+def everywhere(error: Exception) -> Exception:
     """An error that every rank raises: rank 0 prints it, and it does not end the job."""
     error.everywhere = True  # type: ignore[attr-defined]
     return error
@@ -256,8 +238,7 @@ def plain(value: Any) -> Any:
 def wait_for(request: Any, oversubscribed: bool) -> None:
     """Wait for an MPI request; end the job if a neighbour has ended, so that the request can never complete.
 
-    If there are more ranks than cores, sleep between tests, so that the other ranks can run. MPI's own wait never
-    sleeps: it holds its core until the system takes it away, after some milliseconds.
+    If there are more ranks than cores, sleep between tests: MPI's own wait would hold the core.
     """
     watch = _watches[-1] if _watches else None
     if watch is not None:
@@ -273,16 +254,6 @@ def wait_for(request: Any, oversubscribed: bool) -> None:
                 if world().rank != (ended + 1) % world().size:
                     time.sleep(2 * FLUSH_SECONDS)  # let the neighbour on the other side report it: one line is enough
                 world().abort(f"rank {ended} has ended, and the others wait for it")
-
-
-def _cores() -> set[int]:
-    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
-
-
-def ranks_per_core(usable: list[set[int]], rank: int) -> float:
-    """How many ranks share a core of this rank, on average; usable: the cores of every rank of the machine."""
-    mine = usable[rank]
-    return sum(sum(core in cores for cores in usable) for core in mine) / len(mine)
 
 
 def _described(error: BaseException) -> tuple[str, str]:

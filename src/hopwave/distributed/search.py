@@ -1,17 +1,12 @@
 """Breadth-first search over ranks (Hiragushi, section 4, after Beamer et al. 2013), one level at a time.
 
-    push   Every rank follows the out-arcs of the frontier and sends (vertex, parent) to the vertex's owner: once per
-           vertex, sorted by destination, so that each rank's messages are contiguous (section 4.1).
-    pull   The frontier, or all visited vertices if the plan's operand is "visited", goes to all ranks as a bitmap.
-           Every rank looks through the in-arcs of its unvisited vertices for a bit that is set (section 4.2). In a 2D
-           layout a vertex's in-arcs are on the ranks of one row: the bitmap of its owner's unvisited vertices goes
-           round that row, and each rank looks only for vertices that are not found yet.
+    push   Every rank follows the out-arcs of the frontier and sends (vertex, parent) to the vertex's owner, once per
+           vertex (section 4.1). A rank handles messages to itself while the others are on their way.
+    pull   The frontier, or all visited vertices, goes to all ranks as a bitmap, and every rank looks through the
+           in-arcs of its unvisited vertices (section 4.2). In 2D, where the ranks of a row share these in-arcs, the
+           bitmap of a rank's unvisited vertices goes round its row.
 
-On CPUs ranks follow all of a plan's choices that change which arcs are looked at, on GPUs also its kernels.
-
-On a grid of R × C ranks each rank sends at most n/8 · (R + C - 1)/(R C) bytes of bitmaps in a pull, never over n/8.
-Messages with parents are counted apart: a search for distances alone has none. The rule gets sums over all ranks, so
-every rank chooses the same step. A rank handles messages to itself while the others are on their way.
+In a pull each rank sends at most n/8 · (R + C - 1)/(R C) bytes of bitmaps on a grid of R × C ranks, never over n/8.
 """
 
 from __future__ import annotations
@@ -29,8 +24,7 @@ from hopwave.arrays import on_host
 from hopwave.distributed import codec
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Group
-from hopwave.distributed.sides import Received, Side, allgather_slots, send_to_owners, unpacked
-from hopwave.distributed.wire import Pending
+from hopwave.distributed.wire import Pending, Received, Side, allgather_slots, send_to_owners, unpacked
 from hopwave.errors import GraphError, PlanError
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.catalogue import plan as named_plan
@@ -139,8 +133,7 @@ def choose_plan(plan: str | Plan) -> tuple[Plan, str]:
     if plan == "auto":
         return CATALOGUE["hopwave"], "the default"
     chosen = named_plan(plan)
-    reason = why_not(chosen)
-    if reason:
+    if reason := why_not(chosen):
         raise PlanError(reason)
     return chosen, "asked for"
 
@@ -341,10 +334,7 @@ class Search:
         return int(checked)
 
     def _pull_round_row(self, tails: Group, row: Side, front: Any) -> int:
-        """Pass each rank's bitmap round the row. It comes back with the vertices that any rank found.
-
-        If parents are wanted, it need not come back: each rank sends the owners the parents that it found for them.
-        """
+        """Pass each rank's bitmap round the row. If parents are wanted, owners get these instead of it."""
         graph, xp, size, wanted = self.graph, self.xp, len(row.group.ranks), self.parent is not None
         closed, checked = self.visited.copy(), 0
         shapes: list[codec.Shape] = [codec.EMPTY] * size

@@ -1,6 +1,5 @@
 """Checks that a result is a breadth-first search, by Graph500's five rules; each rank checks the arcs it holds.
 
-Each rank gets the levels of all vertices that it has arcs from, in one byte each if the search has at most 127 levels.
 A tree whose links all lead from one level to the next has no cycle, so rule 1 needs no walk along the tree.
 """
 
@@ -12,10 +11,9 @@ import numpy as np
 
 from hopwave.api.validate import RULES, Validation, Verdict
 from hopwave.distributed.graph import DistributedGraph
-from hopwave.distributed.sides import allgather_values, reduce_to_owners
+from hopwave.distributed.wire import allgather_values, reduce_to_owners
 
-ARC_RULES = ("edges", "span", "levels")  # in the order of the counts that the engines' Part.check returns
-SENTENCES = {
+SENTENCES = {  # in the order of the counts that the engines' Part.check returns
     "edges": "an arc {u} → {v} skips a level",
     "span": "vertex {v} was not reached, but vertex {u} was, and an arc leads from it",
     "levels": "vertex {v} is not one level below its predecessor {u}",
@@ -40,10 +38,10 @@ def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, 
     linked = xp.zeros(len(slots), np.uint8)
     wrong = part.check(head_levels, tail_levels, slots, linked)
     wrong = np.asarray(wrong if xp is np else wrong.get())
-    for rule, (count, row, tail) in zip(ARC_RULES, wrong.tolist(), strict=True):
+    for (rule, sentence), (count, row, tail) in zip(SENTENCES.items(), wrong.tolist(), strict=True):
         if count:
             u, v = (int(side.group.ids(np.array([slot]))[0]) for side, slot in ((tails, tail), (heads, row)))
-            failures[rule].append((count, SENTENCES[rule].format(u=u, v=v)))
+            failures[rule].append((count, sentence.format(u=u, v=v)))
     linked = reduce_to_owners(graph, graph.pull_heads, linked, greatest=True)
     unlinked = (parents >= 0) & ~is_source & (linked == 0)  # rule 5: some rank of the row holds the arc
     _note(xp, failures["links"], unlinked, "vertex {v} has a predecessor without an arc to it", graph.first)
@@ -75,10 +73,7 @@ def _note(xp: Any, sentences: list[tuple[int, str]], bad: Any, sentence: str, fi
 
 
 def parent_slots(graph: Any, parents: Any) -> Any:
-    """For every head slot of pulls, the parent's slot among the tails; -1 if the parent is not among them.
-
-    Also -1 for a vertex that is its own parent: rule 1 checks roots, and a loop at the vertex proves nothing.
-    """
+    """For every head slot of pulls, the parent's slot among the tails; -1 without one, or for a root."""
     xp, heads = graph.part.xp, graph.pull_heads.group
     by_slot = allgather_values(graph, graph.pull_heads, parents)
     itself = by_slot == heads.ids(xp.arange(len(by_slot)))

@@ -1,8 +1,8 @@
-"""How bytes get from rank to rank, from host memory or from a GPU.
+"""Exchanges between ranks: bytes, from host memory or from a GPU, and vertices, named by their slots on a side of arcs.
 
-Arrays in host memory go to MPI directly. Arrays on a GPU take the best of three ways: NCCL, if every rank has its own
-GPU; an MPI that declares that it takes device pointers; else a copy through pinned host memory. No other MPI is ever
-passed a device pointer. An exchange is begun here and waited for later, so that a rank can work meanwhile.
+Arrays on a GPU take the best of three ways: NCCL, if every rank has its own GPU; an MPI that declares that it takes
+device pointers; else a copy through pinned host memory. An exchange is begun here and waited for later, so that a rank
+can work meanwhile.
 """
 
 from __future__ import annotations
@@ -10,16 +10,21 @@ from __future__ import annotations
 import ctypes
 import platform
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hopwave.distributed.codec import Shape, packed_size
+from hopwave.distributed import codec
+from hopwave.distributed.codec import Shape
+from hopwave.distributed.layout import Group, Layout
 from hopwave.distributed.ranks import World, wait_for
 
 RING = 3  # the tag of packets that go round a ring
 Pending = Callable[[], Any]  # waits for an exchange that was begun, and returns what arrived
+Received = Iterator[tuple[int, Any, Any]]  # from each rank: its number, positions of own vertices, values as bytes
 
 
 class HostWire:
@@ -53,7 +58,7 @@ class HostWire:
     def allgather_packets(self, comm: Any, shape: Shape, data: Any, lengths: Any) -> tuple[list[Shape], Pending]:
         """Begin to send one packet to all ranks; the wait returns all packets, of positions below their lengths."""
         shapes = [tuple(row) for row in self.allgather(comm, np.array(shape, np.int64)).tolist()]
-        sizes = [packed_size(one, int(length)) for one, length in zip(shapes, lengths, strict=True)]
+        sizes = [codec.packed_size(one, int(length)) for one, length in zip(shapes, lengths, strict=True)]
         self.sent += len(data) * (len(sizes) - 1)
         return shapes, self._split(self.allgatherv(comm, data, sizes), sizes)
 
@@ -67,7 +72,7 @@ class HostWire:
         me = comm.Get_rank()
         out = [len(packet) if rank != me else 0 for rank, packet in enumerate(packets)]
         arriving: list[Shape] = [tuple(row) for row in theirs.tolist()]
-        sizes = [packed_size(shape, length) if rank != me else 0 for rank, shape in enumerate(arriving)]
+        sizes = [codec.packed_size(shape, length) if rank != me else 0 for rank, shape in enumerate(arriving)]
         self.sent += table[0].nbytes * (len(out) - 1) + sum(out)
         data = self.xp.concatenate([p if r != me else p[:0] for r, p in enumerate(packets)])
         return arriving, self._split(self.alltoallv(comm, data, out, sizes), sizes)
@@ -81,7 +86,7 @@ class HostWire:
             self._wait_for(request)
         arriving: Shape = (int(theirs[0]), int(theirs[1]), int(theirs[2]))
         out, into = [0] * size, [0] * size
-        out[previous], into[following] = len(data), packed_size(arriving, length)
+        out[previous], into[following] = len(data), codec.packed_size(arriving, length)
         self.sent += mine.nbytes + len(data)
         return arriving, self.alltoallv(comm, data, out, into)
 
@@ -250,3 +255,135 @@ def takes_device_pointers() -> bool:
         return library.MPIX_GPU_query_support(0, ctypes.byref(supported)) == 0 and bool(supported.value)
     except (AttributeError, OSError):
         return False
+
+
+# ---------------------------------------------------------------- sides of arcs
+
+
+@dataclass(frozen=True)
+class Side:
+    """Ranks that exchange something: their communicator (None if this rank is alone), vertices, and our index there.
+
+    In 1D one side of the arcs is this rank and the other all ranks; in 2D they are its column and row of the grid.
+    """
+
+    comm: Any
+    group: Group
+    index: int
+
+    @property
+    def first(self) -> int:
+        return int(self.group.slots[self.index])
+
+
+def sides_of(world: World, layout: Layout) -> tuple[Side, Side, Side, Side]:
+    """The sides of pushes (tails, heads) and of pulls (tails, heads)."""
+    rank = world.rank
+    if not layout.columns:
+        alone = Side(None, layout.alone(rank), 0)
+        all_ranks = Side(world.comm, layout.world, rank) if world.size > 1 else alone
+        return alone, all_ranks, all_ranks, alone
+    row, column = layout.row(rank), layout.column(rank)
+    i, j = divmod(rank, layout.columns)
+    row_comm, column_comm = world.grid(layout.columns)
+    along_row = Side(row_comm if len(row.ranks) > 1 else None, row, j)
+    along_column = Side(column_comm if len(column.ranks) > 1 else None, column, i)
+    return along_column, along_row, along_column, along_row
+
+
+# ---------------------------------------------------------------- some vertices, as packets
+
+
+def allgather_slots(
+    wire: HostWire, side: Side, own: int, positions: Any, values: Any = None, compress: bool = True
+) -> tuple[Any, Any]:
+    """Gathers vertices from all ranks of a side: their slots, and their values as rows of bytes (None without values).
+
+    own: the number of this rank's vertices. positions: which of them to send, sorted if they have values.
+    """
+    xp = wire.xp
+    if values is None:
+        shape, data = codec.pack_set(xp, positions, own, compress)
+    else:
+        shape, data = codec.pack(xp, positions, values, own, compress)
+    shapes, pending = wire.allgather_packets(side.comm, shape, data, side.group.lengths)
+    slots, rows = [xp.empty(0, np.int64)], [] if values is None else [values[:0]]
+    for index, (one, packet) in enumerate(zip(shapes, pending(), strict=True)):
+        if one[0]:
+            found, theirs = codec.unpack(xp, one, packet, int(side.group.lengths[index]))
+            slots.append(found + int(side.group.slots[index]))
+            rows.append(theirs)
+    return xp.concatenate(slots), None if values is None else xp.concatenate(rows)
+
+
+class Sent(NamedTuple):
+    """Messages on their way to the owners of vertices. `own`: the slice of messages to ourselves, never sent."""
+
+    own: slice
+    value_bytes: int
+    receive: Callable[[], Received]  # waits for what the other ranks sent us
+
+
+def send_to_owners(
+    wire: HostWire, side: Side, own: int, slots: Any, values: Callable[[slice], Any], compress: bool = True
+) -> Sent:
+    """Begin to send messages about vertices of a side, sorted by slot, to their owners.
+
+    values(some) returns the values of a slice of the messages as rows of bytes, or None. own: this rank's vertex count.
+    """
+    xp, group = wire.xp, side.group
+    cuts = [0] * len(group.ranks)
+    if len(slots):
+        cuts = xp.searchsorted(slots, xp.asarray(group.slots[:-1]).astype(slots.dtype)).tolist()
+    ranges = [slice(begin, end) for begin, end in pairwise([*cuts, len(slots)])]
+    if side.comm is None:
+        return Sent(ranges[side.index], 0, lambda: iter(()))
+    shapes: list[Shape] = []
+    packets: list[Any] = []
+    for index, some in enumerate(ranges):
+        if index == side.index:
+            shape, data = codec.EMPTY, xp.empty(0, np.uint8)
+        else:
+            positions = slots[some].astype(np.int64) - int(group.slots[index])
+            shape, data = codec.pack(xp, positions, values(some), int(group.lengths[index]), compress)
+        shapes.append(shape)
+        packets.append(data)
+    arriving, pending = wire.alltoall_packets(side.comm, shapes, packets, own)
+    return Sent(
+        ranges[side.index], sum(map(codec.value_bytes, shapes)), lambda: unpacked(wire, side, own, arriving, pending)
+    )
+
+
+def unpacked(wire: HostWire, side: Side, own: int, shapes: list[Shape], pending: Pending) -> Received:
+    """What each other rank of a side sent about our own vertices, once it has arrived."""
+    for index, (shape, data) in enumerate(zip(shapes, pending(), strict=True)):
+        if shape[0] and index != side.index:
+            positions, values = codec.unpack(wire.xp, shape, data, own)
+            yield side.group.ranks[index], positions, values
+
+
+# ---------------------------------------------------------------- one value per vertex
+
+
+def allgather_values(graph: Any, side: Side, values: Any, unused: int = -1) -> Any:
+    """One value per slot of a side, from each rank's values of its own vertices. Slots of no vertex get `unused`."""
+    padded = graph.part.xp.full(graph.words * 64, unused, values.dtype)
+    padded[: graph.own] = values
+    if side.comm is None:
+        return padded
+    sizes = (np.diff(side.group.slots) * values.itemsize).tolist()
+    return graph.wire.allgatherv(side.comm, padded.view(np.uint8), sizes)().view(values.dtype)
+
+
+def reduce_to_owners(graph: Any, side: Side, values: Any, greatest: bool = False) -> Any:
+    """The sum (or the greatest) over a side's ranks of one value per slot, for this rank's own vertices."""
+    xp = graph.part.xp
+    if side.comm is not None:
+        from mpi4py import MPI
+
+        host = np.ascontiguousarray(values if xp is np else values.get())
+        reduced = np.empty_like(host)
+        graph.world.barrier()
+        side.comm.Allreduce(host, reduced, op=MPI.MAX if greatest else MPI.SUM)
+        values = xp.asarray(reduced)
+    return values[side.first : side.first + graph.own]

@@ -1,7 +1,7 @@
 """DistributedMatrix and DistributedVector: a square matrix and vectors over ranks, laid out as a distributed graph.
 
 A rank keeps blocks: matrices whose rows are the slots of a side of tails and whose columns are those of a side of heads
-(sides.py). In 1D there are two, the rows of its own vertices and their columns; in 2D one, of its grid row and column.
+(wire.py). In 1D there are two, the rows of its own vertices and their columns; in 2D one, of its grid row and column.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from hopwave.arrays import checked_places
 from hopwave.distributed.graph import DistributedGraph, choose_device, pack_arcs, sent_to_ranks, weights
 from hopwave.distributed.layout import Layout, grid_columns
 from hopwave.distributed.ranks import World, world
-from hopwave.distributed.sides import Side, sides_of
-from hopwave.distributed.wire import HostWire, wire_for
+from hopwave.distributed.wire import HostWire, Side, sides_of, wire_for
 from hopwave.errors import LinalgError
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows
 

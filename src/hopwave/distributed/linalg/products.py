@@ -18,7 +18,7 @@ from hopwave.checks.numbers import is_number, is_whole
 from hopwave.checks.options import one_of
 from hopwave.distributed import codec
 from hopwave.distributed.linalg.matrix import DistributedMatrix, DistributedVector
-from hopwave.distributed.sides import Side, allgather_slots, send_to_owners
+from hopwave.distributed.wire import Side, allgather_slots, send_to_owners
 from hopwave.errors import GraphError, LinalgError
 from hopwave.linalg import elementwise, products
 from hopwave.linalg.algorithms.operands import check_lengths, check_weights
