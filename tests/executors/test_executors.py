@@ -200,13 +200,16 @@ def test_a_worker_keeps_few_graphs(monkeypatch: pytest.MonkeyPatch, deals: list[
     assert [len(kept) for kept in cluster.workers] == [deal.GRAPHS_KEPT] * 3
 
 
-def test_blocks_of_a_renumbered_graph(monkeypatch: pytest.MonkeyPatch, threads: Executor) -> None:
+@pytest.mark.parametrize("how", [{}, {"device": "reference"}])
+def test_blocks_of_a_renumbered_graph_and_of_the_reference(
+    how: dict[str, Any], monkeypatch: pytest.MonkeyPatch, threads: Executor
+) -> None:
     """The number of all sources decides about renumbering: for one block alone it would not pay."""
     monkeypatch.setattr(cpu_policy, "CACHED_VERTICES", 10)
     hubs = generate.barabasi_albert(800, 3)
-    call = BETWEENNESS, hubs, {"k": 64, "seed": 1}
+    call = BETWEENNESS, hubs, {"k": 64, "seed": 1, **how}
     assert answer(call) == answer(call, executor=threads)
-    assert hubs._prepared.find(RenumberedGraph) is not None
+    assert (hubs._prepared.find(RenumberedGraph) is None) == bool(how)
 
 
 # ---------------------------------------------------------------- failures
@@ -250,12 +253,6 @@ def test_pauses_for_checkpoints_lose_no_block(
     monkeypatch.setattr("hopwave.algorithms.checkpoint.INTERVAL", 0.0)
     assert answer(CALLS["wide"], executor=threads, checkpoint=tmp_path / "run.npz") == answer(CALLS["wide"])
     assert [made.sent.tasks for made in deals] == [5]
-
-
-def test_the_reference_engine_is_dealt_too(threads: Executor) -> None:
-    few = Graph.from_edges(*(ends[:60] for ends in MESH.to_edges()), MESH.n, weights=np.arange(1.0, 61.0))
-    call = BETWEENNESS, few, {"sources": range(30), "weights": True, "device": "reference"}
-    assert answer(call) == answer(call, executor=threads)
 
 
 # ---------------------------------------------------------------- real workers
@@ -305,30 +302,24 @@ def test_dask(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- GPUs only on workers
 
 
-@pytest.fixture
-def gpus_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No GPU here. On a worker, device="cuda" is simulated by the CPU engine."""
-    monkeypatch.setattr(choice, "has_gpu", lambda: False)
-    monkeypatch.setattr(deal, "engine", lambda name: engines.engine("cpu" if name == "cuda" else name))
-
-
 @pytest.mark.parametrize("call", CALLS)
 def test_a_process_without_gpu_asks_a_worker(
-    call: str, gpus_elsewhere: None, monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]
+    call: str, monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]
 ) -> None:
+    """There is no GPU here. On a worker, device="cuda" is simulated by the CPU engine."""
+    monkeypatch.setattr(choice, "has_gpu", lambda: False)
+    monkeypatch.setattr(deal, "engine", lambda name: engines.engine("cpu" if name == "cuda" else name))
     assert answer(CALLS[call]) == answer(CALLS[call], device="cuda", executor=Cluster(monkeypatch))
 
 
-def test_what_no_worker_computes_is_named(gpus_elsewhere: None, threads: Executor) -> None:
+def test_what_no_worker_computes_is_named(monkeypatch: pytest.MonkeyPatch, threads: Executor) -> None:
+    monkeypatch.setattr(choice, "has_gpu", lambda: False)
+    monkeypatch.setattr(deal, "engine", lambda name: engines.engine("cpu"))
     found = choice.distance_engine(False, "cuda", MESH, None, executor=threads)
     with pytest.raises(EngineError, match=r"device='cuda' cannot run in this process.* 'local_efficiencies'.*'cpu'"):
         found.local_efficiencies(MESH, print)
-
-
-def test_workers_without_gpu_say_so(gpus_elsewhere: None, monkeypatch: pytest.MonkeyPatch, threads: Executor) -> None:
-    missing = Mock(side_effect=EngineError("device='cuda' found no GPU here"))
-    monkeypatch.setattr(deal, "engine", missing)
-    with pytest.raises(EngineError, match="device='cuda' found no GPU here"):
+    monkeypatch.setattr(deal, "engine", Mock(side_effect=EngineError("a worker without GPU")))
+    with pytest.raises(EngineError, match="a worker without GPU"):
         hw.betweenness_centrality(MESH, device="cuda", executor=threads)
 
 

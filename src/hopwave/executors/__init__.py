@@ -1,8 +1,6 @@
 """Jobs over many sources, computed by the workers of a `concurrent.futures.Executor`: executor=.
 
-`DealtEngine` is an engine that deals jobs over many sources to workers, and leaves everything else to the engine it
-wraps. So samples, certificates, checkpoints and progress work as in every other run. Blocks are the same as in one
-process, and are added up in the same order: results are equal bit for bit.
+Blocks are the same as in one process, and are added up in the same order: results are equal bit for bit.
 """
 
 from __future__ import annotations

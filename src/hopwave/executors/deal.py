@@ -1,10 +1,7 @@
 """Deals blocks to the workers of an executor, and collects their results in the order of the blocks.
 
-A few blocks are under way at a time, and each reply makes room for the next block, so that fast workers get more
-blocks. A block whose worker died is dealt again. Only `submit` of the executor is used.
-
-A separate thread deals. An executor's own locks are Python code, which a Ctrl-C could break (system/threads.py); no
-signal handler runs on that thread.
+A few blocks are under way at a time, and each reply makes room for the next block. A block whose worker died is dealt
+again. A separate thread deals: an executor's own locks are Python code, which a Ctrl-C could break (system/threads.py).
 """
 
 from __future__ import annotations
@@ -110,8 +107,7 @@ def _go_on(done: int) -> bool:
 # ------------------------------------------------------------------ graphs
 
 # A task names its graph by a key. A worker that does not have the graph replies so, and gets it with the next task
-# (`_Dealer`). So a graph is sent once to each worker process, not with each block. Threads of the process that made the
-# graph, and processes forked from it, have it already.
+# (`_Dealer`). Threads of the process that made the graph, and processes forked from it, have it already.
 
 
 @dataclass
@@ -158,8 +154,7 @@ def _graph(key: str, parcel: Graph | None) -> Graph | None:
 class Task:
     """One block, the key of its graph (or of the graph's reverse), and the engine that computes it.
 
-    No two tasks have the same name, because some executors, such as Dask's, compute equal calls only once: a task that
-    is sent again may find the graph that the worker lacked the first time.
+    No two tasks have the same name, because some executors, such as Dask's, compute equal calls only once.
     """
 
     name: str
@@ -207,9 +202,8 @@ class Sent:
 class Deal:
     """The blocks from number `first` to `count`, dealt to an executor.
 
-    Yields (number, result) in the order of the blocks, and None whenever no result came for a while. The caller may
-    pause the iteration. When `dealer.stopped` is set, or the deal was garbage collected, no further block is dealt, and
-    blocks that no worker has begun are cancelled.
+    Yields (number, result) in the order of the blocks, and None whenever no result came for a while. When
+    `dealer.stopped` is set, or the deal was garbage collected, blocks that no worker has begun are cancelled.
     """
 
     def __init__(self, executor: Executor, *work: Any) -> None:
@@ -237,6 +231,18 @@ class Deal:
                 raise found
             dealer.taken = found[0] + 1
             yield found
+
+    def collect(self, add: Callable[[int, Any], None], pause: Callable[[], bool]) -> None:
+        """Add results until all are there or a pause is due. An error cancels the blocks that no worker has begun."""
+        try:
+            for found in self:
+                if found is not None:
+                    add(*found)
+                if pause():
+                    return
+        except BaseException:
+            self.dealer.stopped = True
+            raise
 
 
 def _is_inside(executor: Executor) -> bool:

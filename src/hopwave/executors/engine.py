@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,16 +71,14 @@ class DealtEngine(_Engine):
             sources = job.sources[number * size : (number + 1) * size]
             return partial(sweep_block, replace(job, sources=sources, out_of=count))
 
-        done, deal = 0, self.deal(graph, block, 0, -(-count // size))
-        try:
-            for found in deal:
-                if found is not None:
-                    joined.add(found[1])
-                    done = min((found[0] + 1) * size, count)
-                poll(done)
-        except BaseException:  # cancels the blocks that no worker has begun
-            deal.dealer.stopped = True
-            raise
+        done = 0
+
+        def add(number: int, part: Swept) -> None:
+            nonlocal done
+            joined.add(part)
+            done = min((number + 1) * size, count)
+
+        self.deal(graph, block, 0, -(-count // size)).collect(add, lambda: bool(poll(done)) and False)  # never pauses
         swept = joined.swept()
         return replace(swept, rows=uploaded(swept.rows)) if self._table_on_gpu(graph, job) else swept
 
@@ -121,17 +120,12 @@ class DealtAccumulation:
         if self._deal is None or first != self.done:
             self._deal = self._begin(first, self.blocks)
         self._state = self.total, first
-        try:
-            for found in self._deal:
-                if found is not None:
-                    number, (sums, certificate) = found
-                    self.certificate[number * self.size : (number + 1) * self.size] = certificate
-                    self._state = self.total + sums, number + 1
-                if poll(self.done) and self.done > first:
-                    break
-        except BaseException:
-            self._deal.dealer.stopped = True
-            raise
+
+        def add(number: int, found: Any) -> None:
+            sums, self.certificate[number * self.size : (number + 1) * self.size] = found
+            self._state = self.total + sums, number + 1
+
+        self._deal.collect(add, lambda: poll(self.done) and self.done > first)
         return self.done
 
 
@@ -171,16 +165,12 @@ class DealtPaths:
             self._span = first, pairs_per_block(until - first, self._engine.name), until
             self._deal = self._engine.deal(self._graph, self._block, 0, -(-(until - first) // self._span[1]))
         begin, size, _ = self._span
-        try:
-            for found in self._deal:
-                if found is not None:
-                    number, (counts, sums) = found
-                    self._state = self.counts + counts, self.sums + sums, min(begin + (number + 1) * size, until)
-                if poll(self.done) and self.done > first:
-                    break
-        except BaseException:
-            self._deal.dealer.stopped = True
-            raise
+
+        def add(number: int, found: Any) -> None:
+            counts, sums = found
+            self._state = self.counts + counts, self.sums + sums, min(begin + (number + 1) * size, until)
+
+        self._deal.collect(add, lambda: poll(self.done) and self.done > first)
         return self.done
 
     def _block(self, number: int) -> Block:
@@ -230,9 +220,6 @@ class Joined:
 
 # ---------------------------------------------------------------- the engine of workers elsewhere
 
-# One worker answers what an engine decides for a whole run: the regime, the size of a block, what it cannot do.
-
-
 # Methods of an engine that one worker answers, and the place of the graph among their arguments.
 ASKED: dict[str, int | None] = {
     "why_not": None, "without": None, "why_not_operation": 1, "regime": 0, "reach_bounds": 0, "components": 0,
@@ -248,23 +235,6 @@ def plan_run(job: BetweennessJob, plan: Plan, engine: engines.Engine, graph: Gra
     """(sources per block, number of blocks, number of sums) of a betweenness run, which is not started."""
     planned = engine.accumulation(graph, job, plan, threads)
     return planned.size, planned.blocks, len(planned.total)
-
-
-@dataclass
-class Planned:
-    """See hopwave.planning.jobs.Accumulation and PathSampling. Sums are 0; workers compute the blocks (engine.py)."""
-
-    size: int = 0
-    blocks: int = 0
-    total: Any = None
-    certificate: Any = None
-    counts: Any = None
-    sums: Any = None
-    done: int = 0
-
-    def advance(self, first: int, poll: Any) -> int:
-        """Never called: its blocks are dealt."""
-        raise NotImplementedError
 
 
 class RemoteEngine:
@@ -292,12 +262,14 @@ class RemoteEngine:
             "device='cpu'"
         )
 
-    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
+    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Any:
+        """A run that is never started: its blocks are dealt."""
         size, blocks, width = self._ask(graph, partial(plan_run, job, plan))
-        return Planned(size, blocks, np.zeros(width), np.zeros((len(job.sources), 2)))
+        sums = {"total": np.zeros(width), "certificate": np.zeros((len(job.sources), 2))}
+        return SimpleNamespace(size=size, blocks=blocks, **sums)
 
-    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
-        return Planned(counts=np.zeros(graph.n, np.int64), sums=np.zeros(len(PATH_SUMS), np.int64))
+    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> Any:
+        return SimpleNamespace(counts=np.zeros(graph.n, np.int64), sums=np.zeros(len(PATH_SUMS), np.int64))
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         swept: Swept = self._ask(graph, partial(sweep_block, job))
