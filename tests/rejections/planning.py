@@ -1,4 +1,4 @@
-"""Rejections by plans: nonsense that cannot be written, and plans that cannot do what they are asked for."""
+"""Rejections by plans: nonsense that cannot be written, and plans that cannot do what they are asked for; Graph500."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import hopwave as hw
-from hopwave import PlanError, generate
+from hopwave import GraphError, PlanError, generate, graph500
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.plan import Plan, Pull, Push
 from hopwave.planning.rules import XBFS, Always, Beamer
@@ -65,4 +65,12 @@ ROWS: list[Row] = [
     ),
     *each(hw.plan, ["nope", "", None, 3, [], "auto"], PlanError, "use 'auto' or one of hopwave, "),
     (lambda: hw.plan("XBFS"), PlanError, "did you mean 'xbfs'? Use 'auto'"),
+    # Graph500
+    (lambda: graph500.run(0), GraphError, "scale"),
+    (lambda: graph500.run(8, layout="2d"), GraphError, "mpiexec"),
+    (lambda: graph500.run(8, device="abacus"), GraphError, "abacus"),
+    (lambda: graph500.run(8, device="cuda", threads=2), GraphError, "threads=2 are those of a CPU"),
+    (lambda: graph500.run(8, device="cpu", plan="turbobc-sccsc"), PlanError, "computes betweenness"),
+    (lambda: graph500.run(8, plan="nope"), PlanError, "'nope' is not known"),
+    (lambda: graph500.run(8, device="cuda", plan="hiragushi-hybrid"), PlanError, "use device='cpu', plan='auto'"),
 ]

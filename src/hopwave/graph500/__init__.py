@@ -10,11 +10,12 @@ A run generates the edges, builds the graph (timed), draws roots, searches from 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from hopwave import engines
 from hopwave.api import choice
 from hopwave.errors import GraphError, PlanError
 from hopwave.generate import counter
@@ -85,8 +86,34 @@ def run(
         seed = world().together(check)
     else:
         seed = check()
-    machine = _machine(scale, edge_factor, device, seed, layout, threads, ranks, plan)
-    drawn = list(draw_roots(machine, 1 << scale, roots, seed))
+    on_gpu = ranks or plan == "auto" or str(plan) == "hopwave-dense"
+    if device == "auto":
+        device = "cuda" if on_gpu and threads is None and choice.has_gpu() else "cpu"
+    machine: Any  # what holds the graph and searches it: all ranks of a job, a GPU, or this process
+    if ranks:
+        from hopwave.graph500.on_host import OverRanks
+
+        machine = OverRanks(scale, edge_factor, device, seed, layout, threads, plan)
+    elif device == "cuda":
+        if not on_gpu:
+            raise PlanError(
+                f"plan {str(plan)!r} cannot search Graph500's graph on a GPU, which has rows for one launch only; "
+                "use device='cpu', plan='auto', or ranks (mpiexec -n 1 hopwave graph500 ...)"
+            )
+        engines.engine("cuda")  # raises an EngineError that says what is missing
+        from hopwave.graph500.on_cuda import OnCuda
+
+        machine = OnCuda(scale, edge_factor, seed)
+    elif device != "cpu":
+        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
+    else:
+        from hopwave.graph500.on_host import OnCpu
+
+        chosen = named_plan("hopwave" if plan == "auto" else plan)
+        if reason := chosen.why_not(SearchJob()):
+            raise PlanError(reason)
+        machine = OnCpu(scale, edge_factor, seed, threads, chosen)
+    drawn = draw_roots(machine, 1 << scale, roots, seed)
     searches: list[Searched] = []
     paths: list[Searched] = []
 
@@ -106,41 +133,7 @@ def run(
     )
 
 
-def _machine(
-    scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None, ranks: bool,
-    plan: str | Plan,
-) -> Any:  # fmt: skip
-    """What holds the graph and searches it: this process, its GPU, or all ranks of a job."""
-    on_gpu = ranks or plan == "auto" or str(plan) == "hopwave-dense"
-    if device == "auto":
-        device = "cuda" if on_gpu and threads is None and choice.has_gpu() else "cpu"
-    if ranks:
-        from hopwave.graph500.on_host import OverRanks
-
-        return OverRanks(scale, edge_factor, device, seed, layout, threads, plan)
-    if device == "cuda":
-        if not on_gpu:
-            raise PlanError(
-                f"plan {str(plan)!r} cannot search Graph500's graph on a GPU, which has rows for one launch only; "
-                "use device='cpu', plan='auto', or ranks (mpiexec -n 1 hopwave graph500 ...)"
-            )
-        from hopwave import engines
-
-        engines.engine("cuda")  # raises an EngineError that says what is missing
-        from hopwave.graph500.on_cuda import OnCuda
-
-        return OnCuda(scale, edge_factor, seed)
-    from hopwave.graph500.on_host import OnCpu
-
-    if device != "cpu":
-        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
-    chosen = named_plan("hopwave" if plan == "auto" else plan)
-    if reason := chosen.why_not(SearchJob()):
-        raise PlanError(reason)
-    return OnCpu(scale, edge_factor, seed, threads, chosen)
-
-
-def draw_roots(machine: Any, n: int, count: int, seed: int) -> Iterator[int]:
+def draw_roots(machine: Any, n: int, count: int, seed: int) -> list[int]:
     """Different random vertices, each with an edge to another vertex; fewer than `count` if the graph has no more."""
     seen: dict[int, None] = {}
     block = 4 * count
@@ -151,4 +144,4 @@ def draw_roots(machine: Any, n: int, count: int, seed: int) -> Iterator[int]:
                 seen[vertex] = None
         if len(seen) == count:
             break
-    return iter(seen)
+    return list(seen)
