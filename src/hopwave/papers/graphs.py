@@ -1,8 +1,6 @@
-"""Graphs of the papers: made by rule, read from a folder, downloaded, or replaced by a graph of the same kind.
+"""Graphs of the papers: made by rule (`MADE`), else read from the folder HOPWAVE_DATA (NAME.mtx.gz) or downloaded.
 
-Families whose rule leaves no choice, or only random numbers, are made and never downloaded (`MADE`). Every other graph
-is taken from the folder HOPWAVE_DATA (NAME.mtx.gz), from the cache of downloads, or from the network. Where that fails,
-a graph of the same kind, size and direction stands in (`KINDS`), and its row says so.
+If that fails, a graph of the same kind, size and direction stands in (`KINDS`), and its row says so.
 """
 
 from __future__ import annotations

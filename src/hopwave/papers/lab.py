@@ -87,8 +87,8 @@ class Lab:
     def over(self, cases: Iterable[Case], measure: Callable[[Case, Graph], Row], share: float = 1.0) -> list[Row]:
         """A row for each case: what `measure` finds on its graph, or why there is none.
 
-        All rows together have a `share` of the time that is left, divided equally among the rows still to come. With
-        --quick, one graph of each kind and table is measured. Graphs that are made or read from a folder come first.
+        All rows have a `share` of the remaining time, divided equally among the rows still to come. With --quick, one
+        graph of each kind and table is measured. Graphs that are made or read from a folder come first.
         """
         cases = list(cases)
         rows: dict[int, Row] = {}
@@ -181,11 +181,10 @@ class Lab:
     def in_turn(
         self, graph: Graph, plans: Mapping[str, str | Plan], count: int, parents: bool = False
     ) -> tuple[dict[str, list[Levels]], list[int], list[Any]]:
-        """The levels of searches from some sources, by the name of their plan; the sources and their distances.
+        """The levels of searches by the name of their plan; the sources, and their distances by hopwave's own plan.
 
         From each source all plans search in turn, since the host's time between launches drifts; fewer sources if the
-        time granted is used up. The first search of each plan, which may compile, is not counted. Distances are those
-        of hopwave's own plan, of which the first are checked by arrays.
+        time granted is used up. The first search of each plan, which may compile, is not counted.
         """
         sources = self.sources(graph, count)
         right = [hw.bfs(graph, source, predecessors=False, device=self.device).distances for source in sources]
