@@ -117,7 +117,7 @@ def skipped(file: Path) -> frozenset[str]:
 
 
 def runs(file: Path, name: str) -> bool:
-    """Whether pytest runs a function: a test, or a check of ranks, which tests/mpi/test_checks.py starts."""
+    """Whether pytest runs a function: a test, or a check of ranks, which tests/mpi/test_ranks.py starts."""
     begins = {"test": "test_", "check": "check_"}.get(file.name.partition("_")[0])
     return begins is not None and name.startswith(begins) and name not in skipped(file)
 

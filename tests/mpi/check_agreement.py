@@ -10,9 +10,9 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from rank_setup import WORLD, refused, written
 
 import hopwave as hw
+from checks import WORLD, refused, written
 from hopwave import Graph
 from hopwave import distributed as hd
 from hopwave.distributed import World

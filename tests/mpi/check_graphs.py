@@ -1,12 +1,16 @@
-"""Graphs over ranks from generators, from arrays and from files; damaged files raise on every rank."""
+"""Graphs over ranks from generators, arrays and files; damaged files raise on every rank; all that is sent arrives."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
-from rank_setup import DEVICE, FOLDER, WORLD, refused, written
 
 import hopwave as hw
+from checks import DEVICE, FOLDER, WORLD, refused, written
 from hopwave import distributed as hd
+from hopwave.distributed import codec, wire
 from hopwave.errors import EngineError, FormatError, GraphError
 
 
@@ -47,13 +51,33 @@ def check_balance() -> None:
     assert balanced <= even and (WORLD.size != 4 or balanced < 0.8 * even)
 
 
+BANNER = "%%MatrixMarket matrix coordinate"
+EDGES = "2 1 {0}\n3 2 {0}\n5 4 {0}\n"
+KRON = hw.generate.kronecker(7, edge_factor=2).largest_component().relabel(None)
+FILES: dict[str, Any] = {
+    "web.mtx": KRON, "web.txt": KRON, "web.g500": KRON, "packed.mtx.gz": KRON,
+    "arcs.mtx": hw.generate.rmat(8), "arcs.npz": hw.generate.rmat(8),
+    "symmetric.mtx": f"{BANNER} pattern symmetric\n5 5 3\n{EDGES.format('')}",
+    "skew.mtx": f"{BANNER} real skew-symmetric\n5 5 3\n{EDGES.format(1.5)}",
+    "hermitian.mtx": f"{BANNER} complex hermitian\n5 5 3\n{EDGES.format('1 2')}",
+    "general.mtx": f"{BANNER} pattern general\n5 5 3\n{EDGES.format('')}",
+    "undirected.txt": "# Undirected graph\n# Nodes: 5 Edges: 2\n0 1\n1 2\n",
+    "directed.txt": "# Directed graph\n0 1\n1 2\n",
+    # Numbers with gaps are labels, whether there are few gaps or many; all below 'Nodes:' are vertices.
+    "few-gaps.txt": KRON.relabel(3 * np.arange(KRON.n) + 5), "gaps.txt": KRON.relabel(10**12 * np.arange(KRON.n) + 5),
+    "nodes.txt": "# Nodes: 8\n0 1\n5 1\n", "few-nodes.txt": "# Nodes: 3\n0 1\n5 1\n",
+    "listed.txt": "# Node: 6\n0 1\n1 2\n", "turned.txt": "2 1\n0 1\n",
+}  # fmt: skip
+
+
 def check_files() -> None:
-    graph, directed = hw.generate.kronecker(9, edge_factor=4), hw.generate.rmat(8)
-    files = {"web.mtx": graph, "arcs.mtx": directed, "web.txt": graph, "web.g500": graph, "packed.mtx.gz": graph}
-    for name, one in (files | {"web.npz": directed}).items():
-        parts = hd.read(written(name, one, **({"isolated": False} if name.endswith("g500") else {})))
-        assert (parts.m, parts.directed) == (one.m, one.directed), name
-        np.testing.assert_array_equal(parts.replicated().indices, one.indices)
+    """Ranks read a file as one process does; an edge of an undirected file becomes two arcs of a directed graph."""
+    for name, content in FILES.items():
+        path = written(name, content)
+        for directed in (None, True, False) if isinstance(content, str) else (None,):
+            one = hw.read(path, directed=directed, weights=False, progress=False)
+            assert hd.read(path, directed=directed).replicated() == one, (name, directed)
+    assert hd.bfs(hd.read(FOLDER / "gaps.txt"), 10**12 + 5).reached == KRON.n
 
 
 def check_names() -> None:
@@ -75,25 +99,6 @@ def check_names() -> None:
     refused(GraphError, "'eve' is not a vertex of this graph; .* labels such as 'ann'", hd.bfs, one, "eve")
 
 
-def check_numbers_with_gaps() -> None:
-    """They are labels, as in one process, whether there are few gaps or many; all below 'Nodes:' are vertices."""
-    graph = hw.generate.kronecker(7, edge_factor=2).largest_component().relabel(None)
-    for far in (3, 10**12):
-        path = written("gaps.txt", graph.relabel(far * np.arange(graph.n) + 5))
-        one, parts = hw.read(path), hd.read(path)
-        assert one.labels is not None and parts.replicated() == one
-        assert hd.bfs(parts, far + 5).reached == one.n
-    for text, n, labels in (
-        ("# Nodes: 8\n0 1\n5 1\n", 8, None),
-        ("# Nodes: 3\n0 1\n5 1\n", 3, [0, 1, 5]),
-        ("# Node: 6\n0 1\n1 2\n", 4, [0, 1, 2, 6]),
-        ("2 1\n0 1\n", 3, None),
-    ):
-        parts = hd.read(written("few.txt", text))
-        assert (parts.n, None if parts.labels is None else parts.labels.tolist()) == (n, labels)
-        assert parts.replicated() == hw.read(FOLDER / "few.txt")
-
-
 def check_damaged_files() -> None:
     """Every rank raises, whichever rank read the damage, and the line number counts from the beginning of the file."""
     lines = ["%%MatrixMarket matrix coordinate pattern general", "100 100 60", *(f"{i} {i + 1}" for i in range(1, 61))]
@@ -108,38 +113,14 @@ def check_damaged_files() -> None:
     refused(FormatError, "no such file", hd.read, FOLDER / "nowhere.mtx")
     if WORLD.size > 1:  # one copy per rank, the last truncated: edges would be lost or read twice
         mine, last = FOLDER / f"copy-{WORLD.rank}.txt", WORLD.size - 1
-        for text, message in (
-            (
-                lines[2:] if WORLD.rank < last else lines[2:40],
-                rf"on rank 0 and .* on rank {last}; expected the same",
-            ),
-            (["1 2" if WORLD.rank < last else "1 3", *lines[3:]], rf"something else on rank {last} than on rank 0"),
+        for text in (
+            lines[2:] if WORLD.rank < last else lines[2:40],
+            ["1 2" if WORLD.rank < last else "1 3", *lines[3:]],
         ):
             mine.write_text("\n".join(text) + "\n")
-            refused(FormatError, message, hd.read, mine)
+            refused(FormatError, rf"something else on rank {last} than on rank 0; expected the same", hd.read, mine)
         mine.write_text("\n".join(lines[2:]) + "\n")
         assert hd.read(mine).m == 2 * 60
-
-
-BANNER = "%%MatrixMarket matrix coordinate"
-
-
-def check_files_of_undirected_edges_as_directed_graphs() -> None:
-    """Each edge becomes two arcs, as in one process."""
-    edges = "2 1 {0}\n3 2 {0}\n5 4 {0}\n"
-    for name, text in {
-        "symmetric.mtx": f"{BANNER} pattern symmetric\n5 5 3\n{edges.format('')}",
-        "skew.mtx": f"{BANNER} real skew-symmetric\n5 5 3\n{edges.format(1.5)}",
-        "hermitian.mtx": f"{BANNER} complex hermitian\n5 5 3\n{edges.format('1 2')}",
-        "general.mtx": f"{BANNER} pattern general\n5 5 3\n{edges.format('')}",
-        "undirected.txt": "# Undirected graph\n# Nodes: 5 Edges: 2\n0 1\n1 2\n",
-        "directed.txt": "# Directed graph\n0 1\n1 2\n",
-        "silent.txt": "# Node: 6\n0 1\n1 2\n",
-    }.items():
-        path = written(name, text)
-        for directed in (None, True, False):
-            one = hw.read(path, directed=directed, weights=False, progress=False)
-            assert hd.read(path, directed=directed).replicated() == one, (name, directed)
 
 
 def check_files_that_are_no_graph_or_too_large() -> None:
@@ -151,3 +132,69 @@ def check_files_that_are_no_graph_or_too_large() -> None:
         ("# Nodes: 400000000000001\n0 1\n", EngineError, r"400,000,000,000,001 vertices and 1 edges? .* GB are free"),
     ):
         refused(error, message, hd.read, written("odd.txt", text))
+
+
+# ---------------------------------------------------------------- packets and wires
+
+
+def check_packets() -> None:
+    """Packed ids unpack unchanged, as gaps or as a bitmap, on the CPU and on the GPU."""
+    random = np.random.default_rng(WORLD.rank)
+    xp = wire.wire_for(WORLD, DEVICE).xp
+    forms = set()
+    for length in (1, 63, 64, 65, 1000, 300_000):
+        for share in (0.0, 0.001, 0.1, 0.9, 1.0):
+            heads = np.flatnonzero(random.random(length) < share)
+            values = random.integers(0, 1 << random.integers(1, 40), len(heads))
+            given, numbers = xp.asarray(heads), xp.asarray(values)
+            for compress in (True, False):
+                shape, data = codec.pack(xp, given, codec.to_bytes(xp, numbers, compress), length, compress)
+                forms.add(shape[1])
+                assert len(data) == codec.packed_size(shape, length)
+                assert not compress or len(data) <= 8 * len(heads) + 8 * (len(heads) > 0) + -(-length // 64) * 8
+                back, columns = codec.unpack(xp, shape, data, length)
+                assert back.tolist() == heads.tolist() and codec.from_bytes(xp, columns).tolist() == values.tolist()
+                bits = codec.bitmap(xp, given, length)
+                shape, data = codec.pack_bitmap(xp, bits, length, compress)
+                assert len(data) == codec.packed_size(shape, length) <= bits.nbytes
+                assert codec.unpack_bitmap(xp, shape, data, length).tolist() == bits.tolist()
+    assert forms >= {0, 1, 2, 8}
+    wide = xp.asarray(np.array([0, 1 << 33, (1 << 40) - 1]))
+    shape, data = codec.pack(xp, wide, codec.to_bytes(xp, wide), 1 << 40)
+    back, columns = codec.unpack(xp, shape, data, 1 << 40)
+    assert shape == (3, 8, 5) and back.tolist() == codec.from_bytes(xp, columns).tolist() == wide.tolist()
+
+
+def wires() -> Iterator[tuple[wire.HostWire, Any]]:
+    """Every wire that can be tested here. NCCL needs one GPU per rank, so each rank tests it alone."""
+    yield wire.wire_for(WORLD, DEVICE), WORLD.comm
+    if DEVICE == "cuda":
+        yield wire.PinnedWire(), WORLD.comm
+        if wire.has_nccl():
+            from mpi4py import MPI
+
+            yield wire.NcclWire(), MPI.COMM_SELF
+
+
+def check_wires() -> None:
+    """Packets of several sizes, empty ones too, arrive whole and at the right rank."""
+    for line, comm in wires():
+        size, me = comm.Get_size(), comm.Get_rank()
+
+        def packet(frm: int, to: int, line: wire.HostWire = line) -> Any:  # (frm + to) % 3 = 0: an empty packet
+            return line.xp.full(8 * ((frm + to) % 3) * 1000, 10 * frm + to, np.uint8)
+
+        def same_bytes(found: Any, right: Any) -> None:
+            assert found.dtype == right.dtype and found.tolist() == right.tolist()
+
+        sizes = [len(packet(rank, 7)) for rank in range(size)]
+        found = line.allgatherv(comm, packet(me, 7), sizes)()
+        same_bytes(found, line.xp.concatenate([packet(rank, 7) for rank in range(size)]))
+        shapes = [(len(packet(me, to)) // 8, 8, 0) for to in range(size)]
+        _, pending = line.alltoall_packets(comm, shapes, [packet(me, to) for to in range(size)], 1 << 20)
+        for rank, piece in enumerate(pending()):
+            same_bytes(piece, packet(rank, me) if rank != me else packet(rank, me)[:0])
+        shape, pending = line.pass_packet(comm, (len(packet(me, 0)) // 8, 8, 0), packet(me, 0), 1 << 20)
+        passed = pending()
+        same_bytes(passed, packet((me + 1) % size, 0))
+        assert shape == (len(passed) // 8, 8, 0)

@@ -1,43 +1,89 @@
-"""Runs checks on several ranks; test_checks.py starts this file under mpiexec, and it can be started by hand.
+"""Runs checks on several ranks, and has what they share. test_ranks.py starts this file under mpiexec.
 
-    mpiexec -n 3 python tests/mpi/checks.py FOLDER [NAME ...]
+    mpiexec -n 3 python tests/mpi/checks.py FOLDER [NAME | NAME=NUMBER ...]
 
 The checks are the functions check_NAME in the files check_*.py of this folder; without names all of them run. A check
-that fails on one rank ends the whole job, since the others may be waiting for that rank; its name and the reason are
-printed on one line. FOLDER/passed.txt gets the names of those that passed: mpiexec may lose or colour the last line.
+that fails on one rank ends the whole job, since the others may be waiting for that rank. FOLDER/passed.txt gets the
+names of those that passed: mpiexec may lose or colour the last line.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
 
-from rank_setup import FOLDER, WORLD
+T = TypeVar("T")
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "src"), str(ROOT / "tests")]
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+
+import hopwave as hw  # noqa: E402
+from hopwave import distributed as hd  # noqa: E402
+from hopwave.distributed.layout import Layout  # noqa: E402
+
+WORLD = hd.world()
+DEVICE = os.environ.get("HOPWAVE_CHECK_DEVICE", "cpu")  # for the graphs; ranks may share one GPU
+FOLDER = Path(sys.argv[1])  # all ranks can write to it
 
 
-def find_checks() -> dict[str, Callable[[], None]]:
-    """Every check by name, in the order of files and of their functions."""
-    modules = [importlib.import_module(path.stem) for path in sorted(Path(__file__).parent.glob("check_*.py"))]
-    return {
-        name.removeprefix("check_"): value
-        for module in modules
-        for name, value in vars(module).items()
-        if name.startswith("check_")
-    }
+def layouts(n: int) -> Iterator[Any]:
+    """Ways to distribute n vertices: balanced, on a grid, all on one rank, and with empty ranges in between."""
+    size = WORLD.size
+    yield "1d"
+    yield "2d"
+    yield (1, size)
+    for owner in {0, size - 1}:
+        yield Layout(np.array([0] * (owner + 1) + [n] * (size - owner), np.int64))
+    if size > 2:
+        yield Layout(np.array([0] + [n // 2] * (size - 1) + [n], np.int64))
+
+
+def share_of(cases: Iterable[T]) -> list[T]:
+    """The cases for this number of ranks: 1 rank takes half of them, 2 to 5 ranks another fifth each."""
+    stride = 2 if WORLD.size == 1 else 5
+    return [case for turn, case in enumerate(cases) if turn % stride == WORLD.size % stride]
+
+
+def written(name: str, content: str | hw.Graph, **options: Any) -> Path:
+    """A file that rank 0 writes: a text, or a graph."""
+    WORLD.barrier()  # no rank still reads a file of this name
+    path = FOLDER / name
+    if WORLD.rank == 0 and isinstance(content, str):
+        path.write_text(content)
+    elif WORLD.rank == 0:
+        hw.write(path, content, **options)
+    WORLD.barrier()
+    return path
+
+
+def hub(graph: hw.Graph) -> int:
+    return int(np.argmax(graph.degrees))
+
+
+def refused(error: type[Exception], message: str, call: Callable[..., Any], *given: Any, **options: Any) -> str:
+    """Every rank raises this error; returns what it says."""
+    with pytest.raises(error, match=message or None) as caught:
+        call(*given, **options)
+    return str(caught.value)
 
 
 def main() -> None:
-    checks = find_checks()
-    for name in sys.argv[2:] or checks:
-        if name not in checks:
-            WORLD.abort(f"there is no check {name!r}; the checks are {', '.join(checks)}")
-        began = time.perf_counter()
+    checks: dict[str, Callable[..., None]] = {}
+    for path in sorted(Path(__file__).parent.glob("check_*.py")):
+        found = vars(importlib.import_module(path.stem)).items()
+        checks |= {name.removeprefix("check_"): value for name, value in found if name.startswith("check_")}
+    for asked in sys.argv[2:] or checks:
+        (name, _, number), began = asked.partition("="), time.perf_counter()
         try:
-            checks[name]()
+            checks[name](*([int(number)] if number else []))
         except BaseException as error:
             traceback.print_exc()
             WORLD.abort(f"{name}: {type(error).__name__}: {str(error)[:500]}")

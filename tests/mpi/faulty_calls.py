@@ -22,7 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
-SOURCES = Path(__file__).resolve().parents[2] / "src" / "hopwave"
+HERE = Path(__file__).resolve().parent
+SOURCES = HERE.parents[1] / "src" / "hopwave"
 RECEIVER = re.compile(r"(^|[._])(comm|mpi|MPI|COMM_WORLD|request|notice|status|machine|Get_info\(\))$")
 SECONDS_TO_END = 40  # from the start of a job to the end of every rank, after one of them failed
 NOT_INJECTED = {  # method of a place, or what it is inside → why no fault is injected there
@@ -35,13 +36,13 @@ NOT_INJECTED = {  # method of a place, or what it is inside → why no fault is 
 }
 
 
-def places() -> dict[str, str]:
-    """Every place that calls MPI → its class, or "except" inside a handler."""
+def places() -> dict[str, str | None]:
+    """Every place that calls MPI → why no fault is injected there, or None."""
     from mpi4py import MPI
 
     methods = {name for kind in (MPI.Intracomm, MPI.Request, MPI.Status, MPI.Info) for name in dir(kind)}
     methods |= {name for name in dir(MPI) if callable(getattr(MPI, name))}
-    found = {}
+    found: dict[str, str | None] = {}
     for path in sorted(SOURCES.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if "mpi4py" not in text and path.parent.name != "distributed":
@@ -54,13 +55,11 @@ def places() -> dict[str, str]:
                 continue
             if RECEIVER.search(ast.unparse(node.func.value)) is not None:
                 inside = [name for one, name in around if one.lineno <= node.lineno <= (one.end_lineno or 0)]
-                found[f"{path.relative_to(SOURCES).as_posix()}:{node.lineno}:{node.func.attr}"] = (inside or [""])[-1]
+                place = f"{path.relative_to(SOURCES).as_posix()}:{node.lineno}:{node.func.attr}"
+                found[place] = next(
+                    (NOT_INJECTED[why] for why in (*inside, node.func.attr) if why in NOT_INJECTED), None
+                )
     return found
-
-
-def why_not(place: str, inside: str) -> str | None:
-    """Why no fault is injected at a place, or None."""
-    return NOT_INJECTED.get(inside) or NOT_INJECTED.get(place.split(":")[2])
 
 
 # ---------------------------------------------------------------- one job
@@ -148,7 +147,7 @@ def reached(folder: Path) -> dict[str, list[int]]:
     """Every place that a job without a fault reaches → the ranks that reach it."""
     from mpi_job import start
 
-    done = start(2, __file__, str(folder), seconds=200)
+    done = start(2, __file__, folder, seconds=200)
     assert done.returncode == 0, done.stderr
     found: dict[str, list[int]] = {}
     for rank in (0, 1):
@@ -162,41 +161,31 @@ def trouble(folder: Path, rank: int, place: str) -> str | None:
     from mpi_job import start
 
     try:
-        done = start(2, __file__, str(folder), str(rank), place, seconds=SECONDS_TO_END)
+        done = start(2, __file__, folder, str(rank), place, seconds=SECONDS_TO_END)
     except subprocess.TimeoutExpired:
         return f"rank {rank} at {place}: the job did not end"
     said = [line for line in done.stderr.splitlines() if re.search(rf"rank {rank} of 2 failed: .*Exception: ", line)]
-    if done.returncode == 0 or len(said) != 1:
-        return f"rank {rank} at {place}: status {done.returncode}, {done.stderr[-600:]!r}"
-    return None
+    right = done.returncode and len(said) == 1
+    return None if right else f"rank {rank} at {place}: status {done.returncode}, {done.stderr[-600:]!r}"
 
 
-def main() -> int:
-    """Cause a fault at every place, on every rank that reaches it."""
-    sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
-    began, wrong, tried = time.monotonic(), [], 0
+def main(file: Path | None) -> int:
+    """Cause a fault at every place, on every rank that reaches it; adds a row to the file."""
+    sys.path[:0] = [str(HERE), str(HERE.parent)]
+    from recorded import record
+
+    began, known = time.monotonic(), places()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        found, known = reached(folder), places()
-        for place in known:
-            if place not in found and why_not(place, known[place]) is None:
-                wrong.append(f"{place} is not reached")
-        for place, ranks in found.items():
-            for rank in ranks if why_not(place, known.get(place, "")) is None else ():
-                tried += 1
-                if (said := trouble(folder, rank, place)) is not None:
-                    wrong.append(said)
-                    print(said, flush=True)
-    minutes = round((time.monotonic() - began) / 60, 2)
+        found = reached(Path(name))
+        wrong = [f"{place} is not reached" for place, why in known.items() if why is None and place not in found]
+        faults = [(rank, place) for place, ranks in found.items() if known[place] is None for rank in ranks]
+        wrong += filter(None, (trouble(Path(name), *fault) for fault in faults))
     print("\n".join(wrong))
-    print(f"{tried} faults at {len(found)} places of {len(known)}, {len(wrong)} wrong, {minutes} minutes")
-    if "--record" in sys.argv:
-        from recorded import record
-
-        file = Path(sys.argv[sys.argv.index("--record") + 1])
-        record(file, "faults of MPI", tried, len(wrong), began, places=len(known))
+    print(record(file, "faults of MPI", len(faults), len(wrong), began, places=len(known)))
     return int(bool(wrong))
 
 
 if __name__ == "__main__":
-    sys.exit(main() if "--all" in sys.argv else one_job())
+    if "--all" in sys.argv:
+        sys.exit(main(Path(sys.argv[-1]) if "--record" in sys.argv else None))
+    one_job()

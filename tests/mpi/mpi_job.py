@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,10 +23,10 @@ NEEDS_MPI = [
 ]
 
 
-def start(ranks: int, *command: str, seconds: float = 300, device: str = "cpu") -> subprocess.CompletedProcess[str]:
+def start(ranks: int, *command: Any, seconds: float = 300, device: str = "cpu") -> subprocess.CompletedProcess[str]:
     """Run Python on several ranks; raises subprocess.TimeoutExpired if the job does not end in time."""
     assert MPIEXEC is not None
     known = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOPWAVE_NUM_THREADS": "1"}
     known |= {"HOPWAVE_CHECK_DEVICE": device, **OPEN_MPI}
-    line = [MPIEXEC, "-n", str(ranks), sys.executable, *command]
+    line = [MPIEXEC, "-n", str(ranks), sys.executable, *map(str, command)]
     return subprocess.run(line, capture_output=True, text=True, timeout=seconds, env=known, check=False)
