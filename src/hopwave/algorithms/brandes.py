@@ -22,8 +22,7 @@ from hopwave.arrays import Array, on_gpu, on_host
 from hopwave.engines import Engine
 from hopwave.errors import EngineError, ExecutorError, GraphError
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
-from hopwave.graph.csr import is_compiled_faster
+from hopwave.graph.csr import arc_tails, is_compiled_faster
 from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Integers, Progress
 from hopwave.planning.many_sources import PathSums
 from hopwave.planning.plan import Plan, PlanUsed
@@ -141,11 +140,7 @@ def _sum(values: Array) -> float:
 
 
 def certify(both_sides: npt.NDArray[np.float64], sums: Array = None, whose: str = "source") -> Certificate:
-    """Compare Σ_v δ_s(v) of each source with Σ_t (h(s, t) − 1); raise an EngineError if they differ too much.
-
-    `both_sides` has one row per source, or per what `whose` says. If the `sums` per vertex are given, their total is
-    checked, too: a lost or repeated addition would change it.
-    """
+    """Compare both sides of the identity per source (`whose`), and their total with the sums; raises an EngineError."""
     found, due = both_sides[:, 0], both_sides[:, 1]
     error = np.abs(found - due) / np.maximum(due, 1.0)
     worst, right = float(np.maximum.reduce(error, initial=0.0)), float(np.add.reduce(due))
@@ -178,8 +173,7 @@ def scale(
 ) -> npt.NDArray[np.float64]:
     """Sums over all sources, or over `sampled` ones, as scores: exactly NetworkX 3.6.1's `_rescale`.
 
-    `subset`: over sources and targets that the caller named, as NetworkX's `betweenness_centrality_subset` (whose
-    endpoints here count as without a subset; for edges they always do); sums on the host are then overwritten.
+    `subset`: over the caller's sources and targets, as NetworkX's `..._subset`; overwrites sums on the host.
     """
     if subset:
         pairs = n * (n - 1) if endpoints else (n - 1) * (n - 2)
@@ -223,7 +217,7 @@ def of_both_directions(graph: Graph, values: Array) -> Array:
         values = on_host(values)
         if not _is_compiled(graph):
             return values + of_reverse_arcs(graph, values)
-        from hopwave.graph.arcs_compiled import add_reverse_values
+        from hopwave.graph.csr_compiled import add_reverse_values
 
         add_reverse_values(graph.indptr, graph.indices, values)
         return values
@@ -233,12 +227,9 @@ def of_both_directions(graph: Graph, values: Array) -> Array:
 
 
 def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
-    """For every arc of an undirected graph, the value of its reverse.
-
-    The i-th arc in the order (head, tail) is the reverse of the i-th arc in the order (tail, head).
-    """
+    """For every arc of an undirected graph, the value of its reverse: the i-th arc in the order (head, tail)."""
     if _is_compiled(graph):
-        from hopwave.graph.arcs_compiled import reverse_values
+        from hopwave.graph.csr_compiled import reverse_values
 
         return reverse_values(graph.indptr, graph.indices, values)
     tails, heads = arc_tails(graph), graph.indices

@@ -14,10 +14,10 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.arrays import Array, module_of, on_host
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.row_operations import row_of_each
+from hopwave.graph.csr import arc_tails
 from hopwave.linalg.algorithms import triangles
 from hopwave.linalg.algorithms.operands import square
-from hopwave.linalg.algorithms.triangle_counts import closed_walks
+from hopwave.linalg.algorithms.structure import closed_walks
 from hopwave.linalg.elementwise import ewise_add, select
 from hopwave.planning.jobs import Floats, Integers
 
@@ -25,7 +25,7 @@ from hopwave.planning.jobs import Floats, Integers
 def corners(graph: Graph, weighted: bool, device: str) -> tuple[Array, Integers]:
     """Per vertex: its closed walks of three steps, where they were counted, and how many there could be."""
     rows = graph._rows_somewhere
-    there = rows.indices == row_of_each(rows, module_of(rows.indices))
+    there = rows.indices == arc_tails(rows)
     loops = np.bincount(on_host(rows.indices[there]), minlength=graph.n)
     degrees = graph.degrees.astype(np.int64) - loops
     if not graph.directed and not weighted:  # a triangle is two walks

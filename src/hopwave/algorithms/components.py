@@ -1,7 +1,4 @@
-"""What follows from the numbers of components or communities: their vertices, the arcs between them, modularity.
-
-Also the two sides of a bipartite graph, and the order of an acyclic one.
-"""
+"""What follows from the numbers of components or communities; sides of a bipartite graph, order of an acyclic one."""
 
 from __future__ import annotations
 
@@ -13,8 +10,7 @@ import numpy.typing as npt
 from hopwave.arrays import Structure
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
-from hopwave.graph.csr import is_compiled_faster
+from hopwave.graph.csr import arc_tails, is_compiled_faster
 
 
 def roots(label: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
@@ -34,10 +30,7 @@ def members(label: npt.NDArray[np.int32]) -> list[npt.NDArray[np.intp]]:
 
 
 def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8] | tuple[int, int]:
-    """The side of each vertex, 0 or 1: the parity of its distance from its component's root (0 if it was not reached).
-
-    Returns an edge instead if its ends are on one side: every cycle of odd length has such an edge.
-    """
+    """The side of each vertex, the parity of its distance from its component's root; or an edge within one side."""
     from hopwave.engines.cpu.arc_passes import arc_within  # compiled, so imported when first needed
 
     found: tuple[int, int] | None = arc_within(graph, distances)

@@ -1,8 +1,4 @@
-"""Shortest paths along arcs with lengths: the methods, and which of them runs.
-
-All methods find the same distances, bit for bit: the minimum over all paths of the lengths added in path order. Callers
-have checked the lengths.
-"""
+"""Shortest paths along arcs with lengths: the methods, which find the same bits, and which of them runs."""
 
 from __future__ import annotations
 
@@ -22,7 +18,8 @@ from hopwave.checks.numbers import is_number
 from hopwave.checks.options import check_thread_count
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.row_operations import selected, sources
+from hopwave.graph.csr import arc_tails
+from hopwave.graph.row_operations import kept
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import extremes
 from hopwave.planning.catalogue import CATALOGUE
@@ -217,8 +214,7 @@ def one_path_on_gpu(A: Matrix, source: int, target: int) -> list[int] | None:
 
 
 def _is_dense(A: Matrix) -> bool:
-    """Whether a search that ends at a target sees most of the graph; without arcs of length 0, every walk back from the
-    target along arcs that fit the distances is a shortest path."""
+    """Whether a search that ends at a target sees most of the graph, and no arc has length 0."""
     n = A.shape[0]
     return A.nnz >= max(DENSE_ARCS, DENSE_DEGREE * n) and extremes(A)[0] > 0
 
@@ -267,10 +263,7 @@ def all_hop_paths(graph: Graph, distances: npt.NDArray[np.int32], source: int, t
 def simple_paths(
     before: Callable[[Vertex], Iterator[Vertex]], source: Vertex, target: Vertex
 ) -> Iterator[list[Vertex]]:
-    """Every path from the source to the target that visits no vertex twice; before(v) yields v's possible predecessors.
-
-    Walks backwards from the target. Needs memory for one path only.
-    """
+    """Every simple path from the source to the target, found backwards; before(v) yields v's possible predecessors."""
     path, on_path = [target], {target}
     choices = [before(target)]
     if source == target:
@@ -351,10 +344,7 @@ class Part(NamedTuple):
 def left_over(
     graph: Graph, from_source: Floats, to_target: Floats, ends: tuple[int, int], k: int, slack: float
 ) -> tuple[Part, float]:
-    """The vertices over which one of the k paths may go, and a length that none of these exceeds.
-
-    A tree's path over v has vertices at least as near as v: the bound is looked for among the nearest vertices first.
-    """
+    """The vertices over which one of the k paths may go, and a length that none of these exceeds."""
     from hopwave.engines.cpu.shortest_paths.deviations import tree_paths
 
     through = from_source + to_target
@@ -381,19 +371,17 @@ def arcs_within(part: Part, bound: float) -> Any:
 
     rows = part.graph._rows
     lengths = np.ones(1) if rows.values is None else np.asarray(rows.values, np.float64)
-    rows = selected(
+    rows = kept(
         rows._replace(values=np.broadcast_to(lengths, len(rows.indices))),
-        part.from_source[sources(rows)] + lengths + part.to_target[rows.indices] <= bound,
+        part.from_source[arc_tails(rows)] + lengths + part.to_target[rows.indices] <= bound,
     )
     return dijkstra.arcs(rows[:2], rows.values)
 
 
 def yen(search: Any, k: int, bound: float, slack: float) -> list[int]:
-    """The numbers of the k shortest spurs, shortest first, with their paths.
+    """The numbers of the k shortest spurs, shortest first. A spur is a set of paths, divided once searched.
 
-    A spur stands for a set of paths. Once its shortest path is found, the others are divided among the spurs that leave
-    this path, so waiting spurs can be taken in any order. When k are known, others may be no longer than `slack` times
-    the k-th, because distances to the target are sums from the other end.
+    When k are known, others may be `slack` times the k-th: distances to the target are sums from the other end.
     """
     ranked = np.arange(len(search.lengths))
     while True:

@@ -30,7 +30,7 @@ from hopwave.api.options import Run, Running
 from hopwave.api.weights import as_lengths, not_negative
 from hopwave.arrays import Deferred, on_gpu, on_host, uploaded
 from hopwave.errors import GraphError
-from hopwave.graph.arrays import arc_tails
+from hopwave.graph.csr import arc_tails
 from hopwave.planning.jobs import Progress
 from hopwave.planning.plan import Plan, PlanUsed
 from hopwave.results.scores import BetweennessResult, EdgeBetweennessResult

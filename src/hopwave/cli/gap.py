@@ -19,7 +19,7 @@ from hopwave.cli.files import Reading, load, timed
 from hopwave.errors import GraphError
 from hopwave.generate.parameters import check_whole
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
+from hopwave.graph.csr import arc_tails
 from hopwave.system.progress import Meter
 
 BC_SOURCES = 4  # per trial

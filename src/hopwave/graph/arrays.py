@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import Prepared, module_of, on_gpu
+from hopwave.arrays import Prepared, module_of
 from hopwave.checks.keywords import offers
 from hopwave.display import html
 from hopwave.errors import GraphError, explaining
 from hopwave.graph.columns import constructor_of
-from hopwave.graph.csr import Rows, builders, transposed
+from hopwave.graph.csr import Rows, arc_tails, builders, transposed
 from hopwave.graph.naming import Named
 from hopwave.graph.statistics import Statistics, measure
 
@@ -46,8 +46,6 @@ class GraphArrays(Named):
         *,
         directed: bool | None = None,
         weights: npt.NDArray[Any] | None = None,
-        labels: npt.NDArray[Any] | None = None,
-        order: Order = "ascending",
         transpose: Rows | None = None,
     ) -> None:
         """Trusts its arguments; callers use `from_edges`, `from_csr`, `from_scipy` or `from_networkx`."""
@@ -58,7 +56,7 @@ class GraphArrays(Named):
             )
         if indices is None or directed is None:
             raise GraphError(f"Graph() takes the arrays of a graph's rows; give {constructor_of(indptr)}")
-        self._set(Rows(indptr, indices, weights), None, directed, labels, "cpu", order, transpose)
+        self._set(Rows(indptr, indices, weights), None, directed, None, "cpu", "ascending", transpose)
 
     @classmethod
     def _of(cls, *parts: Any) -> Self:
@@ -79,20 +77,9 @@ class GraphArrays(Named):
     ) -> None:
         rows = host if host is not None else gpu
         assert rows is not None
-        self.__setstate__(
-            {
-                "_n": len(rows.indptr) - 1,
-                "_m": len(rows.indices),
-                "_weighted": rows.values is not None,
-                "_host": host,
-                "_gpu": gpu,
-                "_columns": transpose if directed else host,
-                "_directed": directed,
-                "_labels": labels,
-                "_order": order,
-                "_device": device,
-            }
-        )
+        sizes = len(rows.indptr) - 1, len(rows.indices), rows.values is not None
+        parts = host, gpu, transpose if directed else host, directed, labels, order, device
+        self.__setstate__(dict(zip(_STATE, sizes + parts, strict=True)))
 
     # ---------------------------------------------------------------- what it is
 
@@ -129,7 +116,8 @@ class GraphArrays(Named):
         for first in range(0, self.n, _ROWS_AT_ONCE):
             ends = rows.indptr[first : first + _ROWS_AT_ONCE + 1]
             begin, end = int(ends[0]), int(ends[-1])
-            found += int(xp.count_nonzero(rows.indices[begin:end] == tails_of(ends, first)))
+            some = Rows(ends - begin, rows.indices[begin:end])
+            found += int(xp.count_nonzero(some.indices - first == arc_tails(some)))
         return found
 
     @property
@@ -227,10 +215,7 @@ class GraphArrays(Named):
             return self._rows
         if self._columns is None:
             columns = transposed(self._rows)
-            for array in columns:
-                if array is not None:
-                    array.setflags(write=False)
-            self.__dict__["_columns"] = columns
+            self.__dict__["_columns"] = Rows(*(None if part is None else _read_only(part) for part in columns))
         assert self._columns is not None
         return self._columns
 
@@ -254,7 +239,7 @@ class GraphArrays(Named):
 
     @cached_property
     def _statistics(self) -> Statistics:
-        return measure(self.indptr, self.indices, self.degrees, self.in_degrees, self._directed)
+        return measure(self)
 
     # ---------------------------------------------------------------- special methods
 
@@ -315,7 +300,7 @@ class GraphArrays(Named):
         self.__dict__["_columns"] = from_places(state["_columns"]) if self._directed else self._host
         for array in (*(self._host or ()), *(self._columns or ()), self._labels):
             if array is not None:
-                array.setflags(write=False)
+                _read_only(array)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Graph does not change: {name} cannot be set; make a new one with Graph.from_edges")
@@ -329,19 +314,6 @@ _STATE = ("_n", "_m", "_weighted", "_host", "_gpu", "_columns", "_directed", "_l
 def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     array.setflags(write=False)
     return array
-
-
-def arc_tails(graph: GraphArrays) -> npt.NDArray[np.int32]:
-    """The vertex that each stored arc leaves, beside `indices`."""
-    return np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
-
-
-def tails_of(ends: Any, first: int = 0) -> Any:
-    """The tail of each arc of some rows, on their device: `ends` are their offsets, `first` is the first row."""
-    if not on_gpu(ends):
-        return np.repeat(np.arange(first, first + len(ends) - 1, dtype=np.int32), np.diff(ends))
-    xp = module_of(ends)  # CuPy repeats every entry as often
-    return first - 1 + xp.searchsorted(ends, xp.arange(int(ends[0]), int(ends[-1]), dtype=ends.dtype), side="right")
 
 
 def vertex_names(graph: GraphArrays) -> Any:

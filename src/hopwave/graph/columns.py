@@ -1,9 +1,4 @@
-"""From what a caller has to columns of ids, labels and weights: exact or refused, never rounded, merged or cut.
-
-ids       integers; a whole float is one, up to the number from which its type rounds (2⁵³ for float64)
-labels    integers, or Python objects, which NumPy's text of one width for all would cut and blow up
-weights   float32 or float64; an integer that is none of these numbers is refused
-"""
+"""From what a caller has to columns of ids, labels and weights: exact or refused, never rounded, merged or cut."""
 
 from __future__ import annotations
 
@@ -19,7 +14,6 @@ import numpy.typing as npt
 from hopwave.arrays import ignoring, is_on_gpu, masked_place
 from hopwave.checks.numbers import is_real, shown
 from hopwave.errors import GraphError
-from hopwave.graph import row_operations
 from hopwave.graph.csr import builders, rows_of
 from hopwave.system.threads import parted
 
@@ -86,10 +80,7 @@ EXACT_UP_TO = 2**53  # whole numbers above this are not all float64 numbers
 def as_column(
     values: Any, name: str, of_numbers: Callable[[list[Any], str], npt.NDArray[Any]] | None = None
 ) -> npt.NDArray[Any]:
-    """One NumPy array from a list, an array, or a column of CuPy, pandas, polars, Arrow or any library with DLPack.
-
-    `of_numbers` makes the array of a list of numbers; without it they are ids.
-    """
+    """The NumPy array of a list or of any library's column; `of_numbers` converts a list of numbers (default: ids)."""
     if isinstance(values, np.ma.MaskedArray):
         if (place := masked_place(values)) is not None:
             raise GraphError(f"{name}[{place}] is masked; drop the masked edges first")
@@ -196,20 +187,14 @@ def _weights_of(values: list[Any], name: str) -> npt.NDArray[Any]:
             value = int(value) if value.is_finite() and value == int(value) else float(value)
         if not is_real(type(value)):
             raise GraphError(f"{name}[{i}] is {shown(value)}, which is not a number; weights are numbers, one per edge")
-        if (held := as_float(value)) is None:
+        value = int(value) if isinstance(value, np.integer) else value  # NumPy would round to compare
+        try:
+            found[i] = held = float(value)
+        except OverflowError:
+            raise _rounded(value, name) from None
+        if held != value and value == value:
             raise _rounded(value, name)
-        found[i] = held
     return found
-
-
-def as_float(value: Any) -> float | None:
-    """The float64 equal to a real number (NaN for NaN), or None if float64 cannot hold it exactly."""
-    value = int(value) if isinstance(value, np.integer) else value  # NumPy would round to compare
-    try:
-        held = float(value)
-    except OverflowError:
-        return None
-    return held if held == value or held != held else None
 
 
 def _rounded(value: Any, name: str) -> GraphError:
@@ -280,10 +265,7 @@ def factorize(
     titles: tuple[str, str] = ("src", "dst"),
     remedy: str = "give names=True",
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Numbers for labels, in the order of first appearance, reading edge by edge.
-
-    Texts for a missing end are refused, unless they are `named`; `titles` and `remedy` are for messages.
-    """
+    """Numbers for labels in the order of first appearance. Texts for a missing end are refused unless `named`."""
     ends = np.empty(2 * len(source), object)
     for first, column in enumerate((source, target)):
         ends[first::2] = object_array(list(map(plain, column))) if column.dtype.kind in "mM" else column
@@ -392,10 +374,7 @@ def _extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
 _ON_HOST = SimpleNamespace(
     column=as_column,
     extent=_extent,
-    first_nan=first_nan,
     rows_of=rows_of,
     to_host=lambda array: array,
-    tails=row_operations.sources,
-    induced=row_operations.induced,
 )
 builders["cpu"] = lambda: _ON_HOST

@@ -32,18 +32,12 @@ def networkx_columns(
     nodes = list(g)
     n = len(nodes)
     plain = all(type(node) is int and 0 <= node < n for node in nodes)
-    number = None if plain else {node: i for i, node in enumerate(nodes)}
-    count = g.number_of_edges()
-    values: list[Any] | None = None
-    if weight is not None:
-        values = [value for *_, value in g.edges(data=weight, default=MISSING)]
-        if all(value is MISSING for value in values):
-            values = None
-    ends = np.fromiter(
-        (v if number is None else number[v] for edge in g.edges() for v in edge[:2]), dtype=np.int64, count=2 * count
-    )
+    number = {node: i for i, node in enumerate(nodes)}
+    pairs = (v if plain else number[v] for edge in g.edges() for v in edge[:2])
+    ends = np.fromiter(pairs, np.int64, 2 * g.number_of_edges())
+    values = [] if weight is None else [value for *_, value in g.edges(data=weight, default=MISSING)]
     weights = None
-    if values is not None:
+    if any(value is not MISSING for value in values):
         given = [1.0 if value is MISSING else value for value in values]
         wrong = [value for value in given if not is_real(type(value))]
         if wrong:
@@ -215,8 +209,7 @@ def fitting(labels: npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:
 
 def explained(conflict: csr.Conflict, labels: npt.NDArray[Any] | None) -> GraphError:
     """A conflict of weights in words."""
-    ends = (conflict.source, conflict.target)
-    u, v = ends if labels is None else (columns.plain(labels[end]) for end in ends)
+    u, v = conflict.args if labels is None else (columns.plain(labels[end]) for end in conflict.args)
     return GraphError(
         f"the edge {u!r} to {v!r} appears more than once, with different weights; say which to keep with "
         f"combine='min', 'max', 'sum' or 'first', or keep all with Graph.from_edges(…, repeats='keep')"

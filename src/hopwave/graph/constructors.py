@@ -18,7 +18,7 @@ from hopwave.graph.arrays import Home
 from hopwave.graph.columns import check_order, constructor_of, direction_in, is_numeric, says_direction
 from hopwave.graph.csr import Combine, Rows
 from hopwave.graph.edges import GraphEdges
-from hopwave.graph.row_operations import check_sparse, sources, unblocked
+from hopwave.graph.row_operations import check_sparse, unblocked
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
@@ -100,12 +100,13 @@ class GraphConstructors(GraphEdges):
             raise GraphError(f"names=True makes labels of the ends, and {given} is for ids from 0; give one of the two")
         construct.check_combine(combine, weights is not None, repeats)
         construct.check_same_rows(src=src, dst=dst, weights=weights)
-        given_on_gpu = is_on_gpu(src) and is_on_gpu(dst)
-        home = construct.choose_home(device, given_on_gpu)
-        if not given_on_gpu:
-            src, dst = columns.as_column(src, "src"), columns.as_column(dst, "dst")
-            if len(src) != len(dst):
-                raise GraphError(f"src has {len(src)} entries and dst {len(dst)}; an edge needs one of each")
+        home = construct.choose_home(device, is_on_gpu(src) and is_on_gpu(dst))
+        stays = home == "cuda" and is_on_gpu(src) and is_on_gpu(dst)
+        convert = csr.builders["cuda"]().column if stays else columns.as_column
+        src, dst = convert(src, "src"), convert(dst, "dst")
+        if len(src) != len(dst):
+            raise GraphError(f"src has {len(src)} entries and dst {len(dst)}; an edge needs one of each")
+        if not stays:
             if len(src) and (src.dtype.kind in "OSUmM" or dst.dtype.kind in "OSUmM"):
                 if labels is not None:
                     raise GraphError("labels= names integer ids, but these edges are labels already; drop labels=")
@@ -118,8 +119,6 @@ class GraphConstructors(GraphEdges):
         place = construct.choose_builder(device, home, len(src))
         builder = csr.builders[place]()
         source, target = builder.column(src, "src"), builder.column(dst, "dst")
-        if len(source) != len(target):
-            raise GraphError(f"src has {len(source)} entries and dst {len(target)}; an edge needs one of each")
         kept = construct.given_weights(builder, place, weights, len(source))
         known = columns.label_column(labels)
         count = len(known) if n is None and known is not None else n
@@ -184,10 +183,9 @@ class GraphConstructors(GraphEdges):
         rows = csr.Rows(offsets, neighbours, values)
         fits = not check or csr.is_ascending(offsets, neighbours)
         if not fits:
-            source = sources(rows)
             try:
                 rows = csr.builders["cpu"]().rows_of(
-                    source, neighbours, n, symmetric=False, merge=True, weights=values, combine=combine
+                    csr.arc_tails(rows), neighbours, n, symmetric=False, merge=True, weights=values, combine=combine
                 )
             except csr.Conflict as conflict:
                 raise construct.explained(conflict, names) from None
@@ -235,10 +233,8 @@ class GraphConstructors(GraphEdges):
             raise GraphError("the matrix holds NaN; drop or replace those entries")
         # Arrays may be longer than the entries. Copies, since the matrix may change later and a graph does not.
         values = A.data[: A.nnz].copy() if weights else None
-        repeated = (
-            combine if combine or not weights else "max" if A.dtype.kind == "b" else "sum"
-        )  # as SciPy reads a matrix
-        options: dict[str, Any] = {"weights": values, "combine": repeated}
+        as_scipy: Combine | None = None if not weights else "max" if A.dtype.kind == "b" else "sum"
+        options: dict[str, Any] = {"weights": values, "combine": combine or as_scipy}
         if A.format == "coo":
             made = cls.from_edges(A.row, A.col, A.shape[0], True, **options, device="cpu")
         else:

@@ -1,9 +1,4 @@
-"""From two columns of edge ends to compressed sparse rows (CSR), the form in which a graph is stored.
-
-indptr    offsets: the neighbours of vertex v are indices[indptr[v] : indptr[v + 1]]
-indices   the neighbours, row after row, ascending within each row
-values    the weights of the arcs, beside indices, or None
-"""
+"""From two columns of edge ends to compressed sparse rows (CSR), the form in which a graph is stored."""
 
 from __future__ import annotations
 
@@ -31,22 +26,15 @@ COMBINE = get_args(Combine)
 
 
 class Rows(NamedTuple):
-    """Compressed rows: the entries of row i are indices[indptr[i]:indptr[i+1]], ascending, each place once.
-
-    `values` (a graph's weights) is None where every entry counts as 1 (True).
-    """
+    """Compressed rows: the entries of row i are indices[indptr[i] : indptr[i + 1]], ascending, each place once."""
 
     indptr: Array
     indices: Array  # int32
-    values: Array | None = None
+    values: Array | None = None  # a graph's weights, parallel to indices; None if every entry counts as 1 (True)
 
 
 class Conflict(Exception):
-    """Repeated edges have different weights, and nobody said what to do: the row and the neighbour."""
-
-    def __init__(self, source: int, target: int) -> None:
-        super().__init__(source, target)
-        self.source, self.target = source, target
+    """Repeated edges have different weights, and no rule combines them. `args`: the row and the neighbour."""
 
 
 # What builds rows from columns on a device: columns.py enters the CPU's functions; the GPU's are engines/cuda/build.py.
@@ -69,10 +57,10 @@ def rows_of(
     weights: npt.NDArray[Any] | None = None,
     combine: str | None = None,
 ) -> Rows:
-    """Offsets and ascending neighbours of n rows, with their weights.
+    """The n rows of these arcs. `symmetric` adds the reverse of every arc, `merge` keeps one of repeated arcs.
 
-    `symmetric` adds the reverse of every arc, `merge` keeps one of repeated arcs, with the weight that `combine` says,
-    or else Conflict is raised if weights differ. Sums are made in the order of the edges.
+    `combine` chooses the weight of a merged arc (sums follow the order of the edges); without it, different weights
+    raise a Conflict.
     """
     if is_compiled_faster(len(source)):
         from hopwave.graph.csr_compiled import sorted_rows
@@ -80,64 +68,22 @@ def rows_of(
         indptr, indices, kept, place = sorted_rows(
             source, target, n, symmetric=symmetric, merge=merge, weights=weights, combine=combine
         )
-        rows = Rows(indptr, indices, kept)
         if place >= 0:
-            raise conflict_at(rows, place)
+            raise Conflict(row_of(indptr, place), int(indices[place]))
         return Rows(indptr.astype(offset_type(len(indices)), copy=False), indices, kept)
     if weights is None and by_scipy(len(source)):
         return _counted(source, target, n, symmetric, merge)
-    return _sorted(source, target, n, symmetric, merge, weights, combine)
-
-
-def by_scipy(entries: int) -> bool:
-    """Whether SciPy sorts this number of entries faster than NumPy."""
-    return entries >= (SCIPY_FROM_IF_LOADED if "scipy.sparse" in sys.modules else SCIPY_FROM)
-
-
-def _counted(source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, symmetric: bool, merge: bool) -> Rows:
-    """By SciPy's counting sort. It adds up the values of repeats: bits stay bits when they are merged, and counts say
-    how often each neighbour is to be written when they are kept."""
-    import scipy.sparse as sp
-
-    source, target = source.astype(np.int32, copy=False), target.astype(np.int32, copy=False)
-    if symmetric:
-        back = slice(None) if merge else source != target  # a self-loop is its own reverse, and stands once
-        source, target = np.concatenate([source, target[back]]), np.concatenate([target, source[back]])
-    ones: npt.NDArray[Any] = np.ones(len(source), np.bool_ if merge else np.int32)
-    A = sp.coo_array((ones, (source, target)), shape=(n, n)).tocsr()
-    indptr, indices = A.indptr, A.indices.astype(np.int32, copy=False)
-    if not merge and len(indices) < len(source):
-        times = A.data
-        indices = np.repeat(indices, times)
-        indptr = np.concatenate([[0], np.cumsum(times, dtype=np.int64)])[indptr]
-    return Rows(indptr.astype(offset_type(len(indices)), copy=False), indices)
-
-
-def _sorted(
-    source: npt.NDArray[Any],
-    target: npt.NDArray[Any],
-    n: int,
-    symmetric: bool,
-    merge: bool,
-    weights: npt.NDArray[Any] | None,
-    combine: str | None,
-) -> Rows:
-    """By a stable sort of row · n + neighbour; an edge and its reverse come from the same place of the input."""
+    # A stable sort of row · n + neighbour. An edge and its reverse come from the same place of the input.
     source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
-    keys = source * n + target
+    keys, edge = source * n + target, np.arange(len(source))
     if symmetric:
-        back = source != target
-        keys = np.concatenate([keys, (target * n + source)[back]])
+        back = np.flatnonzero(source != target)
+        keys, edge = np.concatenate([keys, (target * n + source)[back]]), np.concatenate([edge, back])
     if weights is None:
         keys.sort()
-    elif symmetric:
-        weights = np.concatenate([weights, weights[back]])
-        edge = np.concatenate([np.arange(len(source)), np.flatnonzero(back)])
-        order = np.lexsort((edge, keys))
-        keys, weights = keys[order], weights[order]
     else:
-        order = np.argsort(keys, kind="stable")
-        keys, weights = keys[order], weights[order]
+        order = np.lexsort((edge, keys)) if symmetric else np.argsort(keys, kind="stable")
+        keys, weights = keys[order], weights[edge[order]]
     if merge and len(keys):
         begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
         if weights is not None and len(begins) < len(keys):
@@ -155,6 +101,29 @@ def _sorted(
     return Rows(indptr, indices, weights)
 
 
+def by_scipy(entries: int) -> bool:
+    """Whether SciPy sorts this number of entries faster than NumPy."""
+    return entries >= (SCIPY_FROM_IF_LOADED if "scipy.sparse" in sys.modules else SCIPY_FROM)
+
+
+def _counted(source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, symmetric: bool, merge: bool) -> Rows:
+    """By SciPy's counting sort, which adds up the values of repeats: bits to merge them, counts to keep them."""
+    import scipy.sparse as sp
+
+    source, target = source.astype(np.int32, copy=False), target.astype(np.int32, copy=False)
+    if symmetric:
+        back = slice(None) if merge else source != target  # a self-loop is its own reverse, and stands once
+        source, target = np.concatenate([source, target[back]]), np.concatenate([target, source[back]])
+    ones: npt.NDArray[Any] = np.ones(len(source), np.bool_ if merge else np.int32)
+    A = sp.coo_array((ones, (source, target)), shape=(n, n)).tocsr()
+    indptr, indices = A.indptr, A.indices.astype(np.int32, copy=False)
+    if not merge and len(indices) < len(source):
+        times = A.data
+        indices = np.repeat(indices, times)
+        indptr = np.concatenate([[0], np.cumsum(times, dtype=np.int64)])[indptr]
+    return Rows(indptr.astype(offset_type(len(indices)), copy=False), indices)
+
+
 def _sum_in_order(weights: npt.NDArray[Any], begins: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Sums from left to right: np.add.reduceat adds in another order, with other last bits."""
     total = np.zeros(len(begins), weights.dtype)
@@ -169,9 +138,19 @@ _REDUCE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def conflict_at(rows: Rows, place: int) -> Conflict:
-    """The Conflict of the arc at that place of the rows."""
-    return Conflict(int(np.searchsorted(rows.indptr, place, side="right")) - 1, int(rows.indices[place]))
+def row_of(indptr: Array, place: int) -> int:
+    """The row of the entry at that place."""
+    return int(np.searchsorted(indptr, place, side="right")) - 1
+
+
+def arc_tails(rows: Any, dtype: npt.DTypeLike = np.int32) -> npt.NDArray[Any]:
+    """The vertex that each stored arc leaves (the row of each entry). `rows`: Rows on any device, or a graph."""
+    offsets, xp = rows.indptr, module_of(rows.indptr)
+    if xp is np:
+        return np.repeat(np.arange(len(offsets) - 1, dtype=dtype), np.diff(offsets))
+    entries = xp.arange(len(rows.indices), dtype=offsets.dtype)  # CuPy's repeat takes counts on the host only
+    found: npt.NDArray[Any] = (xp.searchsorted(offsets, entries, side="right") - 1).astype(dtype, copy=False)
+    return found
 
 
 def transposed(rows: Rows, columns: int | None = None) -> Rows:
@@ -181,8 +160,7 @@ def transposed(rows: Rows, columns: int | None = None) -> Rows:
     if xp is np and by_scipy(m):
         kind = None if rows.values is None else rows.values.dtype
         if m >= COMPILED_FROM and columns == n and kind in (None, np.float32, np.float64):
-            source = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.indptr))
-            return rows_of(rows.indices, source, n, symmetric=False, merge=False, weights=rows.values)
+            return rows_of(rows.indices, arc_tails(rows), n, symmetric=False, merge=False, weights=rows.values)
         import scipy.sparse as sp
 
         values = np.ones(m, np.bool_) if rows.values is None else rows.values
@@ -192,9 +170,8 @@ def transposed(rows: Rows, columns: int | None = None) -> Rows:
     order = xp.argsort(rows.indices, kind="stable")
     # Looked up, not counted: CuPy's bincount keeps a histogram of all columns for every thread block.
     indptr = xp.searchsorted(rows.indices[order], xp.arange(columns + 1, dtype=np.int64))
-    source = xp.searchsorted(rows.indptr, xp.arange(m, dtype=rows.indptr.dtype), side="right") - 1
     weights = None if rows.values is None else rows.values[order]
-    return Rows(indptr.astype(rows.indptr.dtype), source[order].astype(np.int32), weights)
+    return Rows(indptr.astype(rows.indptr.dtype), arc_tails(rows)[order], weights)
 
 
 def offset_type(m: int) -> type[np.int32] | type[np.int64]:

@@ -1,8 +1,7 @@
 """From millions of edges to sorted rows: what `csr.rows_of` does, compiled and on all cores.
 
-A bucket is a range of consecutive source vertices. Threads count the arcs of each bucket, deal each arc to its bucket
-as a 64-bit key (row in the bucket, target), in the order of the input, and sort the buckets, which fit the cache, by
-digits. The targets that are kept are written over the keys, so the peak is 8 bytes per arc besides the edges.
+A bucket is a range of source vertices. Threads deal each arc to its bucket as a 64-bit key (row in the bucket, target)
+and sort the buckets by digits. The targets overwrite the keys: the peak is 8 bytes per arc besides the edges.
 """
 
 # Imported only when a graph is large: `import hopwave` stays free of Numba.
@@ -23,7 +22,8 @@ from hopwave.system.threads import MOST_THREADS, PARTS_PER_THREAD, each, in_part
 MOST_BUCKETS = 2048
 ARCS_PER_BUCKET = 1 << 16
 DIGIT_BITS = 11
-U32 = np.uint64(32)
+ARCS_PER_PLACE = 2  # places are as many as vertices for each thread: at most twice as many as there are arcs
+U1, U32 = np.uint64(1), np.uint64(32)
 
 KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # what becomes of repeated arcs
 COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
@@ -40,10 +40,7 @@ def sorted_rows(
     combine: str | None = None,
     threads: int | None = None,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[Any] | None, int]:
-    """Offsets, ascending neighbours, their weights (None without), and the place of the first conflict, or -1.
-
-    The arguments are those of `csr.rows_of`; a conflict is an arc whose repeats have different weights.
-    """
+    """Offsets, neighbours and weights as `csr.rows_of` returns them, and the place of the first conflict, or -1."""
     threads = min(threads or host_cores(), MOST_THREADS)
     m = len(u)
     values = np.empty(0, np.float32) if weights is None else weights
@@ -120,10 +117,7 @@ def induced_rows(
 
 
 def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> bool | None:
-    """Whether every arc has its reverse; None if some row is not strictly ascending. Wrong with a chance of 2⁻¹²⁸.
-
-    Each pair u < v is hashed with two secret keys; the sums over arcs u → v and over arcs v → u are compared.
-    """
+    """Whether every arc has its reverse, by sums of hashes (wrong with chance 2⁻¹²⁸); None if rows do not ascend."""
     threads = thread_count()
     indptr, indices = indptr.view(), indices.view()
     indptr.flags.writeable = indices.flags.writeable = False  # a graph's are: compiled once for both
@@ -288,8 +282,7 @@ def copy_inside(
 
 
 def add_pairs(indptr: Any, indices: Any, low: int, high: int, keys: Any, sums: Any) -> bool:
-    """Add the mixed pairs of arcs u → v of the rows [low, high) to two sums, and subtract those of v → u, where u < v.
-    Returns whether the rows are strictly ascending."""
+    """Sums of the hashes of arcs u → v, u < v, minus those of v → u, in rows [low, high); whether the rows ascend."""
     first = second = np.uint64(0)
     for v in range(low, high):
         for j in range(indptr[v], indptr[v + 1]):
@@ -314,8 +307,169 @@ def _mixed(x: Any) -> Any:
     return x ^ x >> np.uint64(31)
 
 
+# ---------------------------------------------------------------- arcs turned round
+
+
+def reverse_values(
+    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """The value of every arc's reverse, for symmetric, ascending rows; parallel arcs in their order."""
+    found = np.empty_like(values)
+    _with_reverses(indptr, indices, lambda *part: _turn(indptr, indices, values, *part, found))
+    return found
+
+
+def add_reverse_values(
+    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
+) -> None:
+    """To the value of every arc that of its reverse is added, in place: new memory would take longer to fill."""
+    _with_reverses(indptr, indices, lambda *part: _add_both(indptr, indices, values, *part))
+
+
+def _with_reverses(indptr: Any, indices: Any, work: Any) -> None:
+    """work(first row, end, where the reverse of the next arc into each vertex is), for parts of the rows."""
+    threads = thread_count()
+    parts, places = _counted(indptr, indices, threads)
+    _place(places, indptr, threads)
+    each(threads, parts, lambda part: work(*part[1], places[part[0]]))
+
+
+def without_directions(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> tuple[Any, Any] | None:
+    """Rows in which every arc of ascending rows leads both ways, each once; None if edges take less memory."""
+    threads, n = thread_count(), len(indptr) - 1
+    if threads * n > ARCS_PER_PLACE * len(indices):
+        return None
+    parts, places = _counted(indptr, indices, threads)
+    into = np.zeros(n + 1, np.int64)
+    each(threads, _columns(places, threads), lambda some: _sum_up(places, *some, into[1:]))
+    np.cumsum(into, out=into)
+    _place(places, into, threads)
+    tails = np.empty(len(indices), np.int32)
+    each(threads, parts, lambda part: _write_tails(indptr, indices, *part[1], places[part[0]], tails))
+    rows = indptr, indices, into, tails
+    begins = indptr + into
+    cuts = np.searchsorted(begins, np.linspace(0, 2 * len(indices), PARTS_PER_THREAD * threads + 1)[1:-1])
+    pieces = list(pairwise([0, *cuts.tolist(), n]))
+    ends, both = np.zeros(n + 1, np.int64), np.empty(2 * len(indices), np.int32)
+    each(threads, pieces, lambda piece: _unite(*rows, *piece, ends, both))
+    np.cumsum(ends, out=ends)
+    found = np.empty(int(ends[-1]), np.int32)
+
+    def copy(piece: tuple[int, int]) -> None:
+        low, high = ends[list(piece)]
+        found[low:high] = both[begins[piece[0]] :][: high - low]
+
+    each(threads, pieces, copy)
+    return ends, found
+
+
+def _counted(indptr: Any, indices: Any, threads: int) -> tuple[list[tuple[int, tuple[int, int]]], npt.NDArray[Any]]:
+    """A part of the rows for every thread, and how many arcs of each lead to each vertex."""
+    cuts = np.searchsorted(indptr, np.linspace(0, len(indices), threads + 1)[1:-1].astype(np.int64))
+    parts = list(enumerate(pairwise([0, *cuts.tolist(), len(indptr) - 1])))
+    places = np.empty((threads, len(indptr) - 1), indptr.dtype)  # each thread fills its own row
+    each(threads, parts, lambda part: _count_heads(indptr, indices, *part[1], places[part[0]]))
+    return parts, places
+
+
+def _place(places: npt.NDArray[Any], begins: npt.NDArray[Any], threads: int) -> None:
+    """Turn counts of arcs into places: where each part writes its first arc into v, the first part at begins[v]."""
+    each(threads, _columns(places, threads), lambda some: _add_before(begins, *some, places))
+
+
+def _columns(places: npt.NDArray[Any], threads: int) -> list[tuple[int, int]]:
+    """A stretch of the vertices for every thread."""
+    return list(pairwise(np.linspace(0, places.shape[1], threads + 1).astype(np.int64).tolist()))
+
+
+def count_heads(indptr: Any, indices: Any, low: int, high: int, counts: Any) -> None:
+    """How many arcs of the rows [low, high) lead to each vertex."""
+    counts[:] = 0
+    for j in range(indptr[low], indptr[high]):
+        counts[indices[j]] += 1
+
+
+def sum_up(places: Any, low: int, high: int, into: Any) -> None:
+    """into[v] = the arcs of all parts into v, from 0, for the vertices [low, high)."""
+    for part in range(len(places)):
+        for v in range(low, high):
+            into[v] += places[part, v]
+
+
+def add_before(begins: Any, low: int, high: int, places: Any) -> None:
+    """Counts of arcs into the vertices [low, high), one row per part, become the place of each part's first."""
+    before = begins[low:high].copy()
+    for part in range(len(places)):
+        for v in range(low, high):
+            count = places[part, v]
+            places[part, v] = before[v - low]
+            before[v - low] += count
+
+
+def turn(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any, found: Any) -> None:
+    """found[arc] = values[its reverse], for the arcs of the rows [low, high)."""
+    for j in range(indptr[low], indptr[high]):
+        v = indices[j]
+        found[j] = values[places[v]]
+        places[v] += 1
+
+
+def add_both(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any) -> None:
+    """values[arc] = values[its reverse] = their sum, for the arcs u → v of the rows [low, high) with u ≤ v."""
+    for u in range(low, high):
+        for j in range(indptr[u], indptr[u + 1]):
+            v = indices[j]
+            if u <= v:
+                values[places[v]] = values[j] = values[places[v]] + values[j]
+            places[v] += 1
+
+
+def write_tails(indptr: Any, indices: Any, low: int, high: int, places: Any, tails: Any) -> None:
+    """The tails of the arcs of the rows [low, high), at the places of their heads."""
+    for u in range(low, high):
+        for j in range(indptr[u], indptr[u + 1]):
+            v = indices[j]
+            tails[places[v]] = u
+            places[v] += 1
+
+
+def write_rest(row: Any, i: Any, end: Any, both: Any, place: Any, last: Any) -> Any:
+    """What is left of one of two rows, row[i:end], behind what was written; returns the place and the last number."""
+    while i < end:
+        w = row[i]
+        i += U1
+        both[place] = w
+        place += np.uint64(w != last)
+        last = w
+    return place, last
+
+
+def unite(indptr: Any, indices: Any, into: Any, tails: Any, low: int, high: int, ends: Any, both: Any) -> None:
+    """The union of the rows [low, high) of both, ascending, without branches; ends[v + 1]: its size in row v."""
+    i, j = np.uint64(indptr[low]), np.uint64(into[low])
+    place = i + j
+    for v in range(low, high):
+        begin, last = place, np.int32(-1)
+        end, other_end = np.uint64(indptr[v + 1]), np.uint64(into[v + 1])
+        while i < end and j < other_end:
+            a, b = indices[i], tails[j]
+            w = min(a, b)
+            i += np.uint64(a <= b)
+            j += np.uint64(b <= a)
+            both[place] = w
+            place += np.uint64(w != last)
+            last = w
+        place, last = _write_rest(indices, i, end, both, place, last)
+        place, last = _write_rest(tails, j, other_end, both, place, last)
+        i, j = end, other_end
+        ends[v + 1] = place - begin
+
+
 _compile = njit(nogil=True, cache=True, boundscheck=False)
 _count, _deal, _sort_bucket, _move = _compile(count), _compile(deal), _compile(sort_bucket), _compile(move)
 _mark, _look_up = _compile(mark), _compile(look_up)
 _count_inside, _copy_inside = _compile(count_inside), _compile(copy_inside)
 mixed, _add_pairs = _compile(_mixed), _compile(add_pairs)
+_count_heads, _sum_up, _add_before = _compile(count_heads), _compile(sum_up), _compile(add_before)
+_turn, _add_both = _compile(turn), _compile(add_both)
+_write_tails, _write_rest, _unite = _compile(write_tails), _compile(write_rest), _compile(unite)

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from hopwave.arrays import ignoring, module_of
 from hopwave.checks.keywords import offers
 from hopwave.errors import GraphError
-from hopwave.graph.arrays import GraphArrays, arc_tails, tails_of, vertex_names
+from hopwave.graph.arrays import GraphArrays, vertex_names
 from hopwave.graph.columns import lists_of_objects
+from hopwave.graph.csr import arc_tails
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ class Edges:
         >>> hw.Graph.from_edges(["ann"], ["bob"], weights=[3]).edges().to_pandas().columns.tolist()
         ['source', 'target', 'weight']
         """
-        pandas = optional("pandas", "to_pandas")
-        return pandas.DataFrame(self._columns())
+        return optional("pandas", "to_pandas").DataFrame(self._columns())
 
     def to_polars(self) -> Any:
         """A polars DataFrame with the columns of `to_pandas`.
@@ -77,8 +77,8 @@ class Edges:
         >>> hw.Graph.from_edges(["ann"], ["bob"], weights=[3]).edges().to_polars().rows()
         [('ann', 'bob', 3.0)]
         """
-        polars = optional("polars", "to_polars")
-        return polars.DataFrame({name: lists_of_objects(part) for name, part in self._columns().items()})
+        columns = {name: lists_of_objects(part) for name, part in self._columns().items()}
+        return optional("polars", "to_polars").DataFrame(columns)
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         names = vertex_names(self.graph)
@@ -154,7 +154,7 @@ class GraphEdges(GraphArrays):
         rows = self._gpu if self._device == "cuda" and self._gpu is not None else self._rows
         xp = module_of(rows.indices)
         found: npt.NDArray[np.int64] = xp.empty((2, self.m), np.int64)
-        found[0], found[1] = tails_of(rows.indptr), rows.indices
+        found[0], found[1] = arc_tails(rows), rows.indices
         return found
 
     def to_scipy(self, dtype: npt.DTypeLike | None = None) -> csr_array:

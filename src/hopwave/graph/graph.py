@@ -1,8 +1,4 @@
-"""Graph: the rows of an adjacency matrix, in the host's memory, on the GPU, or in both, with their transpose.
-
-Here are the graphs that can be made of one; constructors.py makes one from other data, arrays.py has its arrays,
-naming.py the names of its vertices, edges.py its edges and conversions to other libraries.
-"""
+"""Graph: the rows of an adjacency matrix, and the graphs that can be made of one."""
 
 from __future__ import annotations
 
@@ -46,14 +42,7 @@ class Graph(GraphConstructors):
 
     def _with(self, rows: Rows, *, labels: Any = ..., order: Order = "ascending") -> Graph:
         """A graph like this one, with other rows."""
-        return Graph(
-            rows.indptr,
-            rows.indices,
-            weights=rows.values,
-            directed=self._directed,
-            labels=self._labels if labels is ... else labels,
-            order=order,
-        )
+        return Graph._of(rows, None, self._directed, self._labels if labels is ... else labels, "cpu", order)
 
     def to(self, device: Literal["cpu", "cuda"], *, compressed: bool = False, memory_limit: int | None = None) -> Graph:
         """The same graph on another device: "cuda" uploads it, and answers are CuPy arrays; "cpu" brings it back.
@@ -170,7 +159,7 @@ class Graph(GraphConstructors):
         else:
             rows = row_operations.without_directions(self._rows) if self._order == "ascending" else None
             if rows is not None:
-                return Graph(rows.indptr, rows.indices, directed=False, labels=self._labels)
+                return Graph._of(rows, None, False, self._labels, "cpu")
             edges = self.edges()
             source, target, weights = edges.source, edges.target, edges.weights
         return Graph.from_edges(source, target, self.n, weights=weights, combine=combine, labels=self._labels)
@@ -207,10 +196,7 @@ class Graph(GraphConstructors):
             return self
         rows = row_operations.by_degree(self._rows, self.in_degrees)
         transpose = row_operations.by_degree(self._transposed(), self.in_degrees) if self._directed else None
-        return Graph(
-            *rows[:2], weights=rows.values, directed=self._directed, labels=self._labels, order="degree",
-            transpose=transpose,
-        )  # fmt: skip
+        return Graph._of(rows, None, self._directed, self._labels, "cpu", "degree", transpose)
 
     def reverse(self) -> Graph:
         """The graph with every arc turned round; for an undirected graph, the graph itself.
@@ -235,8 +221,7 @@ class Graph(GraphConstructors):
     def _turned(self) -> Graph:
         if self._order == "degree":  # arranged by the in-degrees of this graph, which are not those of the other
             return self._ascending().reverse().arranged()
-        columns = self._transposed()
-        other = Graph(*columns[:2], weights=columns.values, directed=True, labels=self._labels, transpose=self._rows)
+        other = Graph._of(self._transposed(), None, True, self._labels, "cpu", "ascending", self._rows)
         # A circle would delay freeing both; but answers about the reverse of a graph of a GPU stay there as well.
         other.__dict__["_reversed"] = self if self._device == "cuda" else weakref.ref(self)
         return other

@@ -97,10 +97,9 @@ class Named:
 
 
 def by_index(graph: Named, given: Any, what: str) -> Any:
-    """A Series or DataFrame of pandas as its index says: an array in vertex order, or a dictionary by vertex.
+    """A Series or DataFrame of pandas as an array in vertex order; anything else as it is.
 
-    It is a dictionary if the index lacks vertices, or if the values are objects. Anything else is given back as it is.
-    `what` is its name, for messages.
+    It is a dictionary by vertex if the index lacks vertices, or if the values are objects.
     """
     given = iterable(given)
     if (index := index_of(given)) is None:

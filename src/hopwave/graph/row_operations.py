@@ -1,8 +1,4 @@
-"""Compressed rows: the entries of a sparse matrix, row after row. Every function takes arrays of NumPy or CuPy alike.
-
-The key of an entry is row · columns + column: keys of compressed rows ascend, so sets of entries are compared and
-merged by their keys.
-"""
+"""Operations on compressed rows of NumPy or CuPy. The key of an entry is row · columns + column; keys ascend."""
 
 from __future__ import annotations
 
@@ -15,36 +11,25 @@ import numpy.typing as npt
 from hopwave.arrays import Array, module_of
 from hopwave.errors import GraphError
 from hopwave.graph import csr
-from hopwave.graph.csr import Rows, check_rows, is_ascending, is_compiled_faster, offset_type
+from hopwave.graph.csr import Rows, arc_tails, check_rows, is_compiled_faster, offset_type, row_of
 
 Place = Literal["tril", "triu", "diag", "offdiag"]
 PLACES: tuple[Place, ...] = ("tril", "triu", "diag", "offdiag")
 
 
-def row_of(rows: Any, place: int) -> int:
-    """The row of one entry, given its place in `rows.indices`."""
-    return int(np.searchsorted(rows.indptr, place, "right")) - 1
-
-
 def arc_in_words(rows: Any, arc: int, called: Callable[[int], Any]) -> str:
     """The ends of a stored arc. `rows`: with `indptr` and `indices`; a graph will do."""
-    return f"from {called(row_of(rows, arc))!r} to {called(int(rows.indices[arc]))!r}"
+    return f"from {called(row_of(rows.indptr, arc))!r} to {called(int(rows.indices[arc]))!r}"
 
 
-def row_of_each(part: Rows, xp: Any, dtype: npt.DTypeLike = np.int32) -> Array:
-    """The row of every entry."""
-    if xp is np:
-        return xp.repeat(xp.arange(len(part.indptr) - 1, dtype=dtype), xp.diff(part.indptr))
-    entries = xp.arange(len(part.indices), dtype=part.indptr.dtype)  # CuPy's repeat takes counts on the host only
-    return (xp.searchsorted(part.indptr, entries, side="right") - 1).astype(dtype, copy=False)
-
-
-def kept(part: Rows, keep: Array, xp: Any) -> Rows:
+def kept(part: Rows, keep: Array) -> Rows:
     """The entries for which `keep` holds."""
+    xp = module_of(keep)
     before = xp.zeros(len(keep) + 1, part.indptr.dtype)
     xp.cumsum(keep, out=before[1:])
+    indptr, indices = before[part.indptr], part.indices[keep]
     values = None if part.values is None else part.values[keep]
-    return Rows(before[part.indptr], part.indices[keep], values)
+    return Rows(indptr.astype(offset_type(len(indices)), copy=False), indices, values)
 
 
 def rest_of(part: Rows, columns: int, xp: Any) -> Rows:
@@ -57,9 +42,9 @@ def rest_of(part: Rows, columns: int, xp: Any) -> Rows:
 
 def by_place(part: Rows, where: Place, diagonal: int, xp: Any) -> Rows:
     """The entries on and below a diagonal, on and above it, on it, or off it."""
-    offset = part.indices - row_of_each(part, xp) - diagonal
+    offset = part.indices - arc_tails(part) - diagonal
     tests = {"tril": xp.less_equal, "triu": xp.greater_equal, "diag": xp.equal, "offdiag": xp.not_equal}
-    return kept(part, tests[where](offset, 0), xp)
+    return kept(part, tests[where](offset, 0))
 
 
 def transposed(part: Rows, shape: tuple[int, int]) -> Rows:
@@ -107,7 +92,7 @@ def unblocked(A: Any) -> Any:
 
 def keys_of(part: Rows, columns: int, xp: Any) -> Array:
     """One number per entry, ascending: row · columns + column."""
-    return row_of_each(part, xp, xp.int64) * columns + part.indices
+    return arc_tails(part, np.int64) * columns + part.indices
 
 
 def from_keys(keys: Array, values: Array | None, shape: tuple[int, int], xp: Any) -> Rows:
@@ -148,19 +133,6 @@ def union(
 # ------------------------------------------------------------------ other graphs from a graph's rows
 
 
-def sources(rows: Rows) -> npt.NDArray[np.int32]:
-    """The row of every stored arc."""
-    return np.repeat(np.arange(len(rows.indptr) - 1, dtype=np.int32), np.diff(rows.indptr))
-
-
-def selected(rows: Rows, arcs: npt.NDArray[np.bool_]) -> Rows:
-    """The same rows with the chosen arcs only."""
-    n = len(rows.indptr) - 1
-    indptr = np.zeros(n + 1, offset_type(int(np.count_nonzero(arcs))))
-    np.cumsum(np.bincount(sources(rows)[arcs], minlength=n), out=indptr[1:])
-    return Rows(indptr, rows.indices[arcs], None if rows.values is None else rows.values[arcs])
-
-
 def induced(rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
     """The rows of these vertices (ascending, each once) and the arcs between them, renumbered 0, 1, 2, …"""
     n = len(rows.indptr) - 1
@@ -171,10 +143,8 @@ def induced(rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
 
         lengths, neighbours, values = induced_rows(*rows, vertices, number)
     else:
-        both = number[rows.indices] >= 0
-        both &= (number >= 0)[sources(rows)]
-        kept = selected(rows, both)
-        lengths, neighbours, values = np.diff(kept.indptr)[vertices], number[kept.indices], kept.values
+        inner = kept(rows, (number[rows.indices] >= 0) & (number >= 0)[arc_tails(rows)])
+        lengths, neighbours, values = np.diff(inner.indptr)[vertices], number[inner.indices], inner.values
     indptr = np.zeros(len(vertices) + 1, offset_type(len(neighbours)))
     np.cumsum(lengths, out=indptr[1:])
     return Rows(indptr, neighbours, values)
@@ -182,51 +152,36 @@ def induced(rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
 
 def without_loops(rows: Rows) -> Rows:
     """The same rows without arcs from a vertex to itself."""
-    return selected(rows, sources(rows) != rows.indices)
+    return kept(rows, arc_tails(rows) != rows.indices)
 
 
 def without_directions(rows: Rows) -> Rows | None:
     """Every arc of ascending rows without weights both ways, each once; None if this is not made from rows."""
     if rows.values is not None or not is_compiled_faster(len(rows.indices)):
         return None
-    from hopwave.graph.arcs_compiled import without_directions
+    from hopwave.graph.csr_compiled import without_directions
 
     found = without_directions(rows.indptr, rows.indices)
-    if found is None:
-        return None
-    ends, neighbours = found
-    return Rows(ends.astype(offset_type(len(neighbours))), neighbours, None)
+    return None if found is None else Rows(found[0].astype(offset_type(len(found[1])), copy=False), found[1])
 
 
-def by_number(rows: Rows) -> Rows:
-    """Every row's neighbours in ascending order; parallel arcs stay in theirs."""
-    return _sorted(rows, rows.indices)
+def by_number(rows: Rows, keys: npt.NDArray[np.int32] | None = None) -> Rows:
+    """Every row's neighbours in ascending order, or in that of keys below n; equal ones stay in theirs.
+
+    Two transposes are a stable counting sort.
+    """
+    n, places = len(rows.indptr) - 1, np.arange(len(rows.indices), dtype=offset_type(len(rows.indices)))
+    from scipy.sparse import csr_array
+
+    order = csr_array((places, rows.indices if keys is None else keys, rows.indptr), shape=(n, n)).tocsc().tocsr().data
+    return Rows(rows.indptr, rows.indices[order], None if rows.values is None else rows.values[order])
 
 
 def by_degree(rows: Rows, in_degrees: npt.NDArray[Any]) -> Rows:
     """Every row's neighbours in descending order of in-degree, ties by number (Hiragushi, section 3.4)."""
-    n = len(rows.indptr) - 1
-    order = np.argsort(-in_degrees.astype(np.int64), kind="stable").astype(np.int32)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(n, dtype=np.int32)
-    if rows.values is not None and not is_ascending(rows.indptr, rows.indices):
-        return _sorted(rows, rank[rows.indices])  # parallel arcs, which SciPy's sort does not keep in order
-    values = np.ones(len(rows.indices), np.bool_) if rows.values is None else rows.values.copy()
-    from scipy.sparse import csr_array
-
-    ranked = csr_array((values, rank[rows.indices], rows.indptr.copy()), shape=(n, n))
-    ranked.sort_indices()
-    return Rows(rows.indptr, order[ranked.indices], None if rows.values is None else ranked.data)
-
-
-def _sorted(rows: Rows, keys: npt.NDArray[np.int32]) -> Rows:
-    """Every row's neighbours and weights by their keys, below n, by two transposes, which are stable counting sorts."""
-    n, m = len(rows.indptr) - 1, len(keys)
-    places = np.arange(m, dtype=offset_type(m))
-    from scipy.sparse import csr_array
-
-    order = csr_array((places, keys, rows.indptr), shape=(n, n)).tocsc().tocsr().data
-    return Rows(rows.indptr, rows.indices[order], None if rows.values is None else rows.values[order])
+    rank = np.empty(len(in_degrees), np.int32)
+    rank[np.argsort(-in_degrees.astype(np.int64), kind="stable")] = np.arange(len(rank), dtype=np.int32)
+    return by_number(rows, rank[rows.indices])
 
 
 def largest_component(rows: Rows, directed: bool) -> npt.NDArray[np.int64]:

@@ -68,31 +68,21 @@ def busiest(n: int) -> int:
     return -(-n // 100)
 
 
-def measure(
-    indptr: npt.NDArray[Any],
-    indices: npt.NDArray[np.int32],
-    degrees: npt.NDArray[Any],
-    in_degrees: npt.NDArray[Any],
-    directed: bool,
-) -> Statistics:
-    """The statistics of a graph, given its rows and degrees; people call `Graph.stats()`, which keeps them."""
-    n, m = len(degrees), len(indices)
-    largest = int(degrees.max(initial=0))
-    loops = np.count_nonzero(indices == np.repeat(np.arange(n, dtype=np.int32), degrees))
-    isolated = np.count_nonzero((degrees == 0) & (in_degrees == 0))
+def measure(graph: Any) -> Statistics:
+    """The statistics of a graph; people call `Graph.stats()`, which keeps them."""
+    n, m, degrees = graph.n, graph.m, graph.degrees
+    largest, rest = int(degrees.max(initial=0)), n - busiest(n)
     return Statistics(
         n=n,
         m=m,
-        directed=directed,
+        directed=graph.directed,
         max_degree=largest,
         mean_degree=m / n if n else 0.0,
         std_degree=float(degrees.std()) if n else 0.0,
-        isolated=int(isolated),
-        self_loops=int(loops),
-        scf=scale_free_sum(indptr, indices, degrees) / (n * largest) if largest else 0.0,
-        busiest_share=float(np.partition(degrees, n - busiest(n))[n - busiest(n) :].sum(dtype=np.int64)) / m
-        if m
-        else 0.0,
+        isolated=int(np.count_nonzero((degrees == 0) & (graph.in_degrees == 0))),
+        self_loops=graph._loops(),
+        scf=scale_free_sum(graph.indptr, graph.indices, degrees) / (n * largest) if largest else 0.0,
+        busiest_share=float(np.partition(degrees, rest)[rest:].sum(dtype=np.int64)) / m if m else 0.0,
     )
 
 

@@ -27,7 +27,7 @@ from hopwave.engines.host_memory import check_memory
 from hopwave.generate import counter
 from hopwave.generate.recursive import kronecker_edges
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
+from hopwave.graph.csr import arc_tails
 from hopwave.graph.csr_compiled import sorted_rows
 from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.linalg import Matrix

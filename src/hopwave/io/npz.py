@@ -170,8 +170,7 @@ def _own(source: Source, request: Request, arrays: _Arrays) -> Graph:
         back = Rows(arrays["in_indptr"], arrays["in_indices"], None if weights is None else arrays["in_weights"])
         if [part.dtype for part in back[:2]] != [graph.indptr.dtype, np.int32] or len(back.indices) != graph.m:
             raise ValueError("in_indptr and in_indices are not the reverses of the arcs")
-        both: dict[str, Any] = {"weights": graph.weights, "labels": graph.labels, "transpose": back}
-        graph = Graph(graph.indptr, graph.indices, directed=True, **both)
+        graph = Graph._of(graph._rows, None, True, graph.labels, "cpu", "ascending", back)
     return request.turned(source, graph)
 
 

@@ -28,7 +28,7 @@ import numpy.typing as npt
 import hopwave as hw
 from hopwave.errors import ConvergenceError, GraphError
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
+from hopwave.graph.csr import arc_tails
 from hopwave.networkx_backend import dispatch
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, WhyNot, serves, simple

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from hopwave.algorithms import components as _components
 from hopwave.display import html
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
+from hopwave.graph.csr import arc_tails
 from hopwave.results.tables import SHOWN, Tabled
 
 

@@ -19,7 +19,8 @@ from hopwave.display import drawing, html
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
-from hopwave.graph.row_operations import kept, row_of_each
+from hopwave.graph.csr import arc_tails
+from hopwave.graph.row_operations import kept
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace, Trace
 from hopwave.results.tables import Keyed, first_names, named
@@ -259,12 +260,12 @@ class ShortestPaths(SearchResult):
             return chosen
         part = self.matrix.to("cpu").rows
         d, length = self.distances, 1 if part.values is None else part.values
-        tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
+        tight = kept(part, d[arc_tails(part)] + length == d[part.indices])
         on_paths = Graph.from_csr(tight.indptr, tight.indices, directed=True, check=False)
         hops = bfs.hops(engines.engine("cpu"), on_paths, self.sources)
         on_paths._prepared.clear()  # which refers to the graph: arrays in a circle stay until Python looks for circles
         del on_paths
-        tails = row_of_each(tight, np)
+        tails = arc_tails(tight)
         fewest = hops[tails] + 1 == hops[tight.indices]
         predecessors = np.full(len(hops), -1, np.int32)
         predecessors[tight.indices[fewest][::-1]] = tails[fewest][::-1]  # the last stays: tails ascend

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from hopwave.arrays import seeded
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
-from hopwave.graph.csr import offset_type
+from hopwave.graph.csr import arc_tails, offset_type
 from hopwave.planning.jobs import Floats, Integers
 
 

@@ -25,7 +25,7 @@ from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import INNER, atomic_add, inner, noinline, outer, uncounted
 from hopwave.engines.cpu.workers import FINISHED, new_control, next_batch, run_workers
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
+from hopwave.graph.csr import arc_tails
 from hopwave.system.numba_cache import njit
 
 # ------------------------------------------------------------------ trees

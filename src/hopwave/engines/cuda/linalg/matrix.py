@@ -8,8 +8,8 @@ import numpy as np
 from hopwave.engines.cuda.linalg.scratch import BLOCK, Cuts, Pending, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import RING, kernels_of, operands
 from hopwave.errors import EngineError
-from hopwave.graph.csr import Rows
-from hopwave.graph.row_operations import inside, row_of_each
+from hopwave.graph.csr import Rows, arc_tails
+from hopwave.graph.row_operations import inside
 from hopwave.planning.jobs import Touched
 
 MOST_TERMS = 1 << 27  # terms written out at a time: about 40 bytes each, including the sort
@@ -27,7 +27,7 @@ def dots(A, B, product, mask):
     found, sums = cupy.zeros(count, np.bool_), cupy.empty(count, product.dtype)
     touched = 0
     if count and len(left.indices) and len(right.indices):
-        rows = row_of_each(mask, cupy)
+        rows = arc_tails(mask)
         lengths = cupy.minimum(cupy.diff(left.indptr)[rows], cupy.diff(right.indptr)[mask.indices])
         cuts = Cuts(lengths)
         first, second = _kernels(here, product, left, right).get("dots")
@@ -90,7 +90,7 @@ def _expand(product, left, right, columns, starts, begin, end, counts):
         return cupy.empty(0, np.int64), cupy.empty(0, product.dtype)
     _check(count)
     cuts = Cuts(counts)
-    rows = row_of_each(left, cupy)[begin:end]
+    rows = arc_tails(left)[begin:end]
     keys, terms = cupy.empty(total, np.int64), cupy.empty(total, product.dtype)
     kernels = _kernels(here, product, left, right)
     first, second = kernels.get("expand")
