@@ -19,7 +19,7 @@ import hopwave as hw
 from graphs import TRAPS, graphs
 from hopwave import ConvergenceError, GraphError
 from hopwave import linalg as la
-from hopwave.engines import NoShortcuts, algebra
+from hopwave.engines import algebra
 from hopwave.linalg import algorithms
 from operands import devices
 from questions.cases import Case
@@ -82,7 +82,7 @@ def test_triangles_are_listed_once(trap: str, device: str) -> None:
 def test_triangles_do_not_depend_on_order_or_kernels(graph: hw.Graph) -> None:
     expected = list(nx.triangles(graph.to_networkx()).values())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(algebra("cpu")), "count_triangles", NoShortcuts.count_triangles)
+        patch.setattr(type(algebra("cpu")), "count_triangles", lambda *_: None)
         assert hw.triangle_count(graph) == sum(expected) // 3
         patch.setitem(inspect.unwrap(algorithms.triangles).__globals__, "WORTH_SORTING", -1)
         assert hw.triangles(graph).scores.tolist() == expected and hw.triangle_count(graph) == sum(expected) // 3
@@ -153,7 +153,7 @@ def test_the_vector_of_a_search_changes_direction() -> None:
 
 def test_ranks_with_everything_given(monkeypatch: pytest.MonkeyPatch) -> None:
     """By products, one by one, instead of all rounds in one call of the engine."""
-    monkeypatch.setattr(type(algebra("cpu")), "power_iteration", NoShortcuts.power_iteration)
+    monkeypatch.setattr(type(algebra("cpu")), "power_iteration", lambda *_: None)
     (row,) = (row for row in ROWS if row.call == "hw.pagerank")
     assert sum(row.ask(Case.drawn(random.Random(f"ranks {number}"))) for number in range(20)) == 20
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
+from hopwave.algebra.operators import checked_dtype, kept_dtype, one_value, refuse_masked
 from hopwave.arrays import Array, Prepared, as_array, checked_places, fetched, home_of, module_of, on_gpu, uploaded
 from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import is_whole
@@ -89,7 +89,8 @@ class Matrix:
         array = np.asarray(values)
         if array.shape != (G.m,):
             raise LinalgError(f"values has shape {array.shape}; give one for each of the {G.m} stored arcs")
-        return cls(_Store((G.n, G.n), Rows(G.indptr, G.indices, array.astype(_kept(array.dtype), copy=False)), None))
+        rows = Rows(G.indptr, G.indices, array.astype(kept_dtype(array.dtype), copy=False))
+        return cls.from_rows(rows, (G.n, G.n))
 
     @classmethod
     def from_scipy(cls, A: Any, *, check: bool = True) -> Matrix:
@@ -109,8 +110,8 @@ class Matrix:
         try:
             if check:
                 check_sparse(A)
-            if A.dtype != _kept(A.dtype):
-                A = A.astype(_kept(A.dtype))  # before repeats are added up
+            if A.dtype != kept_dtype(A.dtype):
+                A = A.astype(kept_dtype(A.dtype))  # before repeats are added up
             if A.format not in ("csr", "csc"):
                 A = unblocked(A)
                 if check:
@@ -147,7 +148,7 @@ class Matrix:
         if max(shape) > LARGEST_VERTEX_COUNT:
             raise LinalgError(f"a matrix of shape {shape}; 32-bit indices reach up to {LARGEST_VERTEX_COUNT}")
         given = None if values is None else as_array(values, "values", LinalgError)
-        kind = np.dtype(np.bool_) if given is None else _kept(given.dtype)
+        kind = np.dtype(np.bool_) if given is None else kept_dtype(given.dtype)
         if given is not None and given.shape not in ((), (1,), i.shape):
             raise LinalgError(
                 f"values has shape {given.shape}; give one for each of the {len(i)} entries, or one number"
@@ -177,7 +178,7 @@ class Matrix:
             raise LinalgError(f"present has shape {bits.shape}, values {table.shape}; give one bit per value")
         i, j = np.nonzero(bits)
         indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(bits, axis=1))]).astype(offset_type(len(i)))
-        part = Rows(indptr, j.astype(np.int32), table[bits].astype(_kept(table.dtype)))
+        part = Rows(indptr, j.astype(np.int32), table[bits].astype(kept_dtype(table.dtype)))
         return cls.from_rows(part, (table.shape[0], table.shape[1]))
 
     # ---------------------------------------------------------------- what it is
@@ -216,11 +217,6 @@ class Matrix:
         return self._store.prepared
 
     @property
-    def ascending(self) -> bool | None:
-        """Whether every row ascends without repeats; None if unknown."""
-        return self._store.ascending
-
-    @property
     def rows(self) -> Rows:
         """The entries by rows."""
         return self._part(columns=self._turned)
@@ -255,15 +251,14 @@ class Matrix:
         return found
 
     def _part(self, columns: bool) -> Rows:
-        store = self._store
-        self._any()
-        if columns:
-            if store.columns is None:
-                store.columns = _transposed(self._any(), store.shape)
-            return store.columns
-        if store.rows is None:
-            store.rows = _transposed(self._any(), store.shape[::-1])
-        return store.rows
+        store, known = self._store, self._any()
+        if columns and store.columns is None:
+            store.columns = _transposed(known, store.shape)
+        elif not columns and store.rows is None:
+            store.rows = _transposed(known, store.shape[::-1])
+        found = store.columns if columns else store.rows
+        assert found is not None
+        return found
 
     # ---------------------------------------------------------------- others
 
@@ -360,12 +355,6 @@ _transposed = explaining("transposing a matrix")(transposed)
 _is_ascending = explaining("looking through a matrix")(is_ascending)
 
 
-def _kept(dtype: Any) -> np.dtype[Any]:
-    """The type of linalg that keeps such values: small integers become int32; raises a LinalgError for other types."""
-    kind = np.dtype(dtype)
-    return checked_dtype(np.dtype(np.int32) if kind.kind in "iu" and kind.itemsize < 4 else kind)
-
-
 def _matrix_of(G: Graph, weighted: bool) -> Matrix:
     """The matrix of a graph, with or without weights. Only the last one is kept: each has its own copy on a GPU."""
     kept = G._prepared.find(Matrix)
@@ -388,10 +377,7 @@ def _matrix_of(G: Graph, weighted: bool) -> Matrix:
 
 
 def as_matrix(A: Any, weights: bool = True) -> Matrix:
-    """A Matrix from a Matrix, a hopwave Graph, or a sparse matrix of SciPy or CuPy.
-
-    `weights=False` leaves out the weights of a Graph, for algorithms that need only the pattern.
-    """
+    """A Matrix from a Matrix, a Graph (with its weights if `weights`), or a sparse matrix of SciPy or CuPy."""
     if isinstance(A, Matrix):
         return A
     if isinstance(A, Graph):

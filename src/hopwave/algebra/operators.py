@@ -1,7 +1,5 @@
-"""Operators on scalars: what ⊕ and ⊗ are made of, written once for every engine.
-
-Each is kept as a Python function of plain scalars with its text (for Numba), as a function of whole arrays (NumPy and
-CuPy have it under the same name) and as a C expression in x and y (for CUDA). A user's operator has only the first.
+"""Operators on scalars: what ⊕ and ⊗ are made of. A user's operator is a Python function alone; ours also have its
+text (for Numba), the name of NumPy's and CuPy's function of whole arrays, and a C expression in x and y (for CUDA).
 """
 
 from __future__ import annotations
@@ -33,11 +31,7 @@ def refuse_masked(**arrays: Any) -> None:
 
 
 def takes(function: Any, count: int) -> bool:
-    """Whether this is a function that can be called with that many numbers, as far as Python can tell.
-
-    >>> takes(max, 2), takes(len, 2), takes(3, 1)
-    (True, False, False)
-    """
+    """Whether this is a function that can be called with that many numbers, as far as Python can tell."""
     try:
         inspect.signature(function).bind(*range(count))
     except ValueError:  # a function in C that does not say
@@ -59,6 +53,13 @@ def checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     return found
 
 
+def kept_dtype(given: np.dtype[Any], dtype: npt.DTypeLike | None = None) -> np.dtype[Any]:
+    """The type of linalg for values of a user's type, or the dtype that is asked for: int32 holds small integers."""
+    if dtype is None and given.kind in "iu" and given.itemsize <= 4:
+        return np.dtype(np.int64 if given == np.uint32 else np.int32)
+    return checked_dtype(given if dtype is None else dtype)
+
+
 def one_value(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
     """A single number, converted to that type; raises a LinalgError for anything else."""
     refuse_masked(**{name: value})
@@ -71,10 +72,7 @@ def one_value(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def constants_of(function: Any) -> tuple[Any, ...]:
-    """The closure, default and global values of a function at definition time: they are compiled into its code.
-
-    Types are included: 1, 1.0 and True are equal but compile to different code, and so do 0.0 and -0.0.
-    """
+    """The types and values of a function's closure, defaults and globals, which are compiled into its code."""
     names, codes = [], [function.__code__]
     for code in codes:  # also of functions defined inside it
         names += code.co_names
@@ -82,6 +80,7 @@ def constants_of(function: Any) -> tuple[Any, ...]:
     values = [cell.cell_contents for cell in function.__closure__ or ()]
     values += [*(function.__defaults__ or ()), function.__kwdefaults__]
     values += [function.__globals__.get(name) for name in names]
+    # 1, 1.0 and True are equal but compile to different code, and so do 0.0 and -0.0.
     return tuple((type(value), repr(value) if isinstance(value, float) else value) for value in values)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
+from hopwave.algebra.operators import checked_dtype, kept_dtype, one_value, refuse_masked
 from hopwave.arrays import Array, all_true, as_array, checked_places, fetched, home_of, module_of, on_gpu, uploaded
 from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import is_whole
@@ -89,7 +89,7 @@ class Vector:
         places = checked_places(indices, "indices", xp)
         n = checked_length(n)
         found = as_array(values, "values", LinalgError, xp)
-        found = found.astype(checked_dtype(dtype if dtype is not None else _nearest(found.dtype)), copy=False)
+        found = found.astype(kept_dtype(found.dtype, dtype), copy=False)
         if found.ndim == 0:
             found = xp.full(len(places), found)
         if found.shape != places.shape:
@@ -123,16 +123,14 @@ class Vector:
         if array.ndim != 1:
             raise LinalgError(f"values has {array.ndim} dimensions; a vector has one")
         checked_length(len(array))
-        array = array.astype(checked_dtype(dtype if dtype is not None else _nearest(array.dtype)), copy=False)
+        array = array.astype(kept_dtype(array.dtype, dtype), copy=False)
         array = xp.ascontiguousarray(array)
-        if present is None:
-            found = cls.dense(array, all_true(len(array), xp), len(array))
-            found._borrowed = True
-            return found
-        bits = xp.ascontiguousarray(as_array(present, "present", LinalgError, xp), xp.bool_)
+        bits = all_true(len(array), xp)
+        if present is not None:
+            bits = xp.ascontiguousarray(as_array(present, "present", LinalgError, xp), xp.bool_)
         if bits.shape != array.shape:
             raise LinalgError(f"present has shape {bits.shape}, values {array.shape}; give one bit per value")
-        found = cls.dense(array, bits)
+        found = cls.dense(array, bits, len(array) if present is None else None)
         found._borrowed = True
         return found
 
@@ -146,7 +144,7 @@ class Vector:
         if isinstance(value, list | tuple) or np.ndim(value):
             raise LinalgError(f"value={value!r} is not one number; for different ones use from_dense")
         refuse_masked(value=value)
-        kind = checked_dtype(dtype if dtype is not None else _nearest(np.asarray(value).dtype))
+        kind = kept_dtype(np.asarray(value).dtype, dtype)
         n = checked_length(n)
         return cls.dense(np.full(n, value, kind), np.ones(n, np.bool_), n).to(device)
 
@@ -172,7 +170,7 @@ class Vector:
     _indices: Array
     _values: Array
     _present: Array
-    _ascending: bool
+    _ascending: bool  # whether `listed` gives the places in ascending order
     _borrowed: bool  # whether the arrays belong to somebody else, and must not be written to
     _count: int | Callable[[], int] | None
 
@@ -217,11 +215,6 @@ class Vector:
     def device(self) -> str:
         """Where it is, "cpu" or "cuda"."""
         return "cuda" if on_gpu(self._values) else "cpu"
-
-    @property
-    def ascending(self) -> bool:
-        """Whether `listed` gives the places in ascending order."""
-        return self._ascending
 
     @property
     def indices(self) -> Array:
@@ -324,7 +317,7 @@ class Vector:
         self._borrowed = other._borrowed
         return self
 
-    def _with(self, values: Array, move: Callable[[Array], Array]) -> Vector:
+    def _with(self, values: Array, move: Callable[[Array], Array] = lambda array: array.copy()) -> Vector:
         """A vector with other values at the same places; `move` copies the array that says where these are."""
         if self._present is None:
             twin = Vector.sparse(self.n, move(self._indices), values, ascending=self._ascending)
@@ -334,7 +327,7 @@ class Vector:
 
     def copy(self) -> Vector:
         """An independent copy."""
-        return self._with(self._values.copy(), _copied)
+        return self._with(self._values.copy())
 
     def astype(self, dtype: npt.DTypeLike) -> Vector:
         """A copy with values of that type.
@@ -347,7 +340,7 @@ class Vector:
         if self._present is not None and values.dtype.kind == "f" and kind.kind != "f":
             # Arbitrary values at missing places may not fit the type.
             values = module_of(values).where(self._present, values, values.dtype.type(0))
-        return self._with(values.astype(kind), _copied)
+        return self._with(values.astype(kind))
 
     def to(self, device: str) -> Vector:
         """The vector on "cpu" or "cuda"; itself if it is there already."""
@@ -369,17 +362,6 @@ def checked_length(n: Any) -> int:
     if not is_whole(n) or not 0 <= n <= LARGEST_VERTEX_COUNT:
         raise LinalgError(f"n={n!r} is no number of places; give a whole number from 0 to {LARGEST_VERTEX_COUNT}")
     return int(n)
-
-
-def _copied(array: Array) -> Array:
-    return array.copy()
-
-
-def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of linalg for a user's type: small whole numbers become int32, other types stay."""
-    if dtype.kind in "iu" and dtype.itemsize < 4:
-        return np.dtype(np.int32)
-    return np.dtype(np.int64) if dtype.kind == "u" and dtype.itemsize == 4 else dtype
 
 
 def as_vector(x: Any, n: int | None, what: str) -> Vector:

@@ -218,7 +218,7 @@ def _mapped(u: Vector, function: Any) -> Vector:
     """Apply a function to the values that are present only: arbitrary values at other places might overflow."""
     if u.format == "sparse":
         places, values = u.listed()
-        return Vector.sparse(u.n, places.copy(), function(values), ascending=u.ascending)._follow(u)
+        return Vector.sparse(u.n, places.copy(), function(values), ascending=u._ascending)._follow(u)
     values, present = u.arrays()
     if u.nnz == u.n:
         return Vector.dense(function(values), present.copy(), u.n)._follow(u)
@@ -272,7 +272,7 @@ def select(
     if u.format == "sparse":
         places, values = u.listed()
         keep = _passing(engine, predicate, thunk, values, places)
-        some = Vector.sparse(u.n, places[keep], values[keep], ascending=u.ascending)
+        some = Vector.sparse(u.n, places[keep], values[keep], ascending=u._ascending)
     else:
         values, present = u.arrays()
         places = engine.xp.flatnonzero(present)  # only these have a value to test
@@ -286,7 +286,7 @@ def _select_entries(A: Matrix, predicate: Any, thunk: Any, how: Writing, engine:
     if isinstance(thunk, Vector):
         raise LinalgError("the entries of a matrix are compared with one number; give the thunk as one")
     if not isinstance(predicate, str):
-        rows = kept(A.rows, _passing(engine, predicate, thunk, A.stored_values()), engine.xp)
+        rows = kept(A.rows, _passing(engine, predicate, thunk, A.stored_values()))
     elif predicate in PLACES:
         diagonal = 0 if thunk is None else thunk
         if not is_whole(diagonal):
@@ -295,7 +295,7 @@ def _select_entries(A: Matrix, predicate: Any, thunk: Any, how: Writing, engine:
     else:
         raise LinalgError(f"{predicate!r} is not known; use {', '.join(PLACES)}, an operator or a function")
     if how.mask is None and how.out is None:
-        return Matrix.from_rows(rows, A.shape, A.ascending or None)  # a part of an ascending matrix is ascending
+        return Matrix.from_rows(rows, A.shape, A._store.ascending or None)  # a part of an ascending matrix is ascending
     return write_entries(keys_of(rows, A.shape[1], engine.xp), rows.values, A.shape, how, engine)
 
 

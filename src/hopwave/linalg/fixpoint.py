@@ -135,25 +135,17 @@ def settled(ring: Semiring, A: Matrix, x: np.dtype[Any], dtype: npt.DTypeLike | 
     return arithmetic(ring, A, kind, True, dtype, True, True)
 
 
-def carries(product: Product) -> bool:
-    """Whether products have values; over any_pair they have none."""
-    return not (product.term == "one" and product.add.any_term)
-
-
 def _one_by_one(
     x: Vector, A: Matrix, ring: Semiring, product: Product, depth_limit: int | None, direction: Direction,
     explain: bool, engine: Algebra, threads: int | None,
 ) -> Any:  # fmt: skip
-    """The loop at the top of this file. A is given transposed, because engines expect the result's places as rows.
-
-    `fill` and the engine replace `assign` and `vxm`, because checking their keywords takes as long as a small level.
-    """
+    """The loop at the top of this file, without the checks of `assign` and `vxm`. A is transposed."""
     n, here, kind = A.shape[0], engine.name, product.dtype
     f = x.to(here)
     if f is x or f.dtype != kind:  # products convert their vectors in place, which the caller's must not be
         f = f.astype(kind)
     levels = Vector.dense(engine.xp.empty(n, np.int32), engine.xp.zeros(n, np.bool_), 0)
-    v = Vector(n, kind).to(here) if carries(product) else levels
+    v = levels if product.term == "one" and product.add.any_term else Vector(n, kind).to(here)
     counted = direction == "auto" and x.rule is CONVERT and engine.why_not_operation("count_entries") is None
     d, explanations, arcs = 0, [], _Arcs(A, engine) if counted else None
     while f.nnz:

@@ -1,6 +1,4 @@
-"""How every operation begins and ends: it chooses an engine, reads vectors in a format, and writes w⟨m⟩ ⊙= t.
-
-The operations by place are at the end: assign values to places of a vector, extract places, or rows of a matrix.
+"""How every operation begins and ends (engine, formats, writing w⟨m⟩ ⊙= t); assign and extract.
 
 t is the result of an operation. At places i that the mask m allows:
 
@@ -163,7 +161,7 @@ def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
     if m.format == "sparse" and not how.complement:
         rows, values = m.listed()
         rows = rows[values.astype(bool)]
-        return Allowed(rows=rows, ascending=m.ascending, count=len(rows))
+        return Allowed(rows=rows, ascending=m._ascending, count=len(rows))
     convert(m, "dense", engine)
     values, present = m.arrays()
     return Allowed(bits=present & values.astype(bool), complement=how.complement)
@@ -173,7 +171,7 @@ def places_of(m: Vector, engine: Algebra, complement: bool = False) -> Allowed:
     """The places where m has a value, or with `complement` the places where it has none."""
     if m.format == "sparse" and not complement:
         rows, _ = m.listed()
-        return Allowed(rows=rows, ascending=m.ascending, count=len(rows))
+        return Allowed(rows=rows, ascending=m._ascending, count=len(rows))
     convert(m, "dense", engine)
     _, present = m.arrays()
     count = m.count_if_known()
@@ -248,7 +246,7 @@ def let_through(t: Vector, allowed: Allowed | None, engine: Algebra) -> Vector:
     if t.format == "sparse":
         places, values = t.listed()
         keep = bits[places]
-        return Vector.sparse(t.n, places[keep], values[keep], ascending=t.ascending)._follow(t)
+        return Vector.sparse(t.n, places[keep], values[keep], ascending=t._ascending)._follow(t)
     values, present = t.arrays()
     return Vector.dense(values, present & bits)._follow(t)
 

@@ -27,8 +27,8 @@ from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import check_thread_count, flag, one_of
 from hopwave.engines import Algebra
 from hopwave.errors import EngineError, LinalgError
-from hopwave.graph.csr import Rows
-from hopwave.graph.row_operations import rest_of, row_of_each
+from hopwave.graph.csr import Rows, arc_tails
+from hopwave.graph.row_operations import rest_of
 from hopwave.linalg.masking import (
     Writes,
     Writing,
@@ -408,17 +408,14 @@ def mxm(A: Any, B: Any, semiring: Semiring = semiring.plus_times, **options: Unp
 
 
 def rest_is_less_work(A: Matrix, B: Matrix, mask: Rows, options: Options, engine: Algebra) -> bool:
-    """Whether dot products at the places outside a mask read fewer entries of B than a push of A does.
-
-    As in a search, which compares arcs into unvisited vertices with arcs out of the frontier (push-pull, section 5.6).
-    """
+    """Whether dot products outside a mask read fewer entries than a push of A (push-pull, section 5.6)."""
     xp, places = engine.xp, A.shape[0] * B.shape[1]
     pushed = int(xp.diff(B.rows.indptr)[A.rows.indices].sum()) if A.nnz and options.direction == "auto" else 0
     if pushed <= places or places > MOST_PLACES:  # a pull reads at least one entry per place
         return False
     there = xp.diff(A.rows.indptr) > 0  # rows of A without entries give no sums
     lengths = xp.diff(B.columns.indptr).astype(np.int64)
-    shut = int(lengths[mask.indices][there[row_of_each(mask, xp)]].sum())
+    shut = int(lengths[mask.indices][there[arc_tails(mask)]].sum())
     return int(there.sum()) * B.nnz - shut + places <= pushed
 
 

@@ -157,7 +157,7 @@ def padded(own: Vector, side: Side) -> Vector:
     """Own values by the slots of a side that is this rank alone: there are some more slots than places."""
     size = side.group.size
     if own.format == "sparse":
-        return Vector.sparse(size, *own.listed(), ascending=own.ascending)
+        return Vector.sparse(size, *own.listed(), ascending=own._ascending)
     values, present = own.arrays()
     more = module_of(present).zeros(size - own.n, np.bool_)
     xp = module_of(values)

@@ -19,10 +19,7 @@ from hopwave.linalg.products import reduce
 
 
 def square(A: Any, device: str = "auto", weights: bool = False) -> Matrix:
-    """The matrix of a graph, on that device; "auto" leaves it where it is. Later results are computed there.
-
-    `weights` says whether the weights of a Graph become values; most algorithms need only the pattern.
-    """
+    """The matrix of a graph, with the weights of a Graph if `weights`, on that device; "auto" leaves it where it is."""
     matrix = as_matrix(A, weights)
     rows, columns = matrix.shape
     if rows != columns:
@@ -71,10 +68,7 @@ def _ends(A: Matrix) -> tuple[float, float]:
 
 
 def check_weights(A: Matrix, what: str, finite: bool = False, called: Callable[[int], Any] = int) -> None:
-    """Raise an error for weights that cannot be added up: NaN, less than 0, and with `finite` also infinity.
-
-    called(place) returns what the vertex at that place is called, for the message.
-    """
+    """Raise a GraphError for weights that are NaN or negative, or with `finite` infinite; `called` names vertices."""
     least, greatest = extremes(A)
     if math.isnan(least) or math.isnan(greatest):
         raise GraphError(f"a weight is NaN, and no {what} is known then; drop or replace such entries")

@@ -11,16 +11,12 @@ NetworkX, for all but HITS.
 λ is the largest eigenvalue of A. The identity I changes no eigenvector. Without it, x would oscillate between the two
 sides of a bipartite graph.
 
-HITS (Kleinberg, 1999): hubs have arcs to authorities, and authorities have arcs from hubs.
+    HITS (Kleinberg, 1999)          hubs h = A a, authorities a = Aᵀ h scaled to length 1
 
-h   the hubs: h = A a     a   the authorities: a = Aᵀ h, scaled to length 1
-
-So a is the eigenvector of AᵀA with the greatest eigenvalue, to which power iteration converges. NetworkX uses ARPACK,
-which needs far fewer products. The rounds here work like ARPACK: of all linear combinations of a, AᵀA a, (AᵀA)² a …
-they take the one that AᵀA stretches most (Lanczos, 1950). A round starts from the best few vectors of the last round
-and makes ten more products (Wu and Simon, Thick-restart Lanczos method for large symmetric eigenvalue problems, 2000).
-If several eigenvectors share the greatest eigenvalue, as in a bipartite graph, a is the one nearest to the first a;
-ARPACK returns any of them.
+So a is the eigenvector of AᵀA with the greatest eigenvalue. As in ARPACK, which NetworkX uses, a round takes the linear
+combination of a, AᵀA a, (AᵀA)² a … that AᵀA stretches most (Lanczos, 1950), starts from the best few vectors of the
+last round and makes ten more products (Wu and Simon, Thick-restart Lanczos method, 2000). If several eigenvectors share
+the greatest eigenvalue, as in a bipartite graph, a is the one nearest to the first a.
 """
 
 from __future__ import annotations
@@ -50,7 +46,6 @@ FAR = 1e6  # times b: Katz centralities that change by more than this in a round
 LARGEST = 1e100  # if max weight × n is below this, no sum of squares overflows
 
 VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next round (as in ARPACK)
-FIRST = 9  # vectors that there is room for at first
 BLOCK = 1 << 13  # entries of a vector
 EIGENVECTOR = 1e-12  # a residual below this share of the eigenvalue is only rounding
 SAME = 1e-10  # eigenvalues closer than this share of the greatest count as equal
@@ -80,18 +75,8 @@ def eigenvector_centrality(
     n = A.shape[0]
     if n == 0:
         return Vector(0)
-
-    start = shares(nstart, "nstart", A)
-    found = settle_at_once(A, PowerJob(start, n * tol, max_iter, normed=True), "the centralities")
-    if found is not None:
-        return Vector.from_dense(found)
-
-    def step(x: Array) -> tuple[Array, float]:
-        y = x + arriving(x, A)
-        y /= length(y)
-        return y, total_change(y, x)
-
-    return Vector.from_dense(settle(step, as_vector(start, A).arrays()[0], n * tol, max_iter, "the centralities"))
+    job = PowerJob(shares(nstart, "nstart", A), n * tol, max_iter, normed=True)
+    return Vector.from_dense(iterated(A, job, "the centralities"))
 
 
 def katz_centrality(
@@ -127,16 +112,9 @@ def katz_centrality(
         return Vector(0)
     alpha = float(alpha)
     b, start = numbers(beta, "beta", A), numbers(0.0 if nstart is None else nstart, "nstart", A)
-
-    def step(x: Array) -> tuple[Array, float]:
-        y = alpha * arriving(x, A) + b
-        return y, total_change(y, x)
-
     smaller = f", or alpha={alpha:g} closer to 0: it must be below 1 / the greatest eigenvalue of the matrix"
     try:
-        x = settle_at_once(A, PowerJob(start, n * tol, max_iter, alpha, base=b), "the centralities", smaller)
-        if x is None:
-            x = settle(step, as_vector(start, A).arrays()[0], n * tol, max_iter, "the centralities", smaller)
+        x = iterated(A, PowerJob(start, n * tol, max_iter, alpha, base=b), "the centralities", smaller)
     except ConvergenceError as error:
         own = abs(b) if isinstance(b, float) else float(abs(b).max())
         if error.left < FAR * n * own:
@@ -195,8 +173,7 @@ def hits(
 
 
 def combined(weights: Array, Q: Array) -> Array:
-    """weights @ Q. On the host not by BLAS: for milliseconds after each product its threads keep the cores busy that
-    the next step needs."""
+    """weights @ Q. On the host not by BLAS, whose threads keep the cores busy for milliseconds after each product."""
     if on_gpu(Q):
         return module_of(Q).asarray(weights) @ Q
     found = np.empty((len(weights), Q.shape[1]))
@@ -238,17 +215,14 @@ class Authorities:
     def __init__(self, A: Matrix, start: Array, enough: float) -> None:
         most = min(VECTORS, len(start))
         self.A, self.start, self.enough = A, start, enough
-        self.Q, self.T, self.kept = start[None], np.zeros((most, most)), 0
-        self.make_room(min(FIRST, most + 1))
+        self.Q, self.T, self.kept = module_of(start).empty((most + 1, len(start))), np.zeros((most, most)), 0
+        self.Q[0] = start
 
     def round(self, before: Array) -> tuple[Array, float]:
         """One more round; returns the authorities and the sum of all changes, or how much it can still be."""
         Q, T, xp = self.Q, self.T, module_of(self.start)
         made: list[tuple[Array, float]] = []
         for k in range(self.kept, len(T)):
-            if k + 1 == len(Q):
-                self.make_room(len(T) + 1)
-                Q = self.Q
             made = made or self.steps(k)
             parts, rest = made.pop(0)
             T[k, : k + 1] = T[: k + 1, k] = parts
@@ -269,12 +243,6 @@ class Authorities:
         Q[self.kept] = Q[k + 1]
         T[:] = np.diag(np.pad(values[k + 1 - self.kept :], (0, len(T) - self.kept)))
         return x, total_change(x, before)
-
-    def make_room(self, vectors: int) -> None:
-        """Room for more vectors of Q: most graphs need a few, and new memory takes longer to fill than to compute."""
-        Q = module_of(self.start).empty((vectors, len(self.start)))
-        Q[: len(self.Q)] = self.Q
-        self.Q = Q
 
     def steps(self, k: int) -> list[tuple[Array, float]]:
         """One step or more, each: Q[k + 1] is AᵀA Q[k] without its parts along Q[: k + 1], scaled to length 1.
@@ -307,10 +275,7 @@ class Authorities:
 
 @ignoring("over", "invalid")
 def settle(step: Step, x: Any, enough: float, max_iter: int, what: str, remedy: str = "", before: int = 0) -> Any:
-    """Repeat rounds, x and Σ |change| = step(x), until the change is below `enough`; returns x.
-
-    before: earlier rounds, for the error message.
-    """
+    """x after rounds of x, Σ |change| = step(x), until the change is below `enough`; `before`: earlier rounds."""
     rounds, left = 0, 0.0
     while rounds < max_iter and left < np.inf:  # stop if x grows without end
         rounds, (x, left) = rounds + 1, step(x)
@@ -319,15 +284,28 @@ def settle(step: Step, x: Any, enough: float, max_iter: int, what: str, remedy: 
     raise not_settled(before + rounds, left, enough, what, remedy)
 
 
-def settle_at_once(A: Matrix, job: PowerJob, what: str, remedy: str = "", before: int = 0) -> Array | None:
-    """Like `settle`, but all rounds are one call of the engine. Returns None if the engine has no such call."""
+def iterated(A: Matrix, job: PowerJob, what: str, remedy: str = "", before: int = 0) -> Array:
+    """All rounds of a power iteration: one call of the engine, or products if the engine has no such call."""
     engine = algebra(A.device)
-    if engine.why_not_operation("power_iteration") is not None:
-        return None
     end = engine.power_iteration(A, job)
-    if end is not None and not end.change < job.enough:
-        raise not_settled(before + end.rounds, end.change, job.enough, what, remedy)
-    return None if end is None else end.x
+    if end is not None:
+        if not end.change < job.enough:
+            raise not_settled(before + end.rounds, end.change, job.enough, what, remedy)
+        return end.x
+    totals = engine.xp.ones(1) if job.totals is None else job.totals()
+    ends = totals == 0
+    share = 1 / engine.xp.where(ends, np.inf, totals)
+
+    def step(x: Array) -> tuple[Array, float]:
+        y = arriving(x * share, A)
+        if job.normed:
+            y += x
+            y /= length(y)
+        else:
+            y = job.factor * (y + engine.xp.where(ends, x, 0.0).sum() * job.dead) + job.base
+        return y, total_change(y, x)
+
+    return settle(step, as_vector(job.start, A).arrays()[0], job.enough, job.max_iter, what, remedy, before)
 
 
 def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str) -> ConvergenceError:
@@ -368,16 +346,9 @@ def arriving(x: Array, A: Matrix) -> Array:
 
 
 def arriving_evenly(x: Array, A: Matrix) -> Array:
-    """Like `arriving`, for products that are repeated: if the engine has power iterations, by one round of its kernel.
-
-    That kernel has the rows dealt out evenly, which is done once per matrix.
-    """
-    engine = algebra(A.device)
-    if engine.why_not_operation("power_iteration") is None:
-        end = engine.power_iteration(A, PowerJob(x, 0.0, 1))
-        if end is not None:
-            return end.x
-    return arriving(x, A)
+    """Like `arriving`, by one round of the engine's power iteration: its rows are dealt out evenly once per matrix."""
+    end = algebra(A.device).power_iteration(A, PowerJob(x, 0.0, 1))
+    return arriving(x, A) if end is None else end.x
 
 
 def total_change(x: Array, before: Array) -> float:
@@ -392,28 +363,23 @@ def length(x: Array) -> float:
     return most * float(xp.sqrt(((x / most) ** 2).sum())) if 0 < most < np.inf else most
 
 
-def placed(array: Array, A: Matrix) -> Array:
-    """The array on the device of the matrix."""
-    return algebra(A.device).xp.asarray(array)
-
-
 def numbers(given: Any, what: str, A: Matrix) -> Array | float:
     """One finite number per vertex, an array on the device of the matrix; or one number for all."""
-    n = A.shape[0]
-    array = floats(given, what)
-    if array.shape not in ((), (n,)):
-        raise GraphError(f"{what} has shape {array.shape}; give one number for each of the {n} vertices")
+    array = floats(given, what, (A.shape[0],), ())
     if not np.isfinite(array).all():
         raise GraphError(f"{what} has a number that is not finite; give one for each vertex")
-    return placed(array, A) if array.ndim else float(array)
+    return algebra(A.device).xp.asarray(array) if array.ndim else float(array)
 
 
-def floats(given: Any, what: str) -> npt.NDArray[np.float64]:
-    """An array of float64; raises a GraphError that names the argument."""
+def floats(given: Any, what: str, *shapes: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """An array of float64 of one of these shapes; raises a GraphError that names the argument."""
     try:
-        return np.asarray(given, np.float64)
+        array = np.asarray(given, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"{what}={given!r} is not made of numbers ({error}); give one for each vertex") from None
+    if array.shape not in shapes:
+        raise GraphError(f"{what} has shape {array.shape}; give one number for each of the {shapes[0][0]} vertices")
+    return array
 
 
 def as_vector(given: Array | float, A: Matrix) -> Vector:
@@ -423,15 +389,12 @@ def as_vector(given: Array | float, A: Matrix) -> Vector:
 
 def shares(weights: Any, what: str, A: Matrix) -> Array | float:
     """The weights scaled to add up to 1, on the device of the matrix; 1/n for all if none are given."""
-    n = A.shape[0]
     if weights is None:
-        return 1.0 / n
-    array = floats(weights, what)
-    if array.shape != (n,):
-        raise GraphError(f"{what} has shape {array.shape}; give one weight for each of the {n} vertices")
+        return 1.0 / A.shape[0]
+    array = floats(weights, what, (A.shape[0],))
     total = float(array.sum())
     if not (array >= 0).all() or not 0 < total < np.inf:
         raise GraphError(
             f"{what} adds up to {total:g}, least {array.min():g}; give weights of at least 0, one of them above 0"
         )
-    return placed(array / total, A)
+    return algebra(A.device).xp.asarray(array / total)

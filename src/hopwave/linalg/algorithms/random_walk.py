@@ -15,8 +15,7 @@ before the last one does, and a settled rank need not be computed again: a mask 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
 from typing import Any
 
 from hopwave.algebra.matrix import Matrix
@@ -35,7 +34,6 @@ from hopwave.planning.jobs import PowerJob
 
 SMALLEST = 1e-200  # sums of weights between this and its reciprocal can be divided by without loss of precision
 PUSHED_FROM = 1 << 21  # arcs; in smaller graphs a pull by compiled code is faster than the operations of a push
-Step = Callable[..., Vector]  # takes the ranks, and a mask or None
 
 
 def pagerank(
@@ -81,78 +79,42 @@ def pagerank(
     start = power.shares(nstart, "nstart", A)
     if A.has_values:
         out_weights(A)  # raises an error if they cannot be divided by
-    before = 0
-    if not adaptive:
-        first = pushed(A, start, jumps, ends, alpha, n * tol, max_iter)
-        if first.settled:
-            return Vector.from_dense(first.ranks)
-        start, before, max_iter = first.ranks, first.rounds, max_iter - first.rounds
-        if not max_iter:
-            raise power.not_settled(before, first.change, n * tol, "the ranks", "")
-        job = PowerJob(start, n * tol, max_iter, alpha, base=(1 - alpha) * jumps, dead=ends, totals=lambda: totals(A))
-        ranks = power.settle_at_once(A, job, "the ranks", before=before)
-        if ranks is not None:
-            return Vector.from_dense(ranks)
-    S, p, x = out_weights(A), power.as_vector(jumps, A), power.as_vector(start, A)
-    q = p if dangling is None else power.as_vector(ends, A)
-    dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
-    follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; 0 at dead ends, where the value is not read
-    arcs = semiring.plus_times if A.has_values else semiring.plus_first
-
-    def step(x: Vector, mask: Vector | None = None) -> Vector:
-        lost = alpha * reduce(extract(x, dead)) if len(dead) else 0.0
-        y: Vector = apply(p, binary.times, right=1 - alpha + lost * (q is p))
-        if q is not p:
-            ewise_add(y, apply(q, binary.times, right=lost), out=y)
-        w = ewise_mult(x, follow)
-        if mask is None:
-            vxm(w, A, arcs, out=y, accum=binary.plus, direction="pull")
-            return y
-        t = vxm(w, A, arcs, mask=mask, structural=True, direction="pull")
-        y, new = x.copy(), ewise_add(y, t)
-        assign(y, new, mask=mask, structural=True)
-        return y
-
-    def all_at_once(x: Vector) -> tuple[Vector, float]:
-        y = step(x)
-        return y, reduce(changes(y, x))
-
-    rounds = adaptively(step, n * tol, (1 - alpha) * tol) if adaptive else all_at_once
-    found: Vector = power.settle(rounds, x, n * tol, max_iter, "the ranks", before=before)
-    return found
+    if adaptive:
+        p, q, x = (power.as_vector(given, A) for given in (jumps, ends, start))
+        return adaptively(A, alpha, p, q, x, tol, max_iter)
+    ranks, rounds, change = pushed(A, start, jumps, ends, alpha, n * tol, max_iter)
+    if change < n * tol:
+        return Vector.from_dense(ranks)
+    if rounds == max_iter:
+        raise power.not_settled(rounds, change, n * tol, "the ranks", "")
+    base: Any = (1 - alpha) * jumps
+    job = PowerJob(ranks, n * tol, max_iter - rounds, alpha, base=base, dead=ends, totals=lambda: totals(A))
+    return Vector.from_dense(power.iterated(A, job, "the ranks", before=rounds))
 
 
-@dataclass(frozen=True)
-class Pushed:
-    """The ranks after some rounds, the number of rounds, the last change, and whether that was small enough."""
+def pushed(
+    A: Matrix, start: Any, jumps: Any, ends: Any, alpha: float, enough: float, max_iter: int
+) -> tuple[Any, int, float]:
+    """The first rounds, while x has few entries: the ranks, the number of rounds, and the last change.
 
-    ranks: Any
-    rounds: int = 0
-    change: float = 0.0
-    settled: bool = False
-
-
-def pushed(A: Matrix, start: Any, jumps: Any, ends: Any, alpha: float, enough: float, max_iter: int) -> Pushed:
-    """The first rounds, while x has few entries. A GPU pulls all rounds, because they are one launch."""
+    A GPU pulls all rounds, because they are one launch.
+    """
+    rounds, change = 0, math.inf
     if A.nnz < PUSHED_FROM or A.device == "cuda" or any(isinstance(given, float) for given in (start, jumps, ends)):
-        return Pushed(start)
+        return start, rounds, change
     S = out_weights(A)
     x, p, q = (select(Vector.from_dense(given), binary.ne, 0.0) for given in (start, jumps, ends))
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
-    rounds, change = 0, 0.0
-    while rounds < max_iter and x._decide() == "sparse":
+    while rounds < max_iter and change >= enough and x._decide() == "sparse":
         alive = ewise_mult(x, S, binary.first)
         lost = alpha * max(0.0, reduce(x) - reduce(alive))
         y = ewise_add(apply(p, binary.times, right=1 - alpha), apply(q, binary.times, right=lost))
         w = apply(ewise_mult(alive, S, binary.div), binary.times, right=alpha)
         vxm(w, A, arcs, out=y, accum=binary.plus, direction="push")
-        change = reduce(
-            apply(ewise_add(y, x, binary.minus), unary.abs)
-        )  # a vertex with a rank in x or y alone changes by that rank
+        # A vertex with a rank in x or y alone changes by that rank.
+        change = reduce(apply(ewise_add(y, x, binary.minus), unary.abs))
         x, rounds = y._follow(x), rounds + 1
-        if change < enough:
-            return Pushed(x.to_dense(0.0), rounds, change, settled=True)
-    return Pushed(x.to_dense(0.0), rounds, change) if rounds else Pushed(start)
+    return x.to_dense(0.0) if rounds else start, rounds, change
 
 
 def totals(A: Matrix) -> Array:
@@ -180,24 +142,26 @@ def _out_weights(A: Matrix) -> Vector:
     return found
 
 
-def adaptively(step: Step, enough: float, settled: float) -> Callable[[Vector], tuple[Vector, float]]:
+def adaptively(A: Matrix, alpha: float, p: Vector, q: Vector, x: Vector, tol: float, max_iter: int) -> Vector:
     """Rounds that compute only ranks that were not settled before; a round of all ranks decides when to stop."""
-    active: Vector | None = None
+    n, S, active = A.shape[0], out_weights(A), None
+    dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
+    follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; 0 at dead ends, where the value is not read
+    arcs = semiring.plus_times if A.has_values else semiring.plus_first
 
     def one_round(x: Vector) -> tuple[Vector, float]:
         nonlocal active
-        y, some = step(x, active), active is not None
-        change = changes(y, x)
+        mask, lost = active, alpha * reduce(extract(x, dead)) if len(dead) else 0.0
+        t = vxm(ewise_mult(x, follow), A, arcs, mask=mask, structural=mask is not None, direction="pull")
+        y = ewise_add(apply(p, binary.times, right=1 - alpha), apply(q, binary.times, right=lost))
+        y = ewise_add(y, t)
+        y = y if mask is None else assign(x.copy(), y, mask=mask, structural=True)
+        change = apply(ewise_mult(y, x, binary.minus), unary.abs)
         left: float = reduce(change)
-        active = select(change, binary.ge, settled)
-        if left < enough or active.nnz == 0:
+        active = select(change, binary.ge, (1 - alpha) * tol)
+        if left < n * tol or active.nnz == 0:
             active = None
-        return y, max(left, enough) if some else left
+        return y, left if mask is None else max(left, n * tol)
 
-    return one_round
-
-
-def changes(x: Vector, before: Vector) -> Vector:
-    """|x − before|, place by place."""
-    found: Vector = apply(ewise_mult(x, before, binary.minus), unary.abs)
+    found: Vector = power.settle(one_round, x, n * tol, max_iter, "the ranks")
     return found

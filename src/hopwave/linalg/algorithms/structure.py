@@ -1,4 +1,4 @@
-"""Components by products; cores, independent sets and communities, each round of which is one kernel of the engine.
+"""Components and triangles by products; cores, independent sets and communities by rounds of the engine.
 
 Components: FastSV joins trees of parents until each component is one star (Zhang, Azad and Hu, FastSV: a
 distributed-memory connected component algorithm with fast convergence, 2020, section 4).
@@ -16,12 +16,18 @@ Communities: Raghavan, Albert and Kumara, Near linear time algorithm to detect c
 networks (2007), section III. If all vertices moved simultaneously, two sides of a bipartite part would swap labels
 forever (their figure 2). Instead of their random order, which is sequential, a coin decides for each vertex whether it
 moves in this round.
+
+Triangles: for every edge, the neighbours that its ends have in common (Wolf, Deveci, Berry, Hammond and Rajamanickam,
+Fast linear algebra-based triangle counting with KokkosKernels, 2017, section III; LAGraph's Sandia_LL and Sandia_LUT).
+L has the arcs from every vertex to lower vertices. For a triangle i > k > j, C⟨L⟩ = L · Lᵀ counts j at (i, k), and
+C⟨Lᵀ⟩ = Lᵀ · L counts i at (j, k).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import binary, monoid
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
@@ -32,9 +38,13 @@ from hopwave.engines import algebra
 from hopwave.errors import GraphError
 from hopwave.generate import counter
 from hopwave.linalg.algorithms.operands import generator, is_symmetric, square, without_repeats
-from hopwave.linalg.elementwise import ewise_add, ewise_mult
+from hopwave.linalg.elementwise import ewise_add, ewise_mult, select
 from hopwave.linalg.masking import assign, extract
-from hopwave.linalg.products import mxv, reduce, vxm
+from hopwave.linalg.products import mxm, mxv, reduce, vxm
+
+plus_pair = semiring.plus_pair
+PIECE = 1 << 22  # pairs of arcs that triangle_list looks at together
+WORTH_SORTING = 250  # from this many reads per entry on, sorting the vertices by degree pays
 
 
 def connected_components(A: Any, *, device: str = "auto") -> Vector:
@@ -133,11 +143,117 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     """
     if not is_whole(max_rounds) or max_rounds < 0:
         raise GraphError(f"max_rounds={max_rounds!r} is not a number of rounds; give a whole number from 0")
-    A, rng = square(A, device), generator(seed)
-    A = (A.pattern() if A.has_values else A).checked()
-    engine = algebra(A.device)
+    A, rng = pattern(square(A, device)), generator(seed)
     n, tossed = A.shape[0], int(rng.integers(2**62))
     order = counter.scramble(module_of(A.rows.indices).arange(n), n, tossed)  # of equals, the last in this order wins
-    labels = engine.label_propagation(A, order)
+    labels = algebra(A.device).label_propagation(A, order)
     settled = labels.settle(tossed, max_rounds)
     return Vector.from_dense(labels.f), settled
+
+
+def triangle_count(A: Any, *, device: str = "auto") -> int:
+    """How many triangles there are. A is symmetric; loops do not count.
+
+    Examples
+    --------
+    >>> la.algorithms.triangle_count(hw.generate.complete(5))
+    10
+    """
+    A = pattern(square(A, device))
+    found = algebra(A.device).count_triangles(A.rows)  # without making L and C
+    if found is not None:
+        return found
+    L, _ = lower(A)
+    return int(reduce(mxm(L, L.T, plus_pair, mask=L, direction="pull")))
+
+
+def triangles(A: Any, *, device: str = "auto") -> Vector:
+    """How many triangles each vertex is in.
+
+    Examples
+    --------
+    >>> la.algorithms.triangles(hw.generate.complete(4)).values.tolist()
+    [3, 3, 3, 3]
+    """
+    A = pattern(square(A, device))
+    found = algebra(A.device).triangles(A.rows)
+    if found is not None:
+        return Vector.from_dense(found)
+    L, order = lower(A)
+    n = L.shape[0]
+    last_and_middle = mxm(L, L.T, plus_pair, mask=L, direction="pull")
+    first = mxm(L.T, L, plus_pair, mask=L.T, direction="pull")
+    t = Vector.full(n, 0, "int64", device=L.device)
+    for C, axis in ((last_and_middle, 1), (last_and_middle, 0), (first, 1)):
+        assign(t, reduce(C, axis=axis), accum=binary.plus)
+    return t if order is None else assign(Vector.full(n, 0, "int64", device=L.device), t, order)
+
+
+def triangle_list(A: Any, *, device: str = "auto") -> Any:
+    """Every triangle once: its three vertices. A is symmetric; loops do not count.
+
+    Returns
+    -------
+    array of shape (triangles, 3)
+        The vertices of a triangle ascend, and so do the rows. On a GPU it is CuPy's.
+
+    Notes
+    -----
+    These are the terms that triangle_count adds up: for each entry (i, k) of the mask L the columns j that rows i and k
+    of L have in common. It takes memory for the list, and for PIECE looks at a time.
+
+    Examples
+    --------
+    >>> la.algorithms.triangle_list(hw.generate.complete(4)).tolist()
+    [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
+    """
+    L, order = lower(pattern(square(A, device)))
+    n, offsets, columns = L.shape[0], L.rows.indptr, L.rows.indices
+    xp: Any = module_of(columns)
+    rows = (xp.searchsorted(offsets, xp.arange(len(columns)), side="right") - 1).astype(xp.int64)
+    keys = rows * n + columns  # the entries of L in order: each row ascends
+    looks = xp.diff(offsets)[columns].astype(xp.int64)  # of the entry (i, k): the length of row k
+    ends = xp.cumsum(looks)
+    found, first = [], 0
+    while first < len(columns):
+        before = int(ends[first - 1]) if first else 0
+        last = max(first + 1, int(xp.searchsorted(ends, before + PIECE, side="right")))
+        look = xp.arange(before, int(ends[last - 1]))
+        some = first + xp.searchsorted(ends[first:last], look, side="right")  # the entry that each look belongs to
+        place = look - (ends[some] - looks[some])
+        i, k = rows[some], columns[some].astype(xp.int64)
+        wanted = i * n + columns[offsets[k] + place]
+        there = xp.searchsorted(keys, wanted)
+        there[there == len(keys)] = 0
+        kept = keys[there] == wanted
+        found.append(xp.stack([wanted[kept] % n, k[kept], i[kept]], axis=1))
+        first = last
+    if not found:
+        return xp.zeros((0, 3), xp.int64)
+    vertices = xp.concatenate(found)
+    vertices = xp.sort(vertices if order is None else xp.asarray(order)[vertices].astype(xp.int64), axis=1)
+    return vertices[xp.lexsort(vertices.T[::-1])]
+
+
+def closed_walks(B: Matrix) -> Vector:
+    """(B³)ᵤᵤ for a symmetric B without a diagonal: C⟨B⟩ = B · B, then the sums of the rows of C ∘ B."""
+    C = mxm(B, B, semiring.plus_times, mask=B, structural=True, direction="pull")
+    found: Vector = reduce(ewise_mult(C, B), axis=1)
+    return found
+
+
+def pattern(A: Matrix) -> Matrix:
+    """The pattern of A; raises if an entry is repeated."""
+    return (A.pattern() if A.has_values else A).checked()
+
+
+def lower(A: Matrix) -> tuple[Matrix, Any]:
+    """(L, the vertex of each row of L or None). If hubs have long rows, vertices are sorted by descending degree."""
+    L = select(A, "tril", -1)
+    xp = module_of(L.rows.indices)
+    after = xp.diff(A.rows.indptr) - xp.diff(L.rows.indptr)
+    looks = float(xp.dot(after.astype(xp.float64), xp.diff(L.rows.indptr).astype(xp.float64)))
+    if looks <= WORTH_SORTING * A.nnz:
+        return L, None
+    order = xp.argsort(-xp.diff(A.rows.indptr).astype(xp.int64), kind="stable").astype(xp.int32)
+    return select(extract(A, order, order), "tril", -1), order
