@@ -179,10 +179,7 @@ def draw(n: int, k: int, seed: Any) -> Integers:
 def interval_of(
     interval: str, mean: Floats, square: Floats, k: Any, N: Any, span: tuple[Any, Any], risk: float, means: int
 ) -> Estimated:
-    """Where means of N numbers in the range `span` lie, given the means and mean squares of k of them.
-
-    `risk`: that any of the `means` guaranteed intervals fails, or that a normal one does.
-    """
+    """Where means of N numbers in the range `span` lie, given means and mean squares of k; risk for all `means`."""
     least, width = span[0], np.where(span[1] > span[0], span[1] - span[0], 1.0)
     unit = (mean - least) / width
     variance = np.maximum(square - mean**2, 0.0) / width**2
@@ -251,10 +248,7 @@ class Certain(NamedTuple):
 def certain_means(
     engine: Engine, graph: Graph, sources: Integers, label: npt.NDArray[np.int32], threads: Any, weighted: bool
 ) -> Certain:
-    """Bounds of mean distances by the triangle inequality, with searches from the vertex of highest degree and pivots.
-
-    Without a search to use, the extremes: the centre of a star has the least mean, the end of a path the greatest.
-    """
+    """Bounds of mean distances by the triangle inequality, by searches from the vertex of highest degree and pivots."""
     n, (least, greatest, _) = graph.n, arc_lengths(graph, weighted)
     others = np.bincount(label)[label] - 1.0
     low, high, farthest = np.full(n, least), greatest * (others + 1) / 2, greatest * others
@@ -289,10 +283,7 @@ def certain_means(
 
 
 def mean_gap(others: Any, own: Any, both: bool) -> Any:
-    """For each of `own`, the mean over `others` of how much larger (or smaller, too, if `both`) they are.
-
-    This is at most μ(v), if these are the distances to one vertex: d(s, v) ≥ d(s, c) − d(v, c).
-    """
+    """Per `own`, the mean excess (difference, if `both`) of `others`: at most μ(v), as d(s, v) ≥ d(s, c) − d(v, c)."""
     xp = module_of(others)
     ordered = xp.sort(others).astype(np.float64)
     sums = xp.concatenate([xp.zeros(1), xp.cumsum(ordered)])
@@ -360,11 +351,8 @@ def histogram(
 ) -> tuple[Floats, Floats, float]:
     """Pairs at each distance, half-widths, and how many pairs may be farther apart than any pair of the sample.
 
-    By Hoeffding and Serfling. Half of the risk is for X_s = the share of all vertices at distance d from s. Distance d
-    gets the share 6 / (π² (d + 1)²) of it; the shares add up to 1, so the bounds hold for all distances together. The
-    other half, divided in the same way, is for X_s = the share of vertices at distance d or more: the greatest distance
-    of the sample is not known beforehand, so that this bound must hold for every d. No bound is wider than what the
-    n − k sources that were not drawn can change.
+    By Hoeffding and Serfling. Half of the risk is for the share of vertices at distance d, half for those at distance d
+    or more. Distance d gets 6 / (π² (d + 1)²) of each half; these shares add up to 1.
     """
     n = graph.n
     found = sweep(engine, graph, Sweep(draw(n, k, seed), "sums"), "distances, sampled", progress, threads)

@@ -105,10 +105,7 @@ def bounded_eccentricities(
     alone: bool = True,
     reduce: bool = True,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Reduction | None]:
-    """Bounds low ≤ e ≤ high that are tight enough for the goal: max(low) is the diameter, min(high) the radius.
-
-    Also what was removed from the last searches (distance_sums).
-    """
+    """Bounds low ≤ e ≤ high that are tight enough for the goal, and what was removed from the last searches."""
     n = graph.n
     low, high = (np.zeros(n), np.full(n, np.inf)) if weighted else (np.zeros(n, np.int32), np.full(n, FAR))
     error = rounding(graph) if weighted else 0.0
@@ -151,11 +148,9 @@ def bounded_eccentricities(
 
 
 def rounding(graph: Graph) -> float:
-    """How far a bound along weights may be off, as a share of the distances it was computed from.
+    """How far a bound along weights may be off, as a share of its distances; 0 if every sum is exact.
 
-    A path of n − 1 arcs is rounded n − 1 times, each time by at most 2^-53 of its length; a bound is the sum of two
-    paths, and is compared with a third. The result is 0 if every sum is exact: all weights are multiples of some power
-    of two, and every path is shorter than 2^53 times that power.
+    A path is rounded up to n − 1 times, each time by at most 2^-53; a bound sums two paths and meets a third.
     """
     weights = np.asarray(graph.weights, np.float64)
     above = int(np.frexp(weights.max(initial=0.0))[1]) + graph.n.bit_length()  # every path is shorter than 2^above
@@ -164,11 +159,7 @@ def rounding(graph: Graph) -> float:
 
 
 def most_promising(still: npt.NDArray[np.intp], low: Any, high: Any, size: int) -> Integers:
-    """The open vertices from which to search next.
-
-    A quarter have the greatest upper bounds: searching from them raises lower bounds. A quarter have the least lower
-    bounds, for the other ends. These tend to be close together, so half is spread evenly over all open vertices.
-    """
+    """The open vertices to search from next: those of greatest upper and least lower bounds, and as many others."""
     if len(still) <= size:
         return still.astype(np.int64)
     if size == 1:

@@ -1,8 +1,4 @@
-"""Tables of distances: rows of sources, columns of targets, block by block; in memory, or into a file.
-
-A file gets its name when it is whole. A checkpoint knows how many blocks are in it and where they end: a run that was
-killed continues there, so that no row is lost and none is twice.
-"""
+"""Tables of distances: rows of sources, columns of targets, block by block; in memory, or into a file."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Counter-based random numbers: the i-th number of a stream is a hash of (seed, stream, i) alone.
 
-Any block of a random graph can therefore be made anywhere (in another thread, on another rank of a cluster), without a
-state to pass on, and all blocks fit together. The hash is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a Weyl sequence
-followed by a 64-bit finaliser. The name of the stream chooses where the sequence starts.
+Any thread or rank can therefore make any block of a random graph. The hash is SplitMix64 (Steele, Lea, Flood, OOPSLA
+2014): a Weyl sequence followed by a 64-bit finaliser. The name of the stream chooses where the sequence starts.
 """
 
 from __future__ import annotations
@@ -105,11 +104,10 @@ def integers(
 
 
 def scramble(ids: npt.NDArray[Any], n: int, seed: int) -> npt.NDArray[Any]:
-    """A pseudo-random permutation of 0 ... n - 1, applied to `ids`. It needs no table, so it works block by block.
+    """A pseudo-random permutation of 0 ... n - 1, applied to `ids`, without a table.
 
-    Multiplying by an odd number, adding, and folding high bits onto low ones are bijections of b-bit words. If n is not
-    a power of two, an id that lands outside is permuted again until it falls inside (cycle walking). The words are
-    uint32 if n allows, else uint64; both give the same permutation, because only the low b bits are kept.
+    Multiplying by an odd number, adding, and folding high bits onto low ones are bijections of b-bit words. An id that
+    lands outside is permuted again until it falls inside (cycle walking).
     """
     width = max(n - 1, 1).bit_length()
     words = _scramble_words(ids.astype(np.uint32 if width <= 32 else np.uint64), width, seed)

@@ -1,8 +1,4 @@
-"""Kronecker graphs: each edge falls, level after level, into a cell of the initiator matrix.
-
-With the 2 x 2 initiator (A, B, C, D) = (0.57, 0.19, 0.19, 0.05) and 2^scale vertices, this is the generator of Graph500
-(and R-MAT). Like Graph500, it also draws self-loops and repeated edges; `Graph` merges the repeats.
-"""
+"""Kronecker graphs (Graph500, R-MAT): each edge falls, level after level, into a cell of the initiator matrix."""
 
 from __future__ import annotations
 
@@ -156,12 +152,7 @@ def _descend(scale: int, seed: int, first: int, count: int, k: int, thresholds: 
 
 
 def _quadrant(draw: npt.NDArray[np.uint32], thresholds: npt.NDArray[np.uint32]) -> Edges:
-    """Row and column bit of a draw in the cells 0 1 / 2 3.
-
-    The row bit says whether the draw is past the middle border; the column bit is the parity of the borders it is past.
-    border - 1 - draw wraps around, and so has its top bit set, exactly if draw >= border. This is several times faster
-    than comparing, because everything stays in 32-bit words.
-    """
+    """Row and column bit of a draw in the cells 0 1 / 2 3, as recursive_compiled.draw explains; faster than `_cell`."""
     below, middle, above = (border - draw for border in thresholds - np.uint32(1))
     below ^= middle
     below ^= above

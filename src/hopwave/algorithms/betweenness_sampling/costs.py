@@ -1,8 +1,4 @@
-"""Which way to betweenness within ± epsilon is cheapest: all sources, a sample of sources, or a sample of paths.
-
-Costs are predicted from sizes and from a pilot's counts, never from a clock: the same call always makes the same
-choice.
-"""
+"""Which way to betweenness within ± epsilon is cheapest: all sources, a sample of sources, or a sample of paths."""
 
 from __future__ import annotations
 
@@ -23,11 +19,9 @@ FIRST_SAMPLE = 128  # sources of the first round
 def adaptive(
     run: SourceRun, job: BetweennessJob, epsilon: float, delta: float, seed: Any, progress: Progress
 ) -> tuple[Floats, Floats, int, Certificate]:
-    """Normalised betweenness within ±epsilon, for all vertices together with probability 1 − delta.
+    """Normalised scores within ± epsilon, bounds, size of the sample and certificate; all hold with risk delta.
 
-    Returns scores, bounds, the size of the sample and its certificate. Each round doubles the sample, after which every
-    vertex has a bound that fails with risk delta / (n · 2^round), until the widest is below epsilon. If the next sample
-    would have n sources or more, all n vertices are used instead.
+    Each round doubles the sample and bounds each vertex with risk delta / (n · 2^round), until all sources are cheaper.
     """
     n, generator = run.graph.n, numpy_generator(seed)
     sums, squares = np.zeros(n), np.zeros(n)

@@ -61,11 +61,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Look:
-    """The intervals after a look: low ≤ p ≤ high for all vertices at once, and the widest half-width.
-
-    `low` and `high` have one entry per vertex in `met`, ascending. All other vertices, which no path had inside, share
-    the interval `others`.
-    """
+    """The intervals after a look: low ≤ p ≤ high of the vertices `met`, ascending; all others share one interval."""
 
     pairs: int
     widest: float
@@ -104,10 +100,7 @@ def interval(hits: Integers, pairs: int, risk: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How many pairs the first look has, and each vertex's share of a look's risk, for one side.
-
-    Vertex v has shares[group[v]]: vertices that the pilot met equally often have equal shares, which add up to 1.
-    """
+    """How many pairs the first look has, and shares[group[v]], each vertex's share of a look's risk for one side."""
 
     goal: Goal
     first: int
@@ -190,8 +183,7 @@ def apart(low: Floats, high: Floats, many: Integers, top: int) -> bool:
 def divide(guess: Floats, many: Integers, size: int, epsilon: float) -> Floats:
     """Per group of `many` vertices with equal guessed p: the share of the risk for one vertex and one side.
 
-    After `size` pairs a vertex is off by epsilon with a probability of about exp(−size · E), where E is the relative
-    entropy between p and p ± epsilon. Shares are proportional to that; EVEN of the risk is divided evenly.
+    It is proportional to exp(−size · E), E the relative entropy between p and p ± epsilon, and EVEN of it is even.
     """
     rate = np.full(len(guess), np.inf)
     for q in (guess + epsilon, guess - epsilon):
@@ -270,8 +262,7 @@ class PathCertificate(Certificate):
 
 @dataclass(frozen=True)
 class Pilot:
-    """What the pilot found: the schedule of the sample, the number of pairs drawn, the mean number of arcs that a pair
-    looked at, and the highest share: the busiest vertex was inside this share of the paths."""
+    """What the pilot found: a schedule, its number of pairs, their mean number of arcs, and the highest share p."""
 
     schedule: Schedule
     pairs: int

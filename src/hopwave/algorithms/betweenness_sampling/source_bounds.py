@@ -104,10 +104,7 @@ def deferred_bounds(
 
 
 def sample_bounds(graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool) -> Floats:
-    """The bound of each score of a sample, scaled like the scores. NaN for a score to which no source contributes.
-
-    `sums` over the sources of the job, then the sums of squares if the job has them.
-    """
+    """The bound of each score, scaled like the scores, from the sums (and sums of squares); NaN without a source."""
     n, k, inner = graph.n, len(job.sources), not (job.endpoints or job.edges)
     sums, squares = (sums[:n], sums[n:]) if job.squares else (sums, None)
     N, most = (n - 1, n - 2) if inner else (n, n - 1)
@@ -154,10 +151,7 @@ def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], m
 
 
 def half_widths(mean: Floats, sample: Sample, square: Floats | None = None, ranges: Floats | None = None) -> Floats:
-    """How far the means of a sample may be off, for all scores together, except with the risk delta.
-
-    `square`: the means of squares, for narrower bounds. `ranges`: R of each score, the draws being in [0, R]; None: 1.
-    """
+    """How far means may be off, for all scores together, given means of squares and `ranges`, R of each score."""
     if sample.k <= 0 or sample.k == sample.N:
         return np.full(len(mean), np.nan if sample.k <= 0 else 0.0)
     if ranges is None:

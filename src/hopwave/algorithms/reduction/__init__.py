@@ -115,10 +115,7 @@ class ReducedJob:
     def by_core(
         self, share: Share, title: str, progress: Progress, checkpoint: File
     ) -> tuple[Floats, Certificate] | None:
-        """Sums of the whole job and their certificate, if only the core is searched and float64 holds its counts.
-
-        `share` may give its batches to others.
-        """
+        """Sums and certificate of the whole job by its core, whose batches `share` deals; None if counts overflow."""
         run, graph, demand, job, saved = self.core, self.graph, self._demand, self.job, None
         if run is None:
             return None

@@ -41,10 +41,7 @@ def sums(
     alone: bool = True,
     reduce: bool = True,
 ) -> tuple[Swept, Reduction | None]:
-    """What sweep(job) finds, by fewer searches if that is less work (then only the sums that `what` names), and how.
-
-    `alone`: this process searches, no workers elsewhere; `reduce`: whether the caller allows fewer searches.
-    """
+    """What sweep(job) finds, by fewer searches if allowed and less work (then only `what`), and what was removed."""
     may = flag("reduce", reduce) and may_pay(engine, graph, job)
     if may and (not job.weighted or as_whole(graph) is not None):
         found = by_core(engine, graph, job, what, title, progress, threads) if alone else None
