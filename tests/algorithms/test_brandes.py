@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -18,14 +17,12 @@ import oracle
 from hopwave import Graph, engines, generate
 from hopwave.algorithms.brandes import scale
 from hopwave.algorithms.draws import draw_sources, half_width
-from hopwave.api import choice
 from hopwave.engines import host_memory
 from hopwave.engines.cpu import graph as cpu_graph
 from hopwave.engines.cpu import workers as cpu_workers
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.graph import is_scattered
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import BetweennessJob
 
 # ---------------------------------------------------------------- scaling
 
@@ -118,14 +115,6 @@ def test_adaptive_samples_repeat_by_their_seed() -> None:
         assert not np.array_equal(first.scores, other.scores)
 
 
-@pytest.mark.parametrize("normalized", [True, False])
-def test_small_graphs_are_computed_exactly(normalized: bool) -> None:
-    graph = generate.delaunay(200)
-    found, right = (hw.betweenness_centrality(graph, normalized=normalized, epsilon=e, seed=1) for e in (0.01, None))
-    np.testing.assert_allclose(found.scores, right.scores, rtol=1e-12)
-    assert found.sources == 200 and (found.bounds == 0).all()
-
-
 # ---------------------------------------------------------------- blocks, memory
 
 
@@ -164,14 +153,6 @@ def test_as_many_workers_as_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 # ---------------------------------------------------------------- plans and arguments
-
-
-@pytest.mark.parametrize("sources", [1, 3, 4])
-def test_the_number_of_sources_changes_no_plan(sources: int) -> None:
-    graph: Any = SimpleNamespace(m=1 << 20, device="cuda")
-    job = BetweennessJob(np.arange(sources, dtype=np.int64))
-    plan, why = choice.choose_betweenness_plan("auto", job, graph, engines.engine("cpu"))
-    assert (plan.name, why) == ("hopwave-block", "one source per worker")
 
 
 @pytest.mark.skipif("hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points")

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hopwave as hw
+from graphs import graphs
 from hopwave import Graph, engines, generate
 from hopwave.algorithms import top_scores
 from hopwave.planning.many_sources import CutSweep
@@ -90,15 +91,10 @@ def test_any_graph(data: st.DataObject) -> None:
 
 
 @settings(max_examples=40)
-@given(data=st.data())
-def test_reach_is_within_its_bounds(data: st.DataObject) -> None:
-    n = data.draw(st.integers(1, 25))
-    arcs = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=50))
-    G = nx.DiGraph(arcs)
-    G.add_nodes_from(range(n))
-    graph = Graph.from_edges([u for u, _ in arcs], [v for _, v in arcs], n=n, directed=True)
+@given(graphs(directed=True))
+def test_reach_is_within_its_bounds(graph: Graph) -> None:
     low, high = engines.engine("cpu").reach_bounds(graph)
-    reach = [1 + len(nx.descendants(G, v)) for v in range(n)]
+    reach = [1 + len(nx.descendants(graph.to_networkx(), v)) for v in range(graph.n)]
     assert (low <= reach).all() and (reach <= high).all()
 
 

@@ -11,6 +11,7 @@ from hopwave import linalg as la
 from questions import Difference
 
 N = 6  # length of a vector
+ONES = la.Matrix.from_dense(np.eye(N, dtype=int))
 Model = dict[int, int]
 
 
@@ -32,9 +33,11 @@ def inputs(draw: random.Random, folder: Path) -> int:
             story.append(f"new {new[1]}")
         else:
             story.append(step(draw, kept, at, value))
+        kept[-1][0].convert(draw.choice(("sparse", "dense", None)))
         for vector, model in kept:
             found = dict(zip(vector.indices.tolist(), vector.values.tolist(), strict=True))
-            if found != model or vector.nnz != len(model):
+            single = [vector[place] for place in range(N)]
+            if found != model or vector.nnz != len(model) or single != [model.get(place) for place in range(N)]:
                 raise Difference(f"{story}: {found}, expected {model}")
     return len(story)
 
@@ -53,6 +56,12 @@ def step(draw: random.Random, kept: list[tuple[la.Vector, Model]], at: list[int]
         ("copy", lambda: u.copy(), dict(a)),
         ("identity", lambda: la.apply(u, la.unary.identity), dict(a)),
         ("to", lambda: u.to("cpu").copy(), dict(a)),  # to() alone may return the vector itself
+        ("bound", lambda: la.apply(u, la.binary.first, right=3), dict(a)),
+        ("extract", lambda: la.extract(u), dict(a)),
+        ("product", lambda: la.mxv(ONES, u, la.semiring.any_second), dict(a)),
+        ("assigned", lambda: la.assign(la.Vector(N, u.dtype), u), dict(a)),
+        ("accumulate", lambda: la.apply(u, la.unary.abs, out=la.Vector.full(N, 1), accum=la.binary.plus),
+         {k: 1 + abs(a.get(k, 0)) for k in range(N)}),
         ("select", lambda: la.select(u, la.binary.gt, 0), {k: x for k, x in a.items() if x > 0}),
         ("add", lambda: la.ewise_add(u, v, la.binary.plus), {k: a.get(k, 0) + b.get(k, 0) for k in {*a, *b}}),
         ("multiply", lambda: la.ewise_mult(u, v, la.binary.minus), {k: a[k] - b[k] for k in {*a} & {*b}}),

@@ -1,4 +1,4 @@
-"""Graph constructors: every kind of input, and the error message for everything that is not a graph."""
+"""Graph constructors: every kind of input. tests/rejections/graph.py has what is refused."""
 
 from __future__ import annotations
 
@@ -152,53 +152,6 @@ def test_wide_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Graph.from_edges([0, 1], [1, 0], directed=True).indptr.dtype == np.int32
 
 
-# ---------------------------------------------------------------- from_edges: what is refused
-
-REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "negative": (([0, -3], [1, 1]), {}, "vertex id -3 is negative; ids start at 0"),
-    "too large for n": (([0], [5]), {"n": 3}, "vertex id 5 is too large for n=3; ids run from 0 to n - 1"),
-    "n too large": (([0], [1]), {"n": 2**31}, "2147483648 vertices are more than the 2147483646"),
-    "too large for int64": (([2**70], [0]), {}, "1180591620717411303424, more than 64 bits hold"),
-    "unsigned": ((np.array([2**64 - 1], np.uint64), [0]), {}, "src holds 1.84467e[+]19.*renumber sparse ids first"),
-    "huge float": (([1e300], [0.0]), {}, "src holds 1e[+]300.*renumber sparse ids first"),
-    "NaN": (([0.0, float("nan")], [1, 1]), {}, "src holds NaN or infinity; drop the rows"),
-    "infinity": (([0], [float("inf")]), {}, "dst holds NaN or infinity; drop the rows"),
-    "fraction": (([0, 1.5], [1, 1]), {}, "src holds 1.5, which is not a whole number; vertices are numbered 0, 1, 2"),
-    "bool": (([True], [False]), {}, "src holds bool; vertices are whole numbers, strings or other labels"),
-    "None": ((["a", None], ["b", "b"]), {}, r"src\[1\] is None, which names no vertex; drop the rows"),
-    "NaN label": ((["a", float("nan")], ["b", "b"]), {}, r"src\[1\] is nan, which names no vertex; drop the rows"),
-    "text for nothing": ((["a", "b"], ["b", "nan"]), {}, r"dst\[1\] is 'nan', which may be a missing end: drop"),
-    "names beside n": (([1], [2]), {"names": True, "n": 3}, "names=True makes labels of the ends, and n=3 is for ids"),
-    "names beside labels": (([0], [1]), {"names": True, "labels": "ab"}, "names=True .* labels= is for ids from 0"),
-    "unequal": (([0, 1], [1]), {}, "src has 2 entries and dst 1; an edge needs one of each"),
-    "two columns": ((np.zeros((2, 2), int), [0, 1]), {}, "src has 2 dimensions; give one column"),
-    "lists as labels": (([[0], [1]], [1, 2]), {}, "a label cannot be hashed .*; use strings, numbers or tuples"),
-    "no column": ((0, 1), {}, "src=0 is not a column; give a list or an array"),
-    "one string": (("ab", "cd"), {}, "src='ab' is not a column; give a list or an array"),
-    "unknown repeats": (([0], [1]), {"repeats": "sum"}, "repeats='sum' is not known; use 'merge' or 'keep'"),
-    "negative n": (([0], [1]), {"n": -1}, "n=-1 is not a number of vertices; give a whole number"),
-    "float n": (([0], [1]), {"n": 2.0}, "n=2.0 is not a number of vertices; give a whole number"),
-    "n as bool": (([0], [0]), {"n": True}, "n=True is not a number of vertices; give a whole number"),
-    "n beside labels": ((["a"], ["b"]), {"n": 5}, "n=5 does not fit the 2 different labels in the edges; leave n out"),
-    "n as text": ((["a"], ["b"]), {"n": "x"}, "n='x' does not fit the 2 different labels"),
-    "labels twice": ((["a"], ["b"]), {"labels": ["x", "y"]}, "these edges are labels already; drop labels="),
-    "same labels": (([0], [1]), {"labels": ["x", "x"]}, "two vertices have the same label, 'x'; labels"),
-    "few labels": (([0], [2]), {"labels": ["x", "y"]}, "2 labels do not name 3 vertices; give exactly one"),
-    "many labels": (([0], [1]), {"n": 2, "labels": list("xyz")}, "3 labels do not name 2 vertices; give exactly one"),
-    "labels of lists": (([0], [1]), {"labels": [[1], [2]]}, "a label cannot be hashed .*; use strings, numbers"),
-    "labels of shape 0": (([0], [1]), {"n": 2, "labels": np.array("x")}, "is not a list of names; give exactly one"),
-    "labels of two columns": (([0], [1]), {"n": 2, "labels": np.zeros((2, 2))}, "label.*(hashed|name)"),
-    "labels without length": (([0], [1]), {"labels": 7}, "labels=7"),
-}
-
-
-@pytest.mark.parametrize("edges, options, message", REFUSED.values(), ids=REFUSED)
-def test_refused_edges(edges: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(GraphError, match=message) as error:
-        Graph.from_edges(*edges, **options)
-    assert "\n" not in str(error.value)
-
-
 # ---------------------------------------------------------------- matrices and other graphs
 
 
@@ -235,13 +188,7 @@ def test_entries_that_scipy_stores_twice(form: str) -> None:
         assert (*edge, weight) in list(graph.edges()), combine
     assert Graph.from_scipy(A, True, weights=False).degrees.sum() == graph.m
     assert hw.sssp(A, edge[0])[edge[1]] == hw.distance_table(A)[edge] == 200.0
-
-
-def test_powers_of_two_in_the_types_of_scipy() -> None:
     for kind, bits in {"int64": 62, "uint64": 63, "int32": 30, "int8": 6}.items():
         assert Graph.from_edges([0], [1], weights=[2.0**bits]).to_scipy(kind).max() == 2**bits
-
-
-def test_true_that_scipy_stores_twice_is_true() -> None:
-    A = sp.coo_array((np.array([True, True, False]), ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
-    assert Graph.from_scipy(A, weights=True) == Graph.from_scipy(A.tocsr(), weights=True)
+    true = sp.coo_array((np.array([True, True, False]), ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
+    assert Graph.from_scipy(true, weights=True) == Graph.from_scipy(true.tocsr(), weights=True)

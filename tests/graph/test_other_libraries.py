@@ -203,10 +203,6 @@ def test_texts_for_a_missing_end_are_refused(nothing: str, tmp_path: Path) -> No
         hw.FormatError, match=r"foreign.parquet: source\[2\] is .* drop the rows .*from_arrow.*names=True"
     ):
         hw.read(path)
-    path = tmp_path / "foreign.csv"
-    pl.DataFrame(table).write_csv(path)
-    with pytest.raises(hw.FormatError, match=r"foreign.csv:4: .*expected a vertex: drop the row"):
-        hw.read(path)
 
 
 def test_names_makes_labels_of_numbers() -> None:

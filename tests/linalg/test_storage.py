@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
 
 import hopwave as hw
 from hopwave import linalg as la
@@ -43,20 +41,6 @@ def test_a_products_result_goes_on_where_its_operand_was() -> None:
     assert (y._before, y._was_dense, y.nnz) == (5, True, 2)
     _, why = la.mxv(A, y, la.semiring.any_pair, explain=True)
     assert why.direction == "pull"
-
-
-@given(st.lists(st.integers(0, 19), unique=True), st.sampled_from(["sparse", "dense"]))
-def test_both_formats_hold_the_same(places: list[int], kept: Any) -> None:
-    x = la.Vector.from_entries(places, np.arange(len(places), dtype=np.int32), 20)
-    before = x.to_dict()
-    assert before == dict(sorted(zip(places, range(len(places)), strict=True)))
-    x.convert(kept)
-    assert (x.to_dict(), x.nnz, x.format) == (before, len(places), kept)
-    assert [x[i] for i in range(20)] == [before.get(i) for i in range(20)]
-    twin = x.copy()
-    la.assign(twin, 7, [0])
-    assert x.to_dict() == before
-    assert x.astype("float64").to_dict() == before
 
 
 def test_nothing_is_copied_from_and_to_scipy() -> None:

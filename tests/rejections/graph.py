@@ -1,4 +1,4 @@
-"""Rejections by Graph: constructors, conversions and methods. tests/graph/test_graph.py has those of edges."""
+"""Rejections by Graph: constructors, conversions and methods."""
 
 from __future__ import annotations
 
@@ -74,6 +74,32 @@ ROWS: list[Row] = [
     *each(lambda kind: Graph.from_edges([0], [1], weights=[np.iinfo(kind).max + 1.0]).to_scipy(kind),
           ["int8", "int32", "int64", "uint64"], GraphError, "is no number of type "),
     *each(lambda w: Graph.from_edges([0], [1], weights=[w]).to_scipy("int8"), [300, 1.5, float("inf")], GraphError, ""),
+    # edges
+    (lambda: Graph.from_edges([0, -3], [1, 1]), GraphError, "vertex id -3 is negative; ids start at 0"),
+    (lambda: Graph.from_edges([0], [5], n=3), GraphError, "vertex id 5 is too large for n=3; ids run from 0 to n - 1"),
+    (lambda: Graph.from_edges([0], [1], n=2**31), GraphError, "2147483648 vertices are more than the 2147483646"),
+    (lambda: Graph.from_edges([2**70], [0]), GraphError, "1180591620717411303424, more than 64 bits hold"),
+    *each(lambda big: Graph.from_edges(np.array([big]), [0]), [np.uint64(2**64 - 1), 1e300], GraphError, "renumber"),
+    *each(lambda bad: Graph.from_edges([0], [bad]), [np.nan, np.inf], GraphError, "dst holds NaN or infinity; drop"),
+    *each(lambda odd: Graph.from_edges([0, odd], [1, 1]), [1.5, np.float16(0.5)], GraphError, "not a whole number"),
+    *each(lambda odd: Graph.from_edges([2**53 + 1, odd], [0, 1.0]), [0.5, np.float32(3e38)], GraphError, "not a whole"),
+    (lambda: Graph.from_edges([True], [False]), GraphError, "src holds bool; vertices are whole numbers, strings or"),
+    *each(lambda none: Graph.from_edges(["a", none], ["b"] * 2), [None, np.nan], GraphError, "which names no vertex"),
+    *each(lambda more: Graph.from_edges([0], [1], names=True, **more), [{"n": 3}, {"labels": "ab"}], GraphError,
+          "is for ids from 0; give one of the two"),
+    (lambda: Graph.from_edges([0, 1], [1]), GraphError, "src has 2 entries and dst 1; an edge needs one of each"),
+    (lambda: Graph.from_edges(np.zeros((2, 2), int), [0, 1]), GraphError, "src has 2 dimensions; give one column"),
+    (lambda: Graph.from_edges([[0], [1]], [1, 2]), GraphError, "a label cannot be hashed"),
+    *each(lambda no: Graph.from_edges(no, no), [0, "ab"], GraphError, "is not a column; give a list or an array"),
+    (lambda: Graph.from_edges([0], [1], repeats="sum"), GraphError, "repeats='sum' is not known; use 'merge'"),
+    *each(lambda n: Graph.from_edges([0], [1], n=n), [-1, 2.0, True], GraphError, "is not a number of vertices; give"),
+    *each(lambda n: Graph.from_edges(["a"], ["b"], n=n), [5, "x"], GraphError, "does not fit the 2 different labels"),
+    (lambda: Graph.from_edges(["a"], ["b"], labels=["x", "y"]), GraphError, "edges are labels already; drop labels="),
+    (lambda: Graph.from_edges([0], [2], labels=["x", "y"]), GraphError, "2 labels do not name 3 vertices; give"),
+    (lambda: Graph.from_edges([0], [1], 2, labels=list("xyz")), GraphError, "3 labels do not name 2 vertices; give"),
+    (lambda: Graph.from_edges([0], [1], labels=["x", "x"]), GraphError, "two vertices have the same label, 'x'"),
+    *each(lambda names: Graph.from_edges([0], [1], labels=names), [[[1], [2]], np.zeros((2, 2))], GraphError, "hashed"),
+    *each(lambda names: Graph.from_edges([0], [1], labels=names), [7, np.array("x")], GraphError, "is not a list of"),
     # ends
     *each(lambda days: Graph.from_edges(days, [0, 1]), DAYS, GraphError, "drop the rows that miss an end"),
     *each(lambda days: Graph.from_edges([0], [1], labels=days), DAYS, GraphError, "a label is None or NaN"),
