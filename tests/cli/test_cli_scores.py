@@ -161,6 +161,6 @@ def test_pictures(run, monkeypatch: pytest.MonkeyPatch) -> None:
         out = Path(command.split()[-1])
         assert f"wrote {out}" in run(command) and out.read_bytes().startswith(FIRST[out.suffix[1:]]), command
     drawn: list[int] = []  # as many scores as the table shows
-    monkeypatch.setattr("hopwave.display.drawing.highest", lambda axes, names, *more: drawn.append(len(names)))
+    monkeypatch.setattr("hopwave.results.scores.plot_scores", lambda *given: drawn.append(given[-1]))
     run("bc karate.npz --top 20 --plot out.png")
     assert drawn == [20]

@@ -72,7 +72,8 @@ def jackknife(pairs: Floats, ask: Callable[[Floats], Any]) -> tuple[Any, Any]:
     """What `ask` says of the mean N, and its standard error."""
     runs, total = len(pairs), pairs.sum(0)
     without = np.array([ask((total - row) / (runs - 1)) for row in pairs])
-    return ask(total / runs), np.sqrt((runs - 1) * without.var(0))
+    error = np.sqrt((runs - 1) * without.var(0))
+    return ask(total / runs), error if without.ndim > 1 else float(error)
 
 
 def mean_distance(N: Floats) -> float:

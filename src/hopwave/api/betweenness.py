@@ -289,7 +289,7 @@ def scored(request: Request, runs: Runs, progress: Progress, checkpoint: File = 
     ends: Any = Deferred(
         lambda: tuple(to_input_device(graph, run.engine, end) for end in (arc_tails(graph), graph.indices))
     )
-    return EdgeBetweennessResult(scores, ends, *about, **more)
+    return EdgeBetweennessResult(scores, *about, **more, edges=ends)
 
 
 def in_parts(request: Request, runs: Runs, run: SourceRun) -> ReducedJob | None:

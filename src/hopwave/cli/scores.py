@@ -14,21 +14,22 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import files, terminal
 from hopwave.cli.files import Drawn, ReadingLengths, ReadingWeights, Written, load, timed, vertex
-from hopwave.results.scores import Scores, VertexScores, describe, drawn, widest_bound
+from hopwave.display.drawing import highest_places
+from hopwave.results.scores import Scores, VertexScores
 
 
 def highest(result: Scores, top: int) -> list[tuple[Any, ...]]:
-    """(vertex or edge, score) of the highest scores; after a sample with the score's bound, or both of its ends."""
+    """(vertex or ends of an edge, score) of the highest scores; after a sample with the bound, or both ends."""
     columns = result._columns()
     names = ("low", "high") if "low" in columns else ("bound",) if "bound" in columns else ()
-    order = np.argsort(-columns[result.name], kind="stable")[:top]  # as result.top does
-    return [(*row, *(float(columns[name][v]) for name in names)) for row, v in zip(result.top(top), order, strict=True)]
+    best = highest_places(columns[result.name], top)
+    return list(zip(result._rows(best), *(columns[name][best].tolist() for name in (result.name, *names)), strict=True))
 
 
 def top_table(title: str, column: str, result: Scores, top: int) -> Table:
     """The highest scores with bars; after a sample with their bounds."""
     joined = " → " if result.graph.directed else " – "
-    rows = [(joined.join(map(str, result._cells(key))), *numbers) for key, *numbers in highest(result, top)]
+    rows = [(joined.join(map(str, names)), *numbers) for names, *numbers in highest(result, top)]
     bounds = [] if result.bounds is None else ["from", "to"] if "low" in result._columns() else ["±"]
     kind = "vertex" if len(result._heads) == 1 else "edge"
     return terminal.ranking(title, [kind, column, *bounds], rows)
@@ -125,52 +126,42 @@ def bc(
         "engine": result.engine,
         "reduction": result.reduction and asdict(result.reduction),
         "certificate": {"error": result.certificate.error, "tolerance": result.certificate.tolerance},
-        "widest_bound": widest_bound(result),
+        "widest_bound": result._widest_bound,
         "scores_above_zero": int(np.count_nonzero(result._columns()["betweenness"] > 0)),
-        "top": [
-            dict(zip(names, (*result._cells(key), *map(known, numbers)), strict=False))
-            for key, *numbers in highest(result, top)
-        ],
+        "top": [dict(zip(names, (*row, *map(known, numbers)), strict=False)) for row, *numbers in highest(result, top)],
         "wall_seconds": wall,
     }
     searches, kind = (result.sources, "source") if pairs is None else (pairs, "pair")
     lines = {
         "paths": counted(asked.weights),
-        "scores": f"{describe(result)}; {result.certificate}",
+        "scores": "; ".join(result._about()),
         "plan": str(result.plan),
         "engine": result.engine,
         "time": f"{wall:,.2f} s" + (f", {terminal.milliseconds(wall / searches)} ms per {kind}" if searches else ""),
     }
-    table = top_table(f"Highest betweenness, {drawn(result)}", "betweenness", result, top)
+    table = top_table(f"Highest betweenness, {result._drawn()}", "betweenness", result, top)
     to.tell(file, graph, record, [table, terminal.facts("", lines)])
 
 
 # ------------------------------------------------------------------ closeness
 
 
-@dataclass(frozen=True)
-class Closeness:
-    """Arguments of hopwave.closeness_centrality."""
-
-    weights: bool = False
-    k: int | None = None
-    seed: int | None = None
-    delta: float = 0.1
-    interval: str = "guaranteed"
-    device: str = "auto"
-    threads: int | None = None
-    reduce: bool = True
-
-
 def closeness(
     file: Path,
     reading: ReadingWeights,
     to: Drawn,
-    asked: Closeness,
     *,
+    weights: bool = False,
     harmonic: bool = False,
     outwards: bool = False,
+    k: int | None = None,
+    seed: int | None = None,
+    delta: float = 0.1,
+    interval: str = "guaranteed",
     every: bool = False,
+    reduce: bool = True,
+    device: str = "auto",
+    threads: int | None = None,
     top: int = 10,
 ) -> None:
     """Closeness or harmonic centrality, by hops or by lengths: the highest scores exactly, or all from a sample.
@@ -188,11 +179,12 @@ def closeness(
         vertices. .csv, .csv.gz, .parquet or .npz; - prints them as CSV and nothing else.
     """
     to.check()
-    graph = load(file, reading, weights=asked.weights)
+    graph = load(file, reading, weights=weights)
     ask: Any = hw.harmonic_centrality if harmonic else hw.closeness_centrality
-    few = None if every or asked.k is not None else top
+    more: Any = {"delta": delta, "interval": interval, "device": device, "threads": threads, "reduce": reduce}
+    more |= {"weights": weights, "k": k, "seed": seed, "top": None if every or k is not None else top}
     result: VertexScores
-    result, wall = timed("", lambda: ask(graph.reversed() if outwards else graph, top=few, **vars(asked)))
+    result, wall = timed("", lambda: ask(graph.reversed() if outwards else graph, **more))
     to.write(result, lambda path: files.draw_scores(path, result, top))
     if to.out is not None and len(result) < graph.n:
         only = f"only the {len(result):,} highest scores of {graph.n:,} vertices were written"
@@ -202,18 +194,18 @@ def closeness(
     record = {
         "score": result.name,
         "outwards": outwards,
-        "weights": asked.weights,
-        "searches": made and {"whole": made.whole, "cut_off": made.cut_off, "skipped": made.skipped},
+        "weights": weights,
+        "searches": made and asdict(made),
         "reduction": result.reduction and asdict(result.reduction),
-        "k": asked.k,
-        "seed": asked.seed,
+        "k": k,
+        "seed": seed,
         "interval": result.interval,
         "delta": result.delta,
-        "top": [dict(zip(names, (key, *map(known, rest)), strict=False)) for key, *rest in highest(result, top)],
+        "top": [dict(zip(names, (*row, *map(known, rest)), strict=False)) for row, *rest in highest(result, top)],
         "wall_seconds": wall,
     }
-    searches = f"from {min(asked.k, n):,} sources" if asked.k is not None else f"all {n:,} whole"
-    lines = {"distances": counted(asked.weights), "searches": str(made or result.reduction or searches)}
+    searches = f"from {min(k, n):,} sources" if k is not None else f"all {n:,} whole"
+    lines = {"distances": counted(weights), "searches": str(made or result.reduction or searches)}
     lines |= {} if result.bounds is None else {"scores": result._about()[0]}
     table = top_table(f"Highest {result.name} centrality", result.name, result, top)
     to.tell(file, graph, record, [table, terminal.facts("", lines | {"time": f"{wall:,.2f} s"})])

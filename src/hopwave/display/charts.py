@@ -9,13 +9,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
 
 COLOURS = ("#0e8fa9", "#b0468f", "#c98a12", "#4b7d2a", "#6b5fc7", "#c4502e", "#55677a", "#8a6d00",
            "#5fc0d4", "#e08fc4", "#efc46a", "#8fbf6a", "#aaa2ea", "#e8957a", "#a3b3c2", "#b8a04a")  # fmt: skip
 EDGE = 2.0  # percent left free at either end of a logarithmic axis
 WIDTH, HEIGHT, LEFT, TOP = 760, 300, 84, 12  # of a chart, in units of its view box
-MOST_VALUES = 8  # a horizontal axis with up to this many values names each of them
 Value = float | None
 
 
@@ -126,7 +124,7 @@ def lines(
     across = Axis.of([a for points in usable.values() for a, _ in points], log[0])
     up = Axis.of([b for points in usable.values() for _, b in points], log[1])
     parts, floor, long = _frame(up, y), HEIGHT + TOP, WIDTH - LEFT
-    for tick in _few({a for points in usable.values() for a, _ in points}, across) or across.ticks():
+    for tick in across.ticks():
         at = LEFT + long * across.place(tick) / 100
         parts.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{floor}" class="grid"/>')
         parts.append(f'<text x="{at:.1f}" y="{floor + 15}" text-anchor="middle">{shown(tick)}</text>')
@@ -143,13 +141,6 @@ def lines(
                 f"<title>{text}</title></circle>"
             )
     return _drawn(parts, HEIGHT + TOP + 40) + legend(usable)
-
-
-def _few(values: Iterable[float], axis: Axis) -> list[float]:
-    """The values themselves as ticks, if they are few and stand apart: 1, 2 and 4 ranks."""
-    ticks = sorted(values)
-    apart = all(axis.place(right) - axis.place(left) >= 100 / MOST_VALUES for left, right in pairwise(ticks))
-    return ticks if len(ticks) <= MOST_VALUES and apart else []
 
 
 def legend(names: Iterable[str]) -> str:

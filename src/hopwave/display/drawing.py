@@ -28,11 +28,10 @@ _AREA_OF_DOTS = 120_000.0  # of all dots of a map together, in square points: mo
 
 def axes_for(ax: Axes | None, height: float = 4) -> Axes:
     """The axes that the caller gave, or those of a new figure of pyplot."""
-    if ax is not None and not hasattr(ax, "figure"):
-        raise GraphError(
-            f"{ax!r:.60} is not an Axes of matplotlib; for a file, write result.plot().figure.savefig({ax!r:.60})"
-        )
     if ax is not None:
+        if not hasattr(ax, "figure"):
+            remedy = f"for a file, write result.plot().figure.savefig({ax!r:.60})"
+            raise GraphError(f"{ax!r:.60} is not an Axes of matplotlib; {remedy}")
         return ax
     pyplot = optional("matplotlib.pyplot", "plot()")
     made: Axes = pyplot.subplots(figsize=(7, height), layout="constrained")[1]
@@ -92,9 +91,8 @@ def levels(axes: Any, depths: Sequence[int], counts: Sequence[int], directions: 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set_ylabel("vertices")
     if len(counts) <= 16:
-        for depth, count in zip(depths, counts, strict=True):
-            place = (depth, count)
-            axes.annotate(f"{count:,}", place, (0, 2), textcoords="offset points", ha="center", fontsize=7.5)
+        for place in zip(depths, counts, strict=True):
+            axes.annotate(f"{place[1]:,}", place, (0, 2), textcoords="offset points", ha="center", fontsize=7.5)
     named = dict.fromkeys(name for name in directions if name in COLOURS)
     if named:
         axes.legend(handles=[Patch(color=COLOURS[name], label=name) for name in named], frameon=False, fontsize=9)
@@ -115,7 +113,7 @@ def distribution(axes: Any, values: Any, name: str) -> None:
         axes.set_yticks([])
         return
     share = np.arange(len(above), 0, -1) / len(known)
-    shown = np.unique(np.concatenate([[True], np.diff(above) > 0]).nonzero()[0])  # one point per score
+    shown = np.flatnonzero(np.diff(above, prepend=-1.0))  # one point per score
     if len(shown) > _MOST_POINTS:  # all of the highest scores are kept, because they are far apart
         shown = shown[len(shown) - np.unique(np.geomspace(1, len(shown), _MOST_POINTS).astype(int))[::-1]]
     axes.step(above[shown], share[shown], where="pre", color=COLOURS["push"], linewidth=1.6)
@@ -130,29 +128,8 @@ def distribution(axes: Any, values: Any, name: str) -> None:
     zero = 1 - len(above) / len(known)
     if zero:
         note = f"{zero:.1%} have the score 0" if known[0] >= 0 else f"{zero:.1%} have a score of 0 or less"
-        axes.text(
-            0.03, 0.04, note, transform=axes.transAxes, fontsize=9, backgroundcolor="white"
-        )  # the curve leaves this corner free
-
-
-def highest(axes: Any, names: Sequence[str], scores: Any, ends: Any | None, name: str) -> None:
-    """The highest scores as bars, the highest on top; with error bars to their lower and upper ends, if they differ."""
-    heights = np.asarray(scores, np.float64)[::-1]
-    sampled: Any = {}
-    if ends is not None:
-        low, high = (np.asarray(end, np.float64)[::-1] for end in ends)
-        below, above = np.nan_to_num(heights - low), np.nan_to_num(high - heights, posinf=0.0)
-        below = np.where(heights >= 0, np.minimum(heights, below), below)  # no error bar crosses 0
-        if below.any() or above.any():
-            off = np.maximum([below, above], 0.0)
-            sampled = {"xerr": off, "ecolor": INK, "capsize": 2, "error_kw": {"linewidth": 1}}
-    axes.barh(range(len(heights)), heights, color=COLOURS["push"], **sampled)
-    axes.set_yticks(range(len(heights)), [short(each, 28) for each in names[::-1]], fontsize=8.5)
-    axes.margins(y=0.01)
-    axes.set_xlabel(name)
-    axes.ticklabel_format(axis="x", style="plain" if heights.max(initial=0.0) < 1e5 else "sci")
-    axes.grid(axis="x", color=PALE)
-    axes.tick_params(axis="y", length=0)
+        # The curve leaves this corner free.
+        axes.text(0.03, 0.04, note, transform=axes.transAxes, fontsize=9, backgroundcolor="white")
 
 
 def histogram(axes: Any, counts: Any, bounds: Any | None, first: int, name: str, unit: str) -> None:
@@ -196,7 +173,7 @@ def highest_places(scores: npt.NDArray[Any], k: int) -> list[int]:
 def plot_scores(
     ax: Axes | None, name: str, scores: Any, ends: Any, names: Callable[[list[int]], list[str]], top: int | None
 ) -> Axes:
-    """The distribution of the scores, or the `top` highest as bars, with error bars between `ends`.
+    """The distribution of the scores, or the `top` highest as bars, with error bars between `ends` if they differ.
 
     names(places) returns the names of the vertices or edges with the scores at these places.
     """
@@ -206,7 +183,20 @@ def plot_scores(
     if top is None:
         distribution(axes, scores, name)
         return axes
-    best = highest_places(scores, top)
-    sampled = None if ends is None else [end[best] for end in ends]
-    highest(axes, names(best), scores[best], sampled, name)
+    best = highest_places(scores, top)[::-1]  # the highest is drawn on top
+    heights, sampled = np.asarray(scores[best], np.float64), {}
+    if ends is not None:
+        low, high = (end[best] for end in ends)
+        below, above = np.nan_to_num(heights - low), np.nan_to_num(high - heights, posinf=0.0)
+        below = np.where(heights >= 0, np.minimum(heights, below), below)  # no error bar crosses 0
+        if below.any() or above.any():
+            off = np.maximum([below, above], 0.0)
+            sampled = {"xerr": off, "ecolor": INK, "capsize": 2, "error_kw": {"linewidth": 1}}
+    axes.barh(range(len(best)), heights, color=COLOURS["push"], **sampled)
+    axes.set_yticks(range(len(best)), [short(each, 28) for each in names(best)], fontsize=8.5)
+    axes.margins(y=0.01)
+    axes.set_xlabel(name)
+    axes.ticklabel_format(axis="x", style="plain" if heights.max(initial=0.0) < 1e5 else "sci")
+    axes.grid(axis="x", color=PALE)
+    axes.tick_params(axis="y", length=0)
     return axes

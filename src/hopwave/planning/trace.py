@@ -60,6 +60,7 @@ class _Table(tuple[Record, ...], drawing.Plotted):
     """Records in order, as a table and as a picture."""
 
     _kind: ClassVar[Any]
+    _title: ClassVar[str]
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per level or bucket, and the columns of `Level` or `Bucket`.
@@ -74,6 +75,10 @@ class _Table(tuple[Record, ...], drawing.Plotted):
     def _cells(self) -> list[list[str]]:
         """The table as text, heads first."""
         raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        heads, *rows = self._cells()
+        return html.table(self._title, rows, heads)
 
     def __str__(self) -> str:
         rows = self._cells()
@@ -90,29 +95,19 @@ class Trace(_Table[Level]):
     ['pull', 'pull', 'pull']
     """
 
-    _kind = Level
+    _kind, _title = Level, "Levels of a search"
 
     @property
     def directions(self) -> list[str]:
         """The direction each level took."""
         return [level.direction for level in self]
 
-    @property
-    def _reached(self) -> list[int]:
-        """How many vertices each level has, sources first. A vertex found ahead belongs to the next level."""
-        ahead = [0, *(level.ahead for level in self)]
-        found = [level.found - level.ahead + before for level, before in zip(self, ahead, strict=False)]
-        return [self[0].vertices, *found] if self else []
-
     def _draw(self, axes: Axes) -> None:
-        counts = self._reached
+        ahead = [0, *(level.ahead for level in self)]  # a vertex found ahead belongs to the next level
+        found = [level.found - level.ahead + before for level, before in zip(self, ahead, strict=False)]
+        counts = [self[0].vertices, *found] if self else []
         drawing.levels(axes, range(len(counts)), counts, ["source", *self.directions][: len(counts)])
         axes.set_xlabel("hops from the source")
-
-    def _repr_html_(self) -> str:
-        heads, *rows = self._cells()
-        picture = html.bars(self._reached, [drawing.COLOURS.get(name, "") for name in ["source", *self.directions]])
-        return f"<div>{picture}{html.table('Levels of a search', rows, heads)}</div>"
 
     def _cells(self) -> list[list[str]]:
         over_ranks = any(level.sent for level in self)
@@ -154,17 +149,13 @@ class BucketTrace(_Table[Bucket]):
     [(0.0, 2, 3), (2.0, 1, 2), (6.0, 1, 1)]
     """
 
-    _kind = Bucket
+    _kind, _title = Bucket, "Buckets of a search"
 
     def _draw(self, axes: Axes) -> None:
         axes.step([b.least for b in self], [b.vertices for b in self], where="post", color=drawing.COLOURS["push"])
         axes.set_xlabel("distance from the source")
         axes.set_ylabel("vertices in the bucket")
         axes.grid(axis="y", color=drawing.PALE)
-
-    def _repr_html_(self) -> str:
-        heads, *rows = self._cells()
-        return html.table("Buckets of a search", rows, heads)
 
     def _cells(self) -> list[list[str]]:
         rows = [["from", "rounds", "vertices", "arcs", "ms"]]

@@ -87,7 +87,7 @@ class DistanceTable(Tabled):
         """
         if self.is_sparse:
             return super().to_pandas()
-        pandas, names = optional("pandas", "to_pandas"), np.asarray(vertex_names(self.graph))
+        pandas, names = optional("pandas", "to_pandas"), vertex_names(self.graph)
         rows, columns = (
             pandas.Index(names[ids], name=what, tupleize_cols=False)
             for ids, what in ((self.sources, "source"), (self.targets, "target"))
@@ -98,7 +98,7 @@ class DistanceTable(Tabled):
     def _names(self) -> dict[str, npt.NDArray[Any]]:
         pairs = self.values.tocoo() if self.is_sparse else None
         rows, columns = np.indices(self.shape).reshape(2, -1) if pairs is None else (pairs.row, pairs.col)
-        names = np.asarray(vertex_names(self.graph))
+        names = vertex_names(self.graph)
         return {"source": names[self.sources[rows]], "target": names[self.targets[columns]]}
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -161,27 +161,19 @@ class Accessibility(Tabled):
         """The coordinates of the vertices, from an array or a mapping, which may leave out all but the sources."""
         remedy = f"give two numbers for each of the {self.graph.n} vertices, or a mapping from vertices to (x, y)"
         xy = by_index(self.graph, xy, "xy")
-        if not isinstance(xy, Mapping):
-            try:
-                places: Floats = np.asarray(xy, np.float64)
-            except (TypeError, ValueError):
-                raise GraphError(f"xy={shown(xy)} is not an array of numbers; {remedy}") from None
-            if places.shape != (self.graph.n, 2):
-                raise GraphError(f"xy has shape {places.shape}; {remedy}")
-            return places
-        places, given = np.zeros((self.graph.n, 2)), np.zeros(self.graph.n, bool)
-        for vertex, place in xy.items():
-            v = self.graph.index(vertex)
-            try:
-                places[v, 0], places[v, 1] = place
-            except (TypeError, ValueError):
-                raise GraphError(
-                    f"xy[{vertex!r}] is {shown(place)}, which is not a place; give two numbers, (x, y)"
-                ) from None
-            given[v] = True
-        if len(missing := self.sources[~given[self.sources]]):
-            vertex = self.graph.label(int(missing[0]))
-            raise GraphError(f"xy has no place for {vertex!r}, which is a source; give every source its (x, y)")
+        if isinstance(xy, Mapping):
+            given = {self.graph.index(vertex): place for vertex, place in xy.items()}
+            for v in self.sources.tolist():
+                if v not in given:
+                    lost = f"{self.graph.label(v)!r}, which is a source"
+                    raise GraphError(f"xy has no place for {lost}; give every source its (x, y)")
+            xy = [given.get(v, (0.0, 0.0)) for v in range(self.graph.n)]
+        try:
+            places: Floats = np.asarray(xy, np.float64)
+        except (TypeError, ValueError):
+            raise GraphError(f"xy={shown(xy)} is not an array of numbers; {remedy}") from None
+        if places.shape != (self.graph.n, 2):
+            raise GraphError(f"xy has shape {places.shape}; {remedy}")
         return places
 
 
@@ -244,7 +236,7 @@ class Isochrone:
         """The labels or ids of the vertices within a limit, by default the greatest; nearest first, then lowest id."""
         within = np.flatnonzero(self.distances <= self._known(limit))
         order = within[np.lexsort((within, self.distances[within]))]
-        found: npt.NDArray[Any] = np.asarray(vertex_names(self.graph))[order]
+        found: npt.NDArray[Any] = vertex_names(self.graph)[order]
         return found
 
     @ignoring("invalid", "divide")
@@ -260,7 +252,7 @@ class Isochrone:
         fraction = np.where(left >= self.lengths, 1.0, left / self.lengths)
         fraction[self.distances[tail] > most] = 0.0
         there = np.flatnonzero(fraction > 0)
-        names = np.asarray(vertex_names(graph))
+        names = vertex_names(graph)
         return ReachedArcs(names[tail[there]], names[np.asarray(graph.indices)[there]], fraction[there])
 
     def to_pandas(self, limit: float | None = None) -> pd.DataFrame:

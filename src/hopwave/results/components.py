@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,20 +17,20 @@ from hopwave.graph.csr import arc_tails
 from hopwave.results.tables import SHOWN, Tabled
 
 
-class Parts(ABC):
+class Parts(Tabled):
     """What components, communities and blocks have in common: `sizes`, `members()` and a graph."""
 
-    graph: Graph
+    sizes: Any
     _kind = "component"
 
-    @property
-    @abstractmethod
-    def sizes(self) -> npt.NDArray[np.int64]:
-        """How many vertices each of them has."""
-
-    @abstractmethod
     def _positions(self) -> list[Any]:
         """The vertices of each of them by their places in arrays, ascending."""
+        raise NotImplementedError
+
+    @property
+    def count(self) -> int:
+        """The number of components."""
+        return len(self.sizes)
 
     def members(self) -> list[npt.NDArray[Any]]:
         """The vertices of each of them, as labels or ids, in the order of the graph.
@@ -70,7 +69,7 @@ class Parts(ABC):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Components(Parts, Tabled):
+class Components(Parts):
     """The components of a graph. They are numbered in the order of their lowest vertices.
 
     Attributes
@@ -90,15 +89,10 @@ class Components(Parts, Tabled):
     labels: npt.NDArray[np.int32]
     graph: Graph = field(repr=False)
 
-    @property
-    def count(self) -> int:
-        """The number of components."""
-        return len(self.sizes)
-
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
         """How many vertices each component has."""
-        return np.bincount(self.labels).astype(np.int64) if len(self.labels) else np.zeros(0, np.int64)
+        return np.bincount(self.labels).astype(np.int64)
 
     def largest(self) -> npt.NDArray[Any]:
         """The vertices of the largest component, as labels or ids, in the order of the graph; of several, the first.
@@ -148,7 +142,7 @@ class Communities(Components):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Blocks(Parts, Tabled):
+class Blocks(Parts):
     """The biconnected components of a graph: two edges are in one of them if a cycle contains both.
 
     An edge belongs to one component, a vertex to several if it is an articulation point, and to none if it has no
@@ -168,15 +162,10 @@ class Blocks(Parts, Tabled):
     head: npt.NDArray[np.int32] = field(repr=False)  # of each block
     graph: Graph = field(repr=False)
 
-    @property
-    def count(self) -> int:
-        """The number of components."""
-        return len(self.head)
-
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
         """How many vertices each component has."""
-        return np.bincount(self.label + 1, minlength=self.count + 1)[1:].astype(np.int64) + 1
+        return np.bincount(self.label + 1, minlength=len(self.head) + 1)[1:].astype(np.int64) + 1
 
     @cached_property
     def arc_labels(self) -> npt.NDArray[np.int32]:
@@ -206,10 +195,9 @@ class Blocks(Parts, Tabled):
         ends = np.sort(np.stack([self.head[self.label[alone]], alone], axis=1), axis=1).astype(np.int64)
         ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
         if self.graph.has_parallel_arcs:  # two edges between the same ends make a cycle
-            tail, end = arc_tails(self.graph).astype(np.int64), self.graph.indices.astype(np.int64)
-            pairs, times = np.unique(tail * self.graph.n + end, return_counts=True)
-            several = pairs[times > 1]
-            ends = ends[~np.isin(ends[:, 0] * self.graph.n + ends[:, 1], several)]
+            arcs = arc_tails(self.graph).astype(np.int64) * self.graph.n + self.graph.indices
+            pairs, times = np.unique(arcs, return_counts=True)
+            ends = ends[~np.isin(ends[:, 0] * self.graph.n + ends[:, 1], pairs[times > 1])]
         return ends
 
     def _positions(self) -> list[npt.NDArray[np.int64]]:

@@ -27,17 +27,12 @@ class Estimate:
     Attributes
     ----------
     value : float
-        The estimate.
+        The estimate, from `sources` that were drawn.
     low, high : float
-        The exact number lies between these two with probability 1 − risk, or about that if `interval` is "normal".
+        The exact number lies between these two with probability 1 − `risk` (`delta=`), or about that if `interval` is
+        "normal" instead of "guaranteed".
     standard_error : float
         How far the value of such a sample typically is from the exact number. NaN after a single draw.
-    sources : int
-        How many sources were drawn.
-    risk : float
-        The probability that the exact number lies outside (`delta=`).
-    interval : str
-        "guaranteed" or "normal" (`interval=`).
 
     Examples
     --------
@@ -69,13 +64,10 @@ class Estimate:
         return self.value
 
     def _repr_html_(self) -> str:
-        facts = [
-            ("value", f"{self.value:.6g}"),
-            ("interval", f"{self.low:.6g} to {self.high:.6g} ({surely(self.interval, self.risk)})"),
-            ("standard error", f"{self.standard_error:.2g}"),
-            ("sources drawn", f"{self.sources:,}"),
-        ]
-        return html.table("Estimate", facts)
+        interval = f"{self.low:.6g} to {self.high:.6g} ({surely(self.interval, self.risk)})"
+        first = [("value", f"{self.value:.6g}"), ("interval", interval)]
+        more = [("standard error", f"{self.standard_error:.2g}"), ("sources drawn", f"{self.sources:,}")]
+        return html.table("Estimate", first + more)
 
     def __str__(self) -> str:
         return f"{self.value:.6g} ± {self.error:.2g} ({surely(self.interval, self.risk)})"
@@ -151,8 +143,7 @@ class DistanceHistogram(drawing.Plotted, Tabled):
 class HyperBall:
     """Estimates of distances from HyperLogLog counters.
 
-    Every standard error comes from the spread of the runs. A difference of two standard errors or less is usual: with 8
-    runs, about nine of ten exact values are within that.
+    Standard errors come from the spread of the runs. With 8 runs, about 90% of exact values are within two of them.
 
     Attributes
     ----------
@@ -183,14 +174,12 @@ class HyperBall:
     @property
     def neighbourhood(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """The neighbourhood function, which is the mean of `pairs` over the runs, and its standard errors."""
-        value, error = _hyperball.jackknife(self.pairs, lambda N: N)
-        return value, error
+        return _hyperball.jackknife(self.pairs, lambda N: N)
 
     @property
     def mean_distance(self) -> tuple[float, float]:
         """The mean distance of all pairs of different vertices with a path, and its standard error."""
-        value, error = _hyperball.jackknife(self.pairs, _hyperball.mean_distance)
-        return value, float(error)
+        return _hyperball.jackknife(self.pairs, _hyperball.mean_distance)
 
     def effective_diameter(self, share: float = 0.9) -> tuple[float, float]:
         """The number of hops within which that share of all pairs with a path lie, and its standard error.
@@ -203,16 +192,12 @@ class HyperBall:
         """
         if not 0 < share <= 1:
             raise GraphError(f"share={share!r} is not a share of pairs; give a number above 0 and up to 1")
-        value, error = _hyperball.jackknife(self.pairs, lambda N: _hyperball.effective_diameter(N, share))
-        return value, float(error)
+        return _hyperball.jackknife(self.pairs, lambda N: _hyperball.effective_diameter(N, share))
 
     def _facts(self) -> list[tuple[str, str]]:
-        mean, diameter = self.mean_distance, self.effective_diameter()
-        return [
-            ("mean distance", f"{mean[0]:.4g} ± {mean[1]:.2g}"),
-            ("effective diameter", f"{diameter[0]:.4g} ± {diameter[1]:.2g}"),
-            ("runs", f"{len(self.pairs)} with counters of {1 << self.precision} bytes"),
-        ]
+        found = {"mean distance": self.mean_distance, "effective diameter": self.effective_diameter()}
+        facts = [(name, f"{value:.4g} ± {error:.2g}") for name, (value, error) in found.items()]
+        return [*facts, ("runs", f"{len(self.pairs)} with counters of {1 << self.precision} bytes")]
 
     def _repr_html_(self) -> str:
         return html.table("HyperBall, ± one standard error", self._facts())
@@ -227,21 +212,17 @@ class MemoryEstimate:
 
     Attributes
     ----------
-    what : str
-        The function.
-    device : str
-        "cpu": `bytes` is resident memory of the process. "cuda": it is memory of the GPU.
+    what, device : str
+        The function, and "cpu" or "cuda".
     bytes : int
-        The peak, without the graph's own arrays on the host.
+        The peak of the process's resident memory, without the graph's own arrays, or of the GPU's memory.
     parts : dict of str to int
         The arrays that exist at the peak, with their bytes, largest first.
     free : int, or None
         Bytes that are free on that device now; None if unknown.
     rows : str, or None
         How a GPU would keep the graph's rows: "plain"; "compressed", if they do not fit otherwise; or "across the bus",
-        with `host_bytes` of them in pinned memory of the host. None on a CPU.
-    host_bytes : int
-        Bytes of compressed rows that would stay on the host.
+        with `host_bytes` of the compressed rows in pinned memory of the host. None on a CPU.
 
     Examples
     --------
@@ -276,9 +257,7 @@ class MemoryEstimate:
         return f"{self.what} on {where}: {amount(self.bytes)} at its peak ({most}){free}{rows}"
 
     def _repr_html_(self) -> str:
-        facts = [("peak", amount(self.bytes)), *((name, amount(size)) for name, size in self.parts.items())]
-        if self.free is not None:
-            facts.append(("free", amount(self.free)))
-        if self.rows is not None:
-            facts.append(("rows", self.rows))
-        return html.table(f"Memory of {self.what} on {self.device}", facts)
+        sizes = {"peak": self.bytes, **self.parts, "free": self.free}
+        facts = [(name, amount(size)) for name, size in sizes.items() if size is not None]
+        rows = [] if self.rows is None else [("rows", self.rows)]
+        return html.table(f"Memory of {self.what} on {self.device}", facts + rows)

@@ -54,19 +54,11 @@ class Scores(Deferring, Keyed):
         if isinstance(k, EllipsisType):
             k = len(scores) if self._are_the_highest else 10
         best = highest_places(scores, k)
-        return list(zip(self._labels(best), scores[best].tolist(), strict=True))
+        keys = (row if len(row) > 1 else row[0] for row in self._rows(best))
+        return list(zip(keys, scores[best].tolist(), strict=True))
 
     def __len__(self) -> int:
         return len(self._listed(self.scores))
-
-    @property
-    def _array(self) -> Any:
-        return self.scores
-
-    def to_dict(self) -> dict[Any, Any]:
-        """The score of every vertex, by label or id, as NetworkX returns it."""
-        names = np.asarray(vertex_names(self.graph))[self._vertices]
-        return dict(zip(names.tolist(), self.scores.tolist(), strict=True))
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
         """Draw the distribution of the scores, or the highest of them with error bars. Needs matplotlib.
@@ -86,21 +78,23 @@ class Scores(Deferring, Keyed):
         >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
         [1.0, 0.57]
         """
-        columns = self._columns()
+        columns, ends = self._columns(), None
+        scores = columns[self.name]
+        if "bound" in columns:
+            ends = [columns.get("low", scores - columns["bound"]), columns.get("high", scores + columns["bound"])]
         if top is None and self._are_the_highest:
-            top = max(1, len(self.scores))
+            top = max(1, len(scores))
 
         def names(places: list[int]) -> list[str]:
-            return [" – ".join(map(str, self._cells(label))) for label in self._labels(places)]
+            return [" – ".join(map(str, row)) for row in self._rows(places)]
 
-        return plot_scores(ax, self.name, columns[self.name], self._error_bars(columns), names, top)
+        return plot_scores(ax, self.name, scores, ends, names, top)
 
     def _repr_html_(self) -> str:
-        rows = [
-            (*self._cells(label), f"{score:,}" if isinstance(score, int) else f"{score:.6g}")
-            for label, score in self.top(SHOWN)
-        ]
-        title = f"{self.name.capitalize()} of {len(self._listed(self.scores)):,} {self._things}, highest first"
+        scores = self._listed(self.scores)
+        best, form = highest_places(scores, SHOWN), ".6g" if scores.dtype.kind == "f" else ","
+        rows = [(*row, f"{score:{form}}") for row, score in zip(self._rows(best), scores[best], strict=True)]
+        title = f"{self.name.capitalize()} of {len(self):,} {self._things}, highest first"
         return html.table("; ".join([title, *self._about()]), rows, (*self._heads, self.name))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -110,42 +104,21 @@ class Scores(Deferring, Keyed):
             columns["bound"] = self._listed(self.bounds)
         return columns
 
-    def _error_bars(self, columns: dict[str, npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
-        """The ends of error bars, given the columns of a table; None if nothing was sampled."""
-        if "bound" not in columns:
-            return None
-        return columns[self.name] - columns["bound"], columns[self.name] + columns["bound"]
-
-    def _place(self, key: Any) -> int:
-        """Where the score of a vertex is; raises a GraphError if it has none."""
-        return self.graph.index(key)
-
-    # ---- scores are those of vertices; a subclass for edges overrides these
-
-    _things = "vertices"
+    _numbers, _things = "scores", "vertices"
     _heads: tuple[str, ...] = ("vertex",)
-
-    @property
-    def _vertices(self) -> npt.NDArray[np.int64]:
-        """The ids of the vertices, in the order of the scores."""
-        return np.arange(self.graph.n)
 
     @property
     def _are_the_highest(self) -> bool:
         """Whether only the highest scores were computed."""
-        return False
+        return getattr(self, "searches", None) is not None
 
     def _listed(self, array: Any) -> npt.NDArray[Any]:
         """Scores or bounds, one per row of a table."""
         return on_host(array)
 
-    def _labels(self, places: list[int]) -> list[Any]:
-        """The labels of the vertices (or edges) in these rows of a table."""
-        return [self.graph.label(v) for v in self._vertices[places].tolist()]
-
-    def _cells(self, label: Any) -> tuple[Any, ...]:
-        """A label as cells of a table, below `_heads`."""
-        return (label,)
+    def _rows(self, places: list[int]) -> list[tuple[Any, ...]]:
+        """The vertex, or both ends of the edge, in each of these rows of a table."""
+        return list(zip(*(column[places].tolist() for column in self._names().values()), strict=True))
 
     def _about(self) -> list[str]:
         """Phrases about all scores, for the title of a table."""
@@ -170,16 +143,14 @@ class VertexScores(Scores):
         After a sample (`k=`): every exact score lies within ± its bound, as surely as `interval` says: the larger of
         `high - scores` and `scores - low`. Otherwise None, as all attributes below.
     searches : Searches, or None
-        With `top=`: how many searches ran to their end, were cut off, or were skipped. Otherwise None.
+        With `top=`: how many searches ran to their end, were cut off, or were skipped.
     low, high : array of float64, or None
         After a sample: the ends of the interval of each score.
     standard_errors : array of float64, or None
         After a sample: how far the score of such a sample typically is from the exact one. NaN after a single draw.
-    interval : str or None
+    interval, delta : str and float, or None
         After a sample, "guaranteed": all exact scores lie in their intervals *together* with probability 1 − `delta`.
         "normal": *each* lies in its own with a probability of about 1 − `delta`.
-    delta : float or None
-        After a sample: the risk of its intervals.
     reduction : Reduction or None
         What was left out of the searches (`reduce`), and what remained; None if nothing was.
 
@@ -207,16 +178,9 @@ class VertexScores(Scores):
         more = {"low": self.low, "high": self.high, "standard_error": self.standard_errors}
         return super()._columns() | {name: on_host(found) for name, found in more.items() if found is not None}
 
-    def _error_bars(self, columns: dict[str, npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
-        return None if self.low is None else (columns["low"], columns["high"])
-
     @property
     def _vertices(self) -> npt.NDArray[np.int64]:
         return self.vertices
-
-    @property
-    def _are_the_highest(self) -> bool:
-        return self.searches is not None
 
     def _about(self) -> list[str]:
         if self.bounds is None:
@@ -231,10 +195,8 @@ class VertexScores(Scores):
         return int(found[0])
 
     def __repr__(self) -> str:
-        about = "".join(f"; {phrase}" for phrase in self._about())
-        if self.searches is not None:
-            return f"VertexScores({self.name}, the {len(self):,} highest of {self.graph.n:,} vertices; {self.searches})"
-        return f"VertexScores({self.name}, {len(self.scores):,} vertices{about})"
+        count = f"the {len(self):,} highest of {self.graph.n:,}" if self._are_the_highest else f"{len(self):,}"
+        return f"VertexScores({'; '.join([f'{self.name}, {count} vertices', *self._about()])})"
 
 
 class HubsAndAuthorities(NamedTuple):
@@ -257,13 +219,44 @@ class HubsAndAuthorities(NamedTuple):
     authorities: VertexScores
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Certified(Scores):
     """What the results of betweenness of vertices and edges have in common."""
 
+    scores: npt.NDArray[np.float64]
+    certificate: Certificate
+    sources: int
+    plan: PlanUsed
+    engine: str
+    bounds: npt.NDArray[np.float64] | None
+    graph: Graph
+    delta: float | None = None
+    reduction: Reduction | None = None
+
     name = "betweenness"
 
+    @property
+    def _widest_bound(self) -> float | None:
+        """The greatest bound, NaN ignored; None if nothing was sampled, or every bound is NaN."""
+        if self.bounds is None:
+            return None
+        known = on_host(self.bounds)
+        known = known[~np.isnan(known)]
+        return float(known.max(initial=0.0)) if len(known) or not len(self.bounds) else None
+
+    def _drawn(self) -> str:
+        """How many sources were used, or how many pairs were drawn, in words: "10 of 50 sources"."""
+        n, pairs = self.graph.n, getattr(self, "pairs", None)
+        if pairs is not None:
+            return f"{pairs:,} of {n * (n - 1):,} pairs" if pairs <= n * (n - 1) else f"{pairs:,} draws of pairs"
+        return f"all {n:,} sources" if self.sources == n else f"{self.sources:,} of {n:,} sources"
+
     def _about(self) -> list[str]:
-        return [describe(self), str(self.certificate)]  # type: ignore[arg-type]
+        drawn, widest = self._drawn(), self._widest_bound
+        if widest is not None and self.delta is not None:
+            sure = f"scores ± {widest:.2g} ({100 * (1 - self.delta):.4g}%)" if widest else "scores exact"
+            return [drawn, sure, str(self.certificate)]
+        return [drawn if self.reduction is None else f"{drawn}, {self.reduction}", str(self.certificate)]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({'; '.join([f'{len(self):,} {self._things}', *self._about()])})"
@@ -306,17 +299,8 @@ class BetweennessResult(Certified):
     ([1.0, 0.0, 0.0, 0.0, 0.0], [(0, 1.0)])
     """
 
-    scores: npt.NDArray[np.float64]
-    certificate: Certificate
-    sources: int
-    plan: PlanUsed
-    engine: str
-    bounds: npt.NDArray[np.float64] | None
-    graph: Graph = field(repr=False, compare=False)
     pairs: int | None = None
-    delta: float | None = None
     undecided: list[Any] | None = None
-    reduction: Reduction | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -341,16 +325,7 @@ class EdgeBetweennessResult(Certified):
     {(0, 1): 2.0, (1, 2): 2.0}
     """
 
-    scores: npt.NDArray[np.float64]
-    edges: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
-    certificate: Certificate
-    sources: int
-    plan: PlanUsed
-    engine: str
-    bounds: npt.NDArray[np.float64] | None
-    graph: Graph = field(repr=False, compare=False)
-    delta: float | None = None
-    reduction: Reduction | None = None
+    edges: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = field(kw_only=True)
 
     def to_dict(self) -> dict[tuple[Any, ...], float]:
         """The score of every edge (u, v), as NetworkX returns it. An undirected edge appears once, with u before v.
@@ -361,9 +336,7 @@ class EdgeBetweennessResult(Certified):
         >>> hw.edge_betweenness_centrality(twice, normalized=False).to_dict()
         {(0, 1, 0): 0.5, (0, 1, 1): 0.5}
         """
-        source, target = self._ends()
-        names = np.asarray(vertex_names(self.graph)).tolist()
-        ends = [[names[v] for v in column.tolist()] for column in (source, target)]
+        (source, target), ends = self._ends(), [column.tolist() for column in self._names().values()]
         repeats = np.concatenate([[False], (source[1:] == source[:-1]) & (target[1:] == target[:-1])])
         if repeats.any():
             places = np.arange(len(repeats))
@@ -371,8 +344,7 @@ class EdgeBetweennessResult(Certified):
         return dict(zip(zip(*ends, strict=True), self._listed(self.scores).tolist(), strict=True))
 
     def _names(self) -> dict[str, npt.NDArray[Any]]:
-        names, (source, target) = np.asarray(vertex_names(self.graph)), self._ends()
-        return {"source": names[source], "target": names[target]}
+        return {head: vertex_names(self.graph)[ends] for head, ends in zip(self._heads, self._ends(), strict=True)}
 
     def _place(self, key: Any) -> int:
         """The place of an edge (u, v) among the scores; the first of parallel ones. Raises a GraphError if absent."""
@@ -395,37 +367,3 @@ class EdgeBetweennessResult(Certified):
 
     def _ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         return self._listed(self.edges[0]), self._listed(self.edges[1])
-
-    def _labels(self, places: list[int]) -> list[Any]:
-        source, target = (map(self.graph.label, ends[places].tolist()) for ends in self._ends())
-        return list(zip(source, target, strict=True))
-
-    def _cells(self, label: Any) -> tuple[Any, ...]:
-        return tuple(label)
-
-
-def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:
-    """How many sources were used, or how many pairs were drawn, in words: "10 of 50 sources"."""
-    n, sources = result.graph.n, result.sources
-    if isinstance(result, BetweennessResult) and result.pairs is not None:
-        every = n * (n - 1)
-        return f"{result.pairs:,} of {every:,} pairs" if result.pairs <= every else f"{result.pairs:,} draws of pairs"
-    return f"all {n:,} sources" if sources == n else f"{sources:,} of {n:,} sources"
-
-
-def describe(result: BetweennessResult | EdgeBetweennessResult) -> str:
-    """What was drawn, and how far scores may be off, in one line: "all 50 sources; scores exact"."""
-    widest = widest_bound(result)
-    if widest is None or result.delta is None:
-        return drawn(result) if result.reduction is None else f"{drawn(result)}, {result.reduction}"
-    sure = f"scores ± {widest:.2g} ({100 * (1 - result.delta):.4g}%)" if widest else "scores exact"
-    return f"{drawn(result)}; {sure}"
-
-
-def widest_bound(result: BetweennessResult | EdgeBetweennessResult) -> float | None:
-    """The greatest bound, NaN ignored; None if nothing was sampled, or every bound is NaN."""
-    if result.bounds is None:
-        return None
-    known = on_host(result.bounds)
-    known = known[~np.isnan(known)]
-    return float(known.max(initial=0.0)) if len(known) or not len(result.bounds) else None

@@ -40,26 +40,33 @@ class SearchResult(Deferring, drawing.Plotted, Keyed):
     distances: npt.NDArray[Any]
     predecessors: npt.NDArray[np.int32] | None
     sources: tuple[int, ...]
+    plan: PlanUsed
+    _numbers = "distances"
 
-    @property
+    @cached_property
     def _has_path(self) -> npt.NDArray[np.bool_]:
         """Whether each vertex was reached."""
-        raise NotImplementedError
+        distances = on_host(self.distances)
+        found = (distances >= 0) & (distances < np.inf)
+        found[list(self.sources)] = True  # also a source at an infinite distance
+        return found
 
-    @property
-    def _array(self) -> npt.NDArray[Any]:
-        return self.distances
-
-    def _place(self, key: Any) -> int:
+    def _place(self, key: Any, what: str = "distance") -> int:
         v = self.graph.index(key)
         if not 0 <= self.distances[v] < np.inf and v not in self.sources:
             raise GraphError(
-                f"{key!r} was not reached by this search, so it has no distance; try another source or limit"
+                f"{key!r} was not reached by this search, so it has no {what}; try another source or limit"
             )
         return v
 
     def __len__(self) -> int:
-        return int(np.count_nonzero(on_host(self._has_path)))
+        return int(np.count_nonzero(self._has_path))
+
+    def _table(self, title: str, *facts: tuple[str, object]) -> str:
+        """The result as HTML, with these rows among others."""
+        reached = f"{len(self):,} of {self.graph.n:,} vertices"
+        first = [("from", first_names(self.graph, self.sources)), ("reached", reached)]
+        return html.table(title, [*first, *facts, ("plan", self.plan)])
 
     def path_to(self, vertex: Any) -> list[Any]:
         """One shortest path from a source to the vertex, as labels or ids. Needs predecessors.
@@ -69,11 +76,7 @@ class SearchResult(Deferring, drawing.Plotted, Keyed):
         """
         if self.predecessors is None:
             raise GraphError("this search kept no predecessors; call bfs(..., predecessors=True)")
-        v, before = self.graph.index(vertex), on_host(self.predecessors)
-        if before[v] < 0:
-            raise GraphError(
-                f"{vertex!r} was not reached by this search, so it has no path; try another source or limit"
-            )
+        v, before = self._place(vertex, "path"), on_host(self.predecessors)
         path = [v]
         while before[v] != v:  # a source is its own predecessor
             v = int(before[v])
@@ -86,8 +89,8 @@ class SearchResult(Deferring, drawing.Plotted, Keyed):
         >>> hw.bfs(hw.Graph.from_edges(["a"], ["b"]), "a").to_dict()
         {'a': 0, 'b': 1}
         """
-        reached = np.flatnonzero(on_host(self._has_path))
-        names = np.asarray(vertex_names(self.graph))[reached].tolist()
+        reached = np.flatnonzero(self._has_path)
+        names = vertex_names(self.graph)[reached].tolist()
         return dict(zip(names, on_host(self.distances)[reached].tolist(), strict=True))
 
 
@@ -105,12 +108,9 @@ class BFSResult(SearchResult):
         The vertex before each one on a shortest path. A source is its own predecessor; −1 for vertices that were not
         reached. None if they were not requested.
     path_counts : array of float64, ScaledCounts, or None
-        The number of shortest paths to every vertex. `ScaledCounts` if float64 would overflow; None if they were not
-        requested.
-    depth : int
-        The greatest distance.
-    reached : int
-        How many vertices were reached, sources included.
+        The number of shortest paths to every vertex, if requested. `ScaledCounts` if float64 would overflow.
+    depth, reached : int
+        The greatest distance, and how many vertices were reached, sources included.
     sources : tuple of int
         The ids of the sources.
     plan : PlanUsed
@@ -146,10 +146,6 @@ class BFSResult(SearchResult):
         if engine == "cuda":
             self._set_aside()  # an array that is still on the GPU is fetched when it is first read
 
-    @property
-    def _has_path(self) -> npt.NDArray[np.bool_]:
-        return on_host(self.distances) >= 0
-
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"distance": on_host(self.distances)}
         if self.predecessors is not None:
@@ -164,21 +160,12 @@ class BFSResult(SearchResult):
         distances = on_host(self.distances)
         counts = np.bincount(distances[distances >= 0]).tolist()
         steps = {level.depth: level.direction for level in self.trace or ()}
-        directions = (
-            ["source", *(steps.get(depth, "") for depth in range(1, len(counts)))] if steps else [""] * len(counts)
-        )
-        drawing.levels(axes, range(len(counts)), counts, directions)
+        directions = ["source" if steps else "", *(steps.get(depth, "") for depth in range(1, len(counts)))]
+        drawing.levels(axes, range(len(counts)), counts, directions[: len(counts)])
         axes.set_xlabel("hops from the source")
 
     def _repr_html_(self) -> str:
-        facts = [
-            ("from", first_names(self.graph, self.sources)),
-            ("reached", f"{self.reached:,} of {self.graph.n:,} vertices"),
-            ("depth", self.depth),
-            ("plan", self.plan),
-            ("engine", self.engine),
-        ]
-        return html.table("Breadth-first search", facts)
+        return self._table("Breadth-first search", ("depth", self.depth), ("engine", self.engine))
 
     def __repr__(self) -> str:
         return f"BFSResult(reached={self.reached:,}, depth={self.depth}, plan={self.plan.name}, engine={self.engine})"
@@ -237,23 +224,15 @@ class ShortestPaths(SearchResult):
     @property
     def reached(self) -> int:
         """How many vertices have a path from a source, the sources included."""
-        return int(np.count_nonzero(self._has_path))
-
-    @cached_property
-    def _has_path(self) -> npt.NDArray[np.bool_]:
-        found = np.isfinite(self.distances)
-        found[list(self.sources)] = True
-        return found
+        return len(self)
 
     @cached_property
     @ignoring("over")  # a sum that overflows is not equal to any distance
     def predecessors(self) -> npt.NDArray[np.int32]:  # type: ignore[override]
         """The vertex before each one on a shortest path. A source is its own predecessor; −1 if there is no path.
 
-        An arc u → v is on a shortest path if d(u) plus its length is d(v). A breadth-first search along these arcs
-        alone finds, for every vertex, shortest paths with as few arcs as possible; of the vertices before it on these
-        paths, the lowest is taken. A GPU takes the lowest such u with d(u) < d(v), or if there is none, one with
-        d(u) = d(v). Both choices are the same in every run.
+        Of shortest paths with as few arcs as possible, the lowest vertex is taken. A GPU takes the lowest u with an arc
+        u → v on a shortest path and d(u) < d(v), or if there is none, one with d(u) = d(v). Both are deterministic.
         """
         if self._choose is not None:
             chosen: npt.NDArray[np.int32] = self._choose()
@@ -283,14 +262,9 @@ class ShortestPaths(SearchResult):
         axes.grid(axis="y", color=drawing.PALE)
 
     def _repr_html_(self) -> str:
-        facts = [
-            ("from", first_names(self.graph, self.sources)),
-            ("reached", f"{self.reached:,} of {self.graph.n:,} vertices"),
-            ("greatest distance", f"{on_host(self.distances[self._has_path]).max(initial=0.0):g}"),
-            ("lengths", "the weights of the arcs" if self.matrix.has_values else "1 per arc"),
-            ("plan", self.plan),
-        ]
-        return html.table("Shortest paths", facts)
+        farthest = on_host(self.distances)[self._has_path].max(initial=0.0)
+        lengths = "the weights of the arcs" if self.matrix.has_values else "1 per arc"
+        return self._table("Shortest paths", ("greatest distance", f"{farthest:g}"), ("lengths", lengths))
 
     def __repr__(self) -> str:
         return f"ShortestPaths(reached={self.reached:,}, plan={self.plan.name})"

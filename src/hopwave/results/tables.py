@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,7 @@ class Tabled:
 
     def _names(self) -> dict[str, npt.NDArray[Any]]:
         """Columns that name the rows."""
-        return {"vertex": np.asarray(vertex_names(self.graph))[self._vertices]}
+        return {"vertex": vertex_names(self.graph)[self._vertices]}
 
     @property
     def _vertices(self) -> Any:
@@ -73,18 +73,19 @@ class Tabled:
 class Keyed(Tabled):
     """Numbers by vertex or by edge, which read like a dictionary: those of `to_dict`. To NumPy they are an array."""
 
+    _numbers: ClassVar[str]  # name of the attribute that holds all numbers
+
     @property
     def _array(self) -> Any:
-        """All numbers, in the order of the vertices or edges."""
-        raise NotImplementedError
+        return getattr(self, self._numbers)
 
     def _place(self, key: Any) -> int:
         """Where the number of a vertex or an edge is; raises a GraphError if it has none."""
-        raise NotImplementedError
+        return self.graph.index(key)
 
     def to_dict(self) -> dict[Any, Any]:
-        """The numbers by label or id."""
-        raise NotImplementedError
+        """The number of every vertex, by label or id, as NetworkX returns it."""
+        return dict(zip(self._names()["vertex"].tolist(), self._array.tolist(), strict=True))
 
     def __getitem__(self, key: Any) -> Any:
         """The number of a vertex, given by label or id, or of an edge (u, v)."""
