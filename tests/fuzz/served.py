@@ -23,7 +23,7 @@ import networkx as nx
 import numpy as np
 from networkx.utils.backends import _registered_algorithms as registered
 
-from hopwave.networkx_backend import backend
+from hopwave.networkx_backend import dispatch
 from questions import Difference
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
@@ -186,7 +186,7 @@ def try_call(draw: random.Random, G: Any, about: str, name: str) -> int:
             given[parameter.name] = argument(draw, parameter.name, parameter.default, nodes)
     if inspect.Parameter.empty in given.values():
         raise KeyError(f"{name}: an argument of {list(given)} is not known here")
-    if backend.can_run(name, (), dict(given)) is not True:
+    if dispatch.can_run(name, (), dict(given)) is not True:
         return 0
     found, expected = (answer(lambda by=by: function(**given, backend=by)) for by in ("hopwave", "networkx"))
     if found[:2] == ["raises", "NotImplementedError"]:
@@ -213,7 +213,7 @@ def public(name: str) -> Any:
 
 def names() -> list[str]:
     """Every function that is served."""
-    return [name for name in backend.functions if name in registered]
+    return [name for name in dispatch.FUNCTIONS if name in registered]
 
 
 def change(G: Any, draw: random.Random) -> str:

@@ -38,10 +38,10 @@ LISTED = {name: about for name, about in info.FUNCTIONS.items() if name not in L
 
 def test_the_list_for_networkx_is_the_list_served_with_its_signatures() -> None:
     """A function uses arguments of NetworkX's, and takes only the keywords in addition that get_info lists."""
-    assert set(LISTED) == set(backend.functions) and len(LISTED) >= 60
+    assert set(LISTED) == set(dispatch.FUNCTIONS) and len(LISTED) >= 60
     registered = nx.utils.backends._registered_algorithms
     for name in LISTED.keys() & registered.keys():
-        served = backend.functions[name]
+        served = dispatch.FUNCTIONS[name]
         assert set(served.own) <= set(registered[name].__wrapped__.__signature__.parameters), name
         assert set(served.keywords) == {keyword.partition(" ")[0] for keyword in LISTED[name][1]}, name
 
@@ -178,7 +178,7 @@ THRESHOLDS = [
 
 def test_a_threshold_may_depend_on_what_is_asked() -> None:
     for record, name, args, kwargs in THRESHOLDS:
-        served = backend.functions[name]
+        served = dispatch.FUNCTIONS[name]
         assert not isinstance(served.threshold, dispatch.Threshold)
         assert served.threshold(served.arguments((nx.path_graph(9), *args), kwargs)) is record, (name, args)
 

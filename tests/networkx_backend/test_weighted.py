@@ -134,17 +134,6 @@ def test_hubs_and_authorities_are_those_of_networkx() -> None:
     assert nx.hits(nx.Graph(), backend="hopwave") == ({}, {})
 
 
-def test_ranks_that_are_left_to_networkx() -> None:
-    G = nx.path_graph(3)
-    G[0][1]["weight"] = -1
-    with pytest.raises(NotImplementedError):
-        nx.pagerank(G, backend="hopwave")
-    with nx.config(backend_priority=["hopwave"], fallback_to_nx=True):
-        assert nx.pagerank(nx.path_graph(3), alpha=1.5, tol=1e3) == nx.pagerank(
-            nx.path_graph(3), alpha=1.5, tol=1e3, backend="networkx"
-        )
-
-
 def test_squares_of_graphs_with_hubs() -> None:
     """Large enough for several workers; the random graphs of tests/fuzz are small."""
     G = nx.barabasi_albert_graph(250, 8, seed=2)

@@ -1,8 +1,4 @@
-"""hopwave as a backend of NetworkX: convert, call, convert back. docs/networkx.md is the guide.
-
-NetworkX loads `backend`: one object with every served function as an attribute, the two conversions, and the answers to
-`can_run` and `should_run`.
-"""
+"""hopwave as a backend of NetworkX: convert, call, convert back. docs/networkx.md is the guide."""
 
 from __future__ import annotations
 
@@ -12,13 +8,13 @@ from typing import Any
 from hopwave.networkx_backend import convert, dispatch
 
 # Importing a family registers its functions by dispatch.serves.
-FAMILIES = ("traversal", "paths", "weighted", "distances", "centrality")
+FAMILIES = ("traversal", "paths", "distances", "centrality")
 for family in FAMILIES:
     import_module(f"hopwave.networkx_backend.{family}")
 
 
 class Backend:
-    """hopwave as NetworkX sees it.
+    """hopwave as NetworkX sees it; every served function is an attribute.
 
     >>> backend.can_run("has_path", (None, 0, 1), {})
     True
@@ -40,11 +36,6 @@ class Backend:
         for item in items:
             if item.nodeid.endswith("TestEdgeSubsetBetweennessCentrality::test_diamond_multi_path"):
                 item.add_marker(pytest.mark.xfail(reason=reason))
-
-    @property
-    def functions(self) -> dict[str, dispatch.Served]:
-        """Every function served, by its dispatch name."""
-        return dispatch.FUNCTIONS
 
     def __getattr__(self, name: str) -> Any:
         served = dispatch.FUNCTIONS.get(name)

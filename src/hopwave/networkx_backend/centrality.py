@@ -1,15 +1,8 @@
 """Betweenness, load, PageRank, HITS, eigenvector and Katz centrality; triangles, squares, clustering, cores, degrees,
 modularity (networkx.algorithms: centrality, bipartite, link_analysis, cluster, core, community.quality).
 
-Along an edge attribute, NetworkX adds up path counts in the order in which it settles vertices. That is right unless
-adding an edge does not change a length (it is 0, or too small compared to it); such calls are left to NetworkX.
-
-`edge_betweenness_centrality_subset` follows the definition. NetworkX's own values differ from it if paths meet at a
-vertex that is no target: NetworkX divides the dependency there by the number of predecessors, not by their path counts.
-
-`group_betweenness_centrality` does so, too. Before NetworkX 3.7, its own values differ for some groups of three and
-more, and in directed graphs that are not strongly connected, where it counts paths back that do not exist. With
-endpoints, NetworkX 3.7 scales by all vertices.
+`edge_betweenness_centrality_subset` and `group_betweenness_centrality` follow the definition, where NetworkX's own
+values differ from it (tests/networkx_backend/test_definitions.py).
 """
 
 from __future__ import annotations
@@ -41,10 +34,7 @@ WITHOUT_KEYS = simple("scores of parallel edges are listed by key, and hopwave's
 
 
 def countable(G: NetworkXGraph, weight: Any) -> tuple[Graph, bool]:
-    """The graph, and whether the edge attribute gives its arcs lengths.
-
-    Raises NotImplementedError if a length may be too small to change the length of a path of up to n - 1 arcs.
-    """
+    """The graph, and whether the edge attribute gives its arcs lengths, each long enough to lengthen any path."""
     lengths = np.empty(0) if weight is None else G.lengths_of(weight).values
     if len(lengths) and lengths.min() <= lengths.max() * len(G) * 2.0**-53:
         raise NotImplementedError(
@@ -61,7 +51,6 @@ class WrappedGenerator(random.Random):
         self._generator = generator
 
     def sample(self, population: Any, k: int, **_: Any) -> list[Any]:
-        """The wrapped generator's sample."""
         return list(self._generator.sample(list(population), k))
 
 
@@ -78,10 +67,7 @@ def check_sample(n: int, k: Any, endpoints: bool) -> None:
 def scores_of(
     score: Any, G: NetworkXGraph, k: Any, normalized: bool, weight: Any, seed: Any, run: Any, **options: Any
 ) -> Any:
-    """One of hopwave's scores from all or k sources.
-
-    hopwave normalises samples. Scores from all sources are scaled by NetworkX's own operations (see `normalize`).
-    """
+    """One of hopwave's scores from all or k sources. hopwave normalises samples, `normalize` all other scores."""
     graph, weighted = countable(G, weight)
     k = k or None  # a k of 0 that check_sample let pass: all scores are 0 in any case
     by_hopwave = bool(normalized) and k is not None
@@ -93,10 +79,7 @@ def scores_of(
 
 
 def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
-    """Raw scores scaled by the same operations in the same order as in NetworkX.
-
-    So results are equal to the last bit: NetworkX's users compare with ==. For edges, endpoints is True.
-    """
+    """Raw scores scaled as in NetworkX, to the last bit: users compare with ==. For edges, endpoints is True."""
     N = len(G) if endpoints else len(G) - 1
     return scores if N < 2 else scores * (1 if G.directed else 2) * (1 / (N * (N - 1)))
 
@@ -154,10 +137,7 @@ def edge_betweenness_centrality_subset(
 
 
 def subset_scores(score: Any, size: int, G: NetworkXGraph, sources: Any, targets: Any, weight: Any, run: Any) -> Any:
-    """Sums of one of hopwave's scores over the paths from sources to targets.
-
-    NetworkX searches once for every time a source is listed. Sources are usually distinct, and one round is enough.
-    """
+    """Sums of one of hopwave's scores over the paths from sources to targets; a source counts as often as listed."""
     graph, weighted = countable(G, weight)
     times = Counter(G.number[source] for source in sources)
     goal = [G.number[target] for target in set(targets) if target in G]
@@ -186,8 +166,8 @@ def percolation_centrality(G: NetworkXGraph, attribute: Any, states: Any, weight
         raise NotImplementedError("states are negative, or one vertex has all of them: NetworkX divides by 0 there")
     if len(G) < 2:
         return G.by_node(np.zeros(len(G)) * share)
-    options: Any = {"normalized": False, "progress": False, "weights": weighted, "source_weights": own}
-    scores = hw.betweenness_centrality(graph, **options, **run).scores
+    options: Any = {"normalized": False, "progress": False, "weights": weighted, "source_weights": own, **run}
+    scores = hw.betweenness_centrality(graph, **options).scores
     both = 1 if G.directed else 2  # of an undirected pair, hopwave counts the mean of its two directions
     return G.by_node(scores * both / (total - own) * share)
 
@@ -233,8 +213,7 @@ def group_betweenness_centrality(G: NetworkXGraph, C: Any, normalized: bool, end
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     scores = []
     for group in groups:
-        members = [G.number[node] for node in group]
-        score = 0.0  # of an empty group
+        score, members = 0.0, [G.number[node] for node in group]
         if members:
             score = hw.group_betweenness_centrality(G.graph, members, False, bool(endpoints), progress=False)
         if normalized:
@@ -360,7 +339,7 @@ SINGLE_EDGES = simple("hopwave does not count triangles over parallel edges")
 
 def shares(G: NetworkXGraph, found: Any) -> dict[Any, Any]:
     """Scores by node; 0 is an int, as in NetworkX."""
-    return {node: score or 0 for node, score in zip(G.nodes, found.scores.tolist(), strict=True)}
+    return {node: score or 0 for node, score in G.by_node(found.scores).items()}
 
 
 @serves(why_not=SINGLE_EDGES, notes=CORNERS)
@@ -408,11 +387,10 @@ ONCE = simple("hopwave counts parallel edges once")
 
 
 def _degrees(name: str) -> None:
-    def shares(G: NetworkXGraph) -> Scores:
-        """Degrees over n − 1, by node; of a single node NetworkX has the int 1."""
-        return G.by_node(getattr(hw, name)(G.graph).scores) if len(G) > 1 else dict.fromkeys(G.nodes, 1)
-
-    serves(name, why_not=ONCE, threshold=dispatch.DEGREES, notes=SIMPLE)(shares)
+    """Serve degrees over n − 1, by node; of a single node NetworkX has the int 1."""
+    serves(name, why_not=ONCE, threshold=dispatch.DEGREES, notes=SIMPLE)(
+        lambda G: G.by_node(getattr(hw, name)(G.graph).scores) if len(G) > 1 else dict.fromkeys(G.nodes, 1)
+    )
 
 
 for name in ("degree_centrality", "in_degree_centrality", "out_degree_centrality"):

@@ -1,11 +1,8 @@
 """NetworkX's graphs as arrays, and back.
 
-A converted graph keeps every vertex's neighbours twice: in NetworkX's own order, for searches whose result depends on
-it, and in the ascending order of hopwave's `Graph`, for everything else. Vertex i is the i-th of `list(G)`.
-
-An edge attribute becomes lengths of arcs if hopwave finds the same distances with it as NetworkX. Otherwise a
-NotImplementedError gives the reason, and NetworkX answers the call itself: values that are not numbers, None (which
-hides an edge), negative, infinite, or integers whose sums float64 would round.
+A converted graph keeps every vertex's neighbours twice: in NetworkX's own order, and in the ascending order of
+hopwave's `Graph`. An edge attribute becomes lengths of arcs if hopwave finds the same distances with it as NetworkX;
+otherwise a NotImplementedError gives the reason, and NetworkX answers the call itself.
 """
 
 from __future__ import annotations
@@ -37,17 +34,9 @@ class Lengths:
     whole: bool
 
     def numbers(self, distances: npt.NDArray[np.float64]) -> list[Any]:
-        return plain_numbers(distances, self.whole)
-
-
-def plain_numbers(values: npt.NDArray[Any], whole: bool) -> list[Any]:
-    """Distances, or sums of distances, as Python numbers: int if NetworkX has int.
-
-    >>> plain_numbers(np.array([2.0]), whole=True), plain_numbers(np.array([2.5]), whole=False)
-    ([2], [2.5])
-    """
-    numbers: list[Any] = (values.astype(np.int64) if whole else values).tolist()
-    return numbers
+        """Distances as Python numbers: int if NetworkX has int."""
+        numbers: list[Any] = (distances.astype(np.int64) if self.whole else distances).tolist()
+        return numbers
 
 
 def read_lengths(adjacency: Any, nodes: list[Any], attribute: Any, missing: Any, several: bool) -> Lengths:

@@ -1,12 +1,7 @@
 """Which functions are served, and when: hopwave's answers to NetworkX's `can_run` and `should_run`.
 
-Calls are bound by the signature of the installed NetworkX's own function, whose page describes it. A served function
-declares only the arguments that it uses; a call that gives another argument a value other than its default runs in
-NetworkX. `serves` adds further reasons not to run, the threshold (the number of arcs from which hopwave is faster), and
-the notes for NetworkX's page.
-
-Thresholds come from benchmarks/results/networkx.md, where functions are timed on graphs of 34 to 30,000 nodes, with and
-without the conversion of the graph (NetworkX caches conversions until the graph changes).
+Calls are bound by the signature of the installed NetworkX's own function. A served function declares only the arguments
+that it uses; a call that gives another argument a value other than its default runs in NetworkX.
 """
 
 from __future__ import annotations
@@ -30,7 +25,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 KEYWORDS = {"place": ("device", "threads"), "run": ("device", "threads", "plan")}
 
 
-# ------------------------------------------------------------------ thresholds
+# ------------------------------------------------------------------ thresholds (from benchmarks/results/networkx.md)
 
 
 @dataclass(frozen=True)
@@ -227,10 +222,7 @@ def serves(
     threshold: Threshold | Callable[[Arguments], Threshold] = MANY_SEARCHES,
     notes: str = "",
 ) -> Callable[[Function], Function]:
-    """Registers a function that answers calls of the NetworkX function of the same name (or dispatch name).
-
-    `since`: the first version of NetworkX that has the function. `threshold` may be a function of the arguments.
-    """
+    """Registers a function that answers calls of NetworkX's function of that dispatch name, new in version `since`."""
 
     def register(function: Function) -> Function:
         dispatched = name or function.__name__
@@ -238,12 +230,6 @@ def serves(
         return function
 
     return register
-
-
-def serve(functions: dict[str, Callable[..., Any]], **how: Any) -> None:
-    """Register functions by their names, all in the way that `serves` takes."""
-    for name, function in functions.items():
-        serves(name, **how)(function)
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:

@@ -1,6 +1,4 @@
-"""Measures of distances: eccentricity and its extremes, means, closeness, reaching, efficiency
-(networkx.algorithms: distance_measures, wiener, generic, centrality, bipartite, efficiency_measures).
-"""
+"""Measures of distances (networkx.algorithms: distance_measures, wiener, centrality, bipartite, efficiency)."""
 
 from __future__ import annotations
 
@@ -21,16 +19,16 @@ from hopwave.algorithms.reduction.distance_sums import What
 from hopwave.api.choice import distance_engine
 from hopwave.graph import Graph
 from hopwave.networkx_backend import dispatch
-from hopwave.networkx_backend.convert import NetworkXGraph, plain_numbers
+from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, of_one_or_all, serves
-from hopwave.networkx_backend.paths import shortest_path_length
-from hopwave.networkx_backend.traversal import arc_labels, reaches_each_other, search
-from hopwave.networkx_backend.weighted import node_ids
+from hopwave.networkx_backend.paths import node_ids, shortest_path_length
+from hopwave.networkx_backend.traversal import arc_labels, check_not_null, reaches_each_other, search
 from hopwave.planning.jobs import Integers
 from hopwave.planning.many_sources import Sweep, Swept
 
 SINGLE_SOURCE = ("unweighted", "dijkstra", "bellman-ford")
 ALL_PAIRS = ("floyd-warshall", "floyd-warshall-numpy")
+NULL = "Cannot compute eccentricity of a null graph."  # NetworkX's message since version 3.7
 Scores = dict[Any, float]
 
 
@@ -39,10 +37,7 @@ Scores = dict[Any, float]
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A graph and how distances on it are measured: in hops, or along an edge attribute.
-
-    `whole` says whether NetworkX's distances are int.
-    """
+    """A graph, and whether distances are measured along an edge attribute; `whole`: NetworkX's distances are int."""
 
     graph: Graph
     weighted: bool
@@ -62,10 +57,7 @@ def measured(G: NetworkXGraph, attribute: Any = None) -> Measured:
 
 
 def sums(by: Measured, sources: list[int] | None = None, only: What | None = None, **place: Any) -> Swept:
-    """For each source (all, if None): how many vertices it reaches, Σ d, Σ 1/d, the largest d.
-
-    `only` one of these may need fewer searches.
-    """
+    """For each source (all, if None): vertices reached, Σ d, Σ 1/d, largest d; `only` one may need fewer searches."""
     engine, ids, threads = _prepared(by, sources, **place)
     job = Sweep(ids, "sums", weighted=by.weighted)
     if only is not None:
@@ -97,33 +89,24 @@ def chosen(G: NetworkXGraph, nbunch: Any) -> list[Any]:
 @serves(threshold=of_one_or_all("v"), notes=dispatch.LENGTHS)
 def eccentricity(G: NetworkXGraph, v: Any, weight: Any, **place: Any) -> Any:
     if SINCE_3_7:
-        check_not_null(G)
+        check_not_null(G, NULL)
     nodes = chosen(G, v)
     by = measured(G, weight)
     found = sums(by, [G.number[node] for node in nodes], only="farthest", **place)
     if (found.reached != len(G)).any():
         raise nx.NetworkXError(unreached(G))
-    far = dict(zip(nodes, plain_numbers(found.farthest, by.whole), strict=True))
+    farthest = found.farthest.astype(np.int64) if by.whole else found.farthest
+    far = dict(zip(nodes, farthest.tolist(), strict=True))
     return far[v] if v in G else far
 
 
 def unreached(G: NetworkXGraph) -> str:
-    """NetworkX's message for a graph that is not connected."""
     kind = "digraph is not strongly connected" if G.directed else "graph is not connected"
     return f"Found infinite path length because the {kind}"
 
 
-def check_not_null(G: NetworkXGraph) -> None:
-    """Raises the error that NetworkX has since version 3.7 for a graph without vertices."""
-    if len(G) == 0:
-        raise nx.NetworkXPointlessConcept("Cannot compute eccentricity of a null graph.")
-
-
 def _extreme(name: str, best: Callable[..., Any], lists: bool) -> None:
-    """Serve diameter, radius, periphery or center: the largest or smallest (`best`) eccentricity, or its vertices.
-
-    hopwave always uses bounds; NetworkX does with usebounds=True.
-    """
+    """Serve diameter, radius, periphery or center: the largest or smallest (`best`) eccentricity, or its vertices."""
 
     def found(G: NetworkXGraph, e: Any, usebounds: Any, weight: Any, **place: Any) -> Any:
         if e is not None:
@@ -133,7 +116,7 @@ def _extreme(name: str, best: Callable[..., Any], lists: bool) -> None:
         if name == "center" and len(G) == 0 and not bounded and not G.directed and weight is None:
             raise nx.NetworkXPointlessConcept("G has no nodes.")  # NetworkX first tests whether G is a tree
         if SINCE_3_7 and not bounded:
-            check_not_null(G)
+            check_not_null(G, NULL)
         if len(G) == 0:
             (max if bounded else best)({}.values())  # Python's own message, which changes between versions
         if not reaches_each_other(G):
@@ -210,6 +193,11 @@ def harmonic_diameter(G: NetworkXGraph, weight: Any = None, **place: Any) -> flo
     return math.inf if n > 1 else math.nan
 
 
+def _wiener(G: NetworkXGraph, by: Measured, place: Any) -> float:
+    total = by.total(sums(by, **place).total)
+    return total if G.directed else total / 2
+
+
 def _hyper_wiener(G: NetworkXGraph, by: Measured, place: Any) -> float:
     """The sum of distances and their squares over all pairs."""
     if by.weighted:
@@ -226,25 +214,16 @@ def _gutman(G: NetworkXGraph, by: Measured, place: Any) -> float:
 
 def _index(name: str, of: Callable[..., float]) -> None:
     """Serve a sum over all pairs of a connected graph, infinite otherwise."""
-
-    def index(G: NetworkXGraph, weight: Any, **place: Any) -> float:
-        return of(G, measured(G, weight), place) if reaches_each_other(G) else math.inf
-
-    serves(name, notes=dispatch.LENGTHS)(index)
+    serves(f"{name}_index", notes=dispatch.LENGTHS)(
+        lambda G, weight, **place: of(G, measured(G, weight), place) if reaches_each_other(G) else math.inf
+    )
 
 
-def _wiener(G: NetworkXGraph, by: Measured, place: Any) -> float:
-    total = by.total(sums(by, **place).total)
-    return total if G.directed else total / 2
-
-
-for name, of in {
-    "wiener": _wiener,
-    "hyper_wiener": _hyper_wiener,
-    "schultz": lambda G, by, place: 2 * by.total(sums(by, **place).total * degrees(G)) / 2,  # Σ d · (deg(u) + deg(v))
-    "gutman": _gutman,
-}.items():
-    _index(f"{name}_index", of)
+_index("wiener", _wiener)
+_index("hyper_wiener", _hyper_wiener)
+# Σ d · (deg(u) + deg(v)) / 2, which is a float
+_index("schultz", lambda G, by, place: 2 * by.total(sums(by, **place).total * degrees(G)) / 2)
+_index("gutman", _gutman)
 
 
 def degrees(G: NetworkXGraph) -> Any:

@@ -1,24 +1,33 @@
-"""Shortest paths in hops, and between chosen or all vertices (networkx.algorithms.shortest_paths: unweighted, generic).
+"""Shortest paths in hops and along an edge attribute (networkx.algorithms: shortest_paths, simple_paths).
 
-Functions that differ only in their ends or in what they return are made from one table.
+Along an attribute, vertices are settled in NetworkX's order: dictionaries have its order, and of several shortest paths
+its own is chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import heapq
+import math
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.algorithms.shortest_paths import simple_paths
-from hopwave.networkx_backend import dispatch, weighted
-from hopwave.networkx_backend.convert import NetworkXGraph, Rows
-from hopwave.networkx_backend.dispatch import Threshold, by_ends, hops_or_dijkstra, serve, serves, unless_weighted
-from hopwave.networkx_backend.traversal import arcs_from, pieces, search
+from hopwave.networkx_backend import dispatch
+from hopwave.networkx_backend.convert import Lengths, NetworkXGraph, Rows
+from hopwave.networkx_backend.dispatch import Threshold, by_ends, hops_or_dijkstra, serves, unless_weighted
+from hopwave.networkx_backend.traversal import Ids, arcs_from, compiled, pieces, search, searched
 
 Paths = dict[Any, list[Any]]
+Closed = npt.NDArray[np.uint8]  # per vertex: whether paths may visit it (engines/cpu/row_order.py)
+OPEN: Closed = np.zeros(0, np.uint8)
+PAIRED = dispatch.ALONG + " " + dispatch.CONVERTED_BEFORE
 
 
 def max_levels(cutoff: Any) -> float:
@@ -26,54 +35,153 @@ def max_levels(cutoff: Any) -> float:
     return max(1, cutoff) if cutoff else float("inf")
 
 
-def lengths(G: NetworkXGraph, rows: Rows, v: int, cutoff: Any = None, backwards: bool = False) -> dict[Any, int]:
-    """Hops from v (or to v) by node, nearest first."""
-    found = search(rows, [v], cutoff)
-    return dict(zip(G.names(found.order), found.level.tolist(), strict=True))
+@cache
+def along_lengths() -> Any:
+    """The kernels for paths along lengths."""
+    from hopwave.engines.cpu.shortest_paths import dijkstra
+
+    return dijkstra
 
 
-def paths(G: NetworkXGraph, rows: Rows, v: int, cutoff: Any = None, backwards: bool = False) -> Paths:
-    """A path from v to each node, nearest nodes first; if `backwards`, from each node to v."""
-    found = search(rows, [v], cutoff)
-    names = G.names(found.order)
-    by_id: dict[int, list[Any]] = {v: names[:1]}
-    for w, parent, name in zip(found.order[1:].tolist(), found.parent[1:].tolist(), names[1:], strict=True):
-        by_id[w] = [name, *by_id[parent]] if backwards else [*by_id[parent], name]
-    return by_id if G.plain else dict(zip(names, by_id.values(), strict=True))
+@dataclass(frozen=True, eq=False)
+class Search:
+    """A search along an edge attribute, or in hops if it is None; it runs when a result is read.
+
+    `backwards` follows arcs from head to tail.
+    """
+
+    G: NetworkXGraph
+    attribute: Any
+    sources: list[int]
+    limit: float = math.inf
+    target: int | None = None
+    backwards: bool = False
+
+    @property
+    def rows(self) -> Rows:
+        return self.G.in_rows if self.backwards else self.G.out_rows
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        return self.G.lengths_of(self.attribute, into=self.backwards)
+
+    @cached_property
+    def found(self) -> tuple[Ids, npt.NDArray[Any], Ids]:
+        """The vertices in the order settled, up to the target's distance; each vertex's distance and predecessor."""
+        if self.attribute is None:
+            return searched(self.rows, self.sources, self.limit)
+        arcs = along_lengths().arcs(self.rows, self.lengths.values)
+        targets = () if self.target is None else (self.target,)
+        found: tuple[Ids, npt.NDArray[Any], Ids]
+        found = along_lengths().dijkstra(arcs, self.sources, self.limit, targets, None)
+        return found
+
+    def distances(self) -> dict[Any, Any]:
+        """The distance of every vertex that was settled, nearest first."""
+        order, d, _ = self.found
+        numbers = d[order].tolist() if self.attribute is None else self.lengths.numbers(d[order])
+        return dict(zip(self.G.names(order), numbers, strict=True))
+
+    def paths(self) -> Paths:
+        """A path to every vertex that was settled (or from it); sources in the order given, then nearest first."""
+        order, _, before = self.found
+        by_id = {v: [self.G.nodes[v]] for v in self.sources}
+        for v, parent, name in zip(order.tolist(), before[order].tolist(), self.G.names(order), strict=True):
+            if v != parent:  # a source is its own predecessor
+                by_id[v] = [name, *by_id[parent]] if self.backwards else [*by_id[parent], name]
+        return by_id if self.G.plain else dict(zip(self.G.names(list(by_id)), by_id.values(), strict=True))
+
+    def path(self) -> list[Any]:
+        """The path to the target, which was settled."""
+        _, _, before = self.found
+        assert self.target is not None
+        path = [self.target]
+        while path[-1] != int(before[path[-1]]):
+            path.append(int(before[path[-1]]))
+        return self.G.names(path[::-1])
+
+    def distance(self) -> Any:
+        """The distance of the target; None if it was not settled, or is not a node."""
+        d = self.found[1]
+        if self.target is None or self.target < 0 or math.isinf(d[self.target]):
+            return None
+        return self.lengths.numbers(d[[self.target]])[0]
+
+    def predecessors(self) -> Paths:
+        """For each vertex, all its predecessors on shortest paths, in NetworkX's order."""
+        order, d, _ = self.found
+        tail, head, arcs = arcs_from(self.rows, order)
+        offer = d[tail] + self.lengths.values[arcs]
+        near = offer <= self.limit
+        tight = near & (offer == d[head])
+        seen, place = np.unique(head[near], return_index=True)
+        discovered = [*self.sources, *(v for v in seen[np.argsort(place)].tolist() if v not in self.sources)]
+        by_id: dict[int, list[Any]] = {v: [] for v in discovered}
+        for v, u in zip(head[tight].tolist(), self.G.names(tail[tight]), strict=True):
+            by_id[v].append(u)
+        return dict(zip(self.G.names(list(by_id)), by_id.values(), strict=True))
+
+
+def node_ids(G: NetworkXGraph, nodes: Collection[Any]) -> list[int]:
+    """The ids of sources, each once; raises NetworkX's errors."""
+    if not nodes:
+        raise ValueError("sources must not be empty")
+    for node in nodes:
+        if node not in G:
+            raise nx.NodeNotFound(f"Node {node} not found in graph")
+    return list(dict.fromkeys(G.number[node] for node in nodes))
+
+
+def run_of(G: NetworkXGraph, sources: Collection[Any], weight: Any, cutoff: Any = None, target: Any = None) -> Search:
+    """A search from nodes of the graph; a target that is not a node is never found."""
+    limit = math.inf if cutoff is None else float(cutoff)
+    return Search(G, weight, node_ids(G, sources), limit, None if target is None else G.number.get(target, -1))
+
+
+def searches(G: NetworkXGraph, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Search]]:
+    """A search from every node in turn. Lengths are read now, so that NetworkX sees a NotImplementedError at once."""
+    if weight is not None:
+        G.lengths_of(weight)
+    return ((node, run_of(G, [node], weight, cutoff)) for node in G.nodes)
+
+
+# ------------------------------------------------------------------ in hops
 
 
 def from_one(
-    read: Any, G: NetworkXGraph, source: Any, cutoff: Any = None, end: str = "Source", to: bool = False
+    read: Any,
+    G: NetworkXGraph,
+    node: Any,
+    cutoff: Any = None,
+    end: str = "Source",
+    to: bool = False,
+    weight: Any = None,
 ) -> Any:
-    """Lengths or paths (`read`) from a source, or to a target; NetworkX's error calls it `end`."""
-    if source not in G:
-        raise nx.NodeNotFound(f"{end} {source} {'is ' if read is lengths else ''}not in G")
-    return read(G, G.in_rows if to else G.out_rows, G.number[source], cutoff, to)
+    """Lengths or paths (`read`) from a node, or to it; NetworkX's error calls it `end`."""
+    if weight is None and node not in G:
+        raise nx.NodeNotFound(f"{end} {node} {'is ' if read is Search.distances else ''}not in G")
+    return read(replace(run_of(G, [node], weight, cutoff), backwards=to))
 
 
-def from_all(read: Any, G: NetworkXGraph, cutoff: Any = None) -> Iterator[tuple[Any, Any]]:
-    return ((node, read(G, G.out_rows, v, cutoff)) for v, node in enumerate(G.nodes))
+def _in_hops(read: Any, suffix: str, threshold: Threshold) -> None:
+    def named(ends: str, **how: Any) -> Any:
+        return serves(f"{ends}_shortest_path{suffix}", notes=dispatch.ORDER, **how)
+
+    named("single_source", threshold=threshold)(lambda G, source, cutoff: from_one(read, G, source, cutoff))
+    named("single_target", threshold=threshold)(
+        lambda G, target, cutoff: from_one(read, G, target, cutoff, "Target", True)
+    )
+    named("all_pairs")(lambda G, cutoff: ((node, read(run)) for node, run in searches(G, cutoff, None)))
 
 
-def _family(read: Any, suffix: str, threshold: Threshold) -> None:
-    one_end: dict[str, Any] = {
-        f"single_source_shortest_path{suffix}": lambda G, source, cutoff: from_one(read, G, source, cutoff),
-        f"single_target_shortest_path{suffix}": lambda G, target, cutoff: from_one(
-            read, G, target, cutoff, "Target", True
-        ),
-    }
-    serve(one_end, threshold=threshold, notes=dispatch.ORDER)
-    serve({f"all_pairs_shortest_path{suffix}": lambda G, cutoff: from_all(read, G, cutoff)}, notes=dispatch.ORDER)
-
-
-_family(lengths, "_length", dispatch.ONE_SEARCH)
-_family(paths, "", dispatch.LISTED_PATHS)
+_in_hops(Search.distances, "_length", dispatch.ONE_SEARCH)
+_in_hops(Search.paths, "", dispatch.LISTED_PATHS)
 
 
 @serves(threshold=dispatch.PAIR, notes=dispatch.CONVERTED_BEFORE)
 def bidirectional_shortest_path(G: NetworkXGraph, source: Any, target: Any) -> list[Any]:
-    weighted.check_ends(G, source, target)
-    path = weighted.pair(G.out_rows, G.in_rows, G.number[source], G.number[target])
+    check_ends(G, source, target)
+    path = pair(G.out_rows, G.in_rows, G.number[source], G.number[target])
     if path is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return G.names(path)
@@ -127,11 +235,8 @@ def shortest_path(
     if source is not None and target is not None:
         if weight is None:
             return bidirectional_shortest_path(G, source, target)
-        return weighted.bidirectional_dijkstra(G, source, target, weight)[1]
-    found = _ways(paths, weighted.Search.paths, G, source, target, weight)
-    if weight is None or target is None:
-        return found
-    return {node: path[::-1] for node, path in found.items()}
+        return bidirectional_dijkstra(G, source, target, weight)[1]
+    return _ways(Search.paths, G, source, target, weight)
 
 
 @serves(why_not=hops_or_dijkstra, threshold=by_ends(dispatch.ONE_SEARCH), notes=ENDS)
@@ -142,22 +247,16 @@ def shortest_path_length(
     if source is not None and target is not None:
         if weight is None:
             return len(bidirectional_shortest_path(G, source, target)) - 1
-        return weighted.dijkstra_path_length(G, source, target, weight)
-    return _ways(lengths, weighted.Search.distances, G, source, target, weight)
+        return dijkstra_path_length(G, source, target, weight)
+    return _ways(Search.distances, G, source, target, weight)
 
 
-def _ways(in_hops: Any, along: Any, G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Any:
-    """Lengths or paths from a source, to a target, or of all pairs; along weights, a path to a target begins at it."""
-    if weight is None:
-        if source is None and target is None:
-            return from_all(in_hops, G)
-        # NetworkX searches from a target in the reversed graph, as if it were a source.
-        return from_one(in_hops, G, target if source is None else source, to=source is None)
+def _ways(read: Any, G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Any:
+    """Lengths or paths (`read`) from a source, to a target, or of all pairs."""
     if source is None and target is None:
-        return ((node, along(run)) for node, run in weighted.searches(G, None, weight))
-    if source is not None:
-        return along(weighted.search(G, {source}, weight))
-    return along(replace(weighted.search(G, [target], weight), backwards=True))
+        return ((node, read(run)) for node, run in searches(G, None, weight))
+    # NetworkX searches from a target in the reversed graph, as if it were a source.
+    return from_one(read, G, target if source is None else source, to=source is None, weight=weight)
 
 
 def _predecessors(G: NetworkXGraph, source: Any, weight: Any, method: Any) -> dict[Any, list[Any]]:
@@ -166,7 +265,7 @@ def _predecessors(G: NetworkXGraph, source: Any, weight: Any, method: Any) -> di
         hops: dict[Any, list[Any]] = predecessor(G, source)
         return hops
     check_method(method)
-    return weighted.dijkstra_predecessor_and_distance(G, source, None, weight)[0]
+    return dijkstra_predecessor_and_distance(G, source, None, weight)[0]
 
 
 @serves(why_not=hops_or_dijkstra, threshold=unless_weighted(dispatch.PAIR_PATHS), notes=dispatch.BOTH)
@@ -196,3 +295,186 @@ def _back(before: dict[Any, list[Any]], source: Any, target: Any) -> Iterator[li
     if target not in before:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     yield from simple_paths(lambda node: iter(before[node]), source, target)
+
+
+# ------------------------------------------------------------------ along an edge attribute
+
+
+def check_ends(G: NetworkXGraph, source: Any, target: Any) -> None:
+    """Raises NetworkX's error if an end is not a node."""
+    for role, node in (("Source", source), ("Target", target)):
+        if node not in G:
+            raise nx.NodeNotFound(f"{role} {node} is not in G")
+
+
+def from_both_ends(G: NetworkXGraph, weight: Any) -> Callable[..., tuple[list[int], float] | None]:
+    """A function of source, target and `Closed` vertices: NetworkX's path from both ends and its length, or None."""
+    from hopwave.engines.cpu.shortest_paths.between import path_from_both_ends
+
+    kernels, into = along_lengths(), G.lengths_of(weight, into=True)
+    arcs = kernels.arcs(G.out_rows, G.lengths_of(weight).values), kernels.arcs(G.in_rows, into.values)
+    return partial(path_from_both_ends, *arcs)
+
+
+def pair(out_rows: Rows, in_rows: Rows, source: int, target: int, closed: Closed = OPEN) -> list[int] | None:
+    """The shortest path that NetworkX's search from both ends finds first, or None."""
+    from hopwave.engines.cpu.shortest_paths.between import path_between
+
+    found: list[int] | None = path_between(out_rows, in_rows, source, target, closed, by_vertices=True)
+    return found
+
+
+# ------------------------------------------------------------------ from several sources, one, or all
+
+
+def _along_lengths(read: Callable[[Search], Any], suffix: str) -> None:
+    """Functions of several sources, of one and of all that return what `read` finds in a search."""
+
+    def named(ends: str, **how: Any) -> Any:
+        return serves(f"{ends}_dijkstra{suffix}", notes=dispatch.ALONG, **how)
+
+    def some(G: NetworkXGraph, sources: Any, cutoff: Any, weight: Any) -> Any:
+        return read(run_of(G, sources, weight, cutoff))
+
+    if suffix:
+        named("multi_source", threshold=dispatch.DIJKSTRA)(some)
+        named("single_source", threshold=dispatch.DIJKSTRA)(
+            lambda G, source, cutoff, weight: some(G, {source}, cutoff, weight)
+        )
+    named("all_pairs")(lambda G, cutoff, weight: ((node, read(run)) for node, run in searches(G, cutoff, weight)))
+
+
+_along_lengths(lambda run: (run.distances(), run.paths()), "")
+_along_lengths(Search.distances, "_path_length")
+_along_lengths(Search.paths, "_path")
+
+
+@serves(threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)
+def multi_source_dijkstra(G: NetworkXGraph, sources: Any, target: Any, cutoff: Any, weight: Any) -> Any:
+    run = run_of(G, sources, weight, cutoff, target)
+    if target is None:
+        return run.distances(), run.paths()
+    if target in sources:
+        return 0, [target]
+    if run.distance() is None:
+        raise nx.NetworkXNoPath(f"No path to {target}.")
+    return run.distance(), run.path()
+
+
+@serves(threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)
+def single_source_dijkstra(G: NetworkXGraph, source: Any, target: Any, cutoff: Any, weight: Any) -> Any:
+    return multi_source_dijkstra(G, {source}, target, cutoff, weight)
+
+
+@serves(threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)
+def dijkstra_predecessor_and_distance(
+    G: NetworkXGraph, source: Any, cutoff: Any, weight: Any
+) -> tuple[Paths, dict[Any, Any]]:
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    run = run_of(G, [source], weight, cutoff)
+    return run.predecessors(), run.distances()
+
+
+# ------------------------------------------------------------------ one pair
+
+
+@serves(threshold=dispatch.DIJKSTRA_PAIR, notes=PAIRED)
+def dijkstra_path(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Any:
+    return multi_source_dijkstra(G, {source}, target, None, weight)[1]
+
+
+@serves(threshold=dispatch.DIJKSTRA_PAIR, notes=PAIRED)
+def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Any:
+    run = run_of(G, [source], weight, target=target)
+    if source == target:
+        return 0
+    if run.distance() is None:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return run.distance()
+
+
+@serves(threshold=dispatch.DIJKSTRA_PAIR, notes=PAIRED)
+def bidirectional_dijkstra(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> tuple[Any, list[Any]]:
+    check_ends(G, source, target)
+    if source == target:
+        return 0, [source]
+    found = from_both_ends(G, weight)(G.number[source], G.number[target], OPEN)
+    if found is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    path, length = found
+    return G.lengths_of(weight).numbers(np.array([length]))[0], G.names(path)
+
+
+# ------------------------------------------------------------------ simple paths, shortest first
+
+Find = Callable[[int, int, Closed], tuple[Any, list[int]] | None]  # (length, ids) of a shortest path, or None
+
+
+@serves(
+    threshold=unless_weighted(dispatch.PAIR_PATHS),
+    notes="In hops, or along an edge attribute; equally long paths in NetworkX's order.",
+)
+def shortest_simple_paths(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Iterator[list[Any]]:
+    if weight is None:
+
+        def find(start: int, end: int, closed: Closed) -> tuple[Any, list[int]] | None:
+            path = pair(G.out_rows, G.in_rows, start, end, closed)
+            return None if path is None else (len(path) - 1, path)
+
+        return _named(G, source, target, find, lambda path: [1] * (len(path) - 1))
+    # May raise NotImplementedError, which NetworkX must see before the iterator starts.
+    between, lengths, (indptr, indices) = from_both_ends(G, weight), G.lengths_of(weight), G.out_rows
+
+    def nearest(start: int, end: int, closed: Closed) -> tuple[Any, list[int]] | None:
+        found = ([start], 0) if start == end else between(start, end, closed)
+        return None if found is None else (found[1], found[0])
+
+    def along(path: list[int]) -> list[Any]:
+        rows = ((slice(int(indptr[u]), int(indptr[u + 1])), v) for u, v in pairwise(path))
+        return [float(lengths.values[row][indices[row] == v][0]) for row, v in rows]
+
+    return _named(G, source, target, nearest, along)
+
+
+def _named(
+    G: NetworkXGraph, source: Any, target: Any, find: Find, along: Callable[[list[int]], list[Any]]
+) -> Iterator[list[Any]]:
+    for end, name in ((source, "source"), (target, "target")):
+        if end not in G:
+            raise nx.NodeNotFound(f"{name} node {end} not in graph")
+    first = find(G.number[source], G.number[target], OPEN)
+    if first is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    yield from map(G.names, yen(len(G), first, find, along))
+
+
+def yen(
+    n: int, first: tuple[Any, list[int]], find: Find, along: Callable[[list[int]], list[Any]]
+) -> Iterator[list[int]]:
+    """The paths as ids, shortest first, then in the order found. `along` lists the lengths of a path's arcs."""
+    barred, head = compiled().BARRED, compiled().HEAD
+    waiting, known, found = [(first[0], 0, first[1])], {tuple(first[1])}, 1
+    left: dict[tuple[int, ...], list[int]] = {}  # root → heads of the arcs by which it was left
+    closed = np.zeros(n, np.uint8)
+    while waiting:
+        _, _, path = heapq.heappop(waiting)
+        yield path
+        known.discard(tuple(path))
+        lengths = along(path)
+        for i in range(len(path) - 1):
+            root = tuple(path[: i + 1])
+            heads = left.setdefault(root, [])
+            heads.append(path[i + 1])
+            closed[heads] = head
+            spur = find(path[i], path[-1], closed)
+            closed[heads] = 0
+            closed[path[i]] = barred
+            if spur is None:
+                continue
+            new = (*root[:-1], *spur[1])
+            if new not in known:
+                heapq.heappush(waiting, (sum(lengths[:i]) + spur[0], found, list(new)))
+                known.add(new)
+                found += 1
+        closed[path] = 0

@@ -1,15 +1,8 @@
 """Searches in NetworkX's own order: breadth-first traversal, components, bridges, two colours (networkx.algorithms:
 traversal, dag, components, bridges, bipartite.basic; generators.ego).
 
-hopwave's engines find a level in whatever order is fast. Some results of NetworkX depend on the order: the edges of a
-search, which of several shortest paths is returned, the sequence of strong components. For these, sequential kernels
-walk the rows that `convert` stored in NetworkX's order: one vertex after another, its neighbours in the order in which
-they were added. Numba compiles the kernels on first use and caches them on disk.
-
-Connected and weak components are listed in the order of their first vertices, strong and biconnected ones in the order
-in which NetworkX's depth-first search closes them, bridges in the order of the graph's edges.
-
-`topological_sort` is left to NetworkX, which raises an error if the graph changes between two vertices of the order.
+Some results of NetworkX depend on the order of neighbours. For these, sequential kernels read the rows that `convert`
+stored in NetworkX's order. `topological_sort` is left to NetworkX, which notices if the graph changes meanwhile.
 """
 
 from __future__ import annotations
@@ -31,7 +24,7 @@ import hopwave as hw
 from hopwave.graph import Graph
 from hopwave.networkx_backend import dispatch
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows, convert_to_nx
-from hopwave.networkx_backend.dispatch import SINCE_3_7, Threshold, serve, serves
+from hopwave.networkx_backend.dispatch import SINCE_3_7, Threshold, serves
 
 Ids = npt.NDArray[np.int32]
 DEPRECATED = (  # the warning of NetworkX 3.7
@@ -57,12 +50,18 @@ class Search:
     parent: Ids
 
 
-def search(rows: Rows, sources: list[int], limit: float | None = None) -> Search:
-    """Breadth first from the sources in their order, `limit` hops deep."""
+def searched(rows: Rows, sources: list[int], limit: float | None = None) -> tuple[Ids, Ids, Ids]:
+    """A search from the sources in their order: the vertices found; level (or −1) and parent of every vertex."""
     n = len(rows[0]) - 1
     level, parent, order = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     depth = math.inf if limit is None else float(limit)
-    order = order[: compiled().search(*rows, np.array(sources, np.int32), depth, order, level, parent)]
+    found = compiled().search(*rows, np.array(sources, np.int32), depth, order, level, parent)
+    return order[:found], level, parent
+
+
+def search(rows: Rows, sources: list[int], limit: float | None = None) -> Search:
+    """Breadth first from the sources in their order, `limit` hops deep."""
+    order, level, parent = searched(rows, sources, limit)
     return Search(order, level[order], parent[order])
 
 
@@ -90,11 +89,6 @@ def tree(G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any 
 def tree_edges(G: NetworkXGraph, found: Search) -> Iterator[tuple[Any, Any]]:
     """(parent, child) for every vertex found, except the source."""
     return zip(G.names(found.parent[1:]), G.names(found.order[1:]), strict=True)
-
-
-def sources_of(G: NetworkXGraph, sources: Any, ordered: Any) -> list[Any]:
-    """One source, or several without repeats."""
-    return [sources] if sources in G else list(ordered(sources))
 
 
 # ------------------------------------------------------------------ edges of a search
@@ -137,7 +131,7 @@ def bfs_successors(G: NetworkXGraph, source: Any, depth_limit: Any) -> Iterator[
 
 @serves(threshold=dispatch.LAYERS, notes=dispatch.ORDER)
 def bfs_layers(G: NetworkXGraph, sources: Any) -> Iterator[list[Any]]:
-    first = sources_of(G, sources, set)
+    first = [sources] if sources in G else list(set(sources))
     for source in first:
         if source not in G:
             raise nx.NetworkXError(f"The node {source} is not in the graph.")
@@ -148,7 +142,8 @@ def bfs_layers(G: NetworkXGraph, sources: Any) -> Iterator[list[Any]]:
 
 @serves(threshold=dispatch.LISTED_EDGES, notes=dispatch.ORDER)
 def bfs_labeled_edges(G: NetworkXGraph, sources: Any) -> Iterator[tuple[Any, Any, str]]:
-    found = search(G.out_rows, [G.number[source] for source in sources_of(G, sources, dict.fromkeys)])
+    first = [sources] if sources in G else dict.fromkeys(sources)
+    found = search(G.out_rows, [G.number[source] for source in first])
     place = np.empty(len(G), np.int32)
     place[found.order] = np.arange(len(found.order), dtype=np.int32)
     u, v, _ = arcs_from(G.out_rows, found.order)
@@ -174,14 +169,17 @@ def descendants_at_distance(G: NetworkXGraph, source: Any, distance: Any) -> set
     return set(G.names(found.order[found.level == distance]))
 
 
-serve(
-    {
-        "descendants": lambda G, source: set(G.names(tree(G, source).order[1:])),
-        "ancestors": lambda G, source: set(G.names(tree(G, source, reverse=True).order[1:])),
-    },
-    threshold=dispatch.FOUND_BY_SEARCH,
-)
-serve({"is_directed_acyclic_graph": lambda G: hw.is_directed_acyclic_graph(G.graph)}, threshold=dispatch.ONE_SEARCH)
+@serves(threshold=dispatch.FOUND_BY_SEARCH)
+def descendants(G: NetworkXGraph, source: Any) -> set[Any]:
+    return set(G.names(tree(G, source).order[1:]))
+
+
+@serves(threshold=dispatch.FOUND_BY_SEARCH)
+def ancestors(G: NetworkXGraph, source: Any) -> set[Any]:
+    return set(G.names(tree(G, source, reverse=True).order[1:]))
+
+
+serves("is_directed_acyclic_graph", threshold=dispatch.ONE_SEARCH)(lambda G: hw.is_directed_acyclic_graph(G.graph))
 
 
 @serves(threshold=dispatch.NEAR_GRAPH, notes="Unweighted; the attributes are copied from the graph itself.")
@@ -208,8 +206,7 @@ def labelled(graph: Graph) -> tuple[Ids, int]:
 
 
 def strong_components(G: NetworkXGraph) -> tuple[Ids, int]:
-    """The number of every vertex's strong component, in the order in which a depth-first search closes them, and the
-    number of components."""
+    """The strong component of every vertex, numbered as a depth-first search closes them, and how many there are."""
     label = np.full(len(G), -1, np.int32)
     return label, int(compiled().strong_components(*G.out_rows, label))
 
@@ -220,43 +217,33 @@ def members(G: NetworkXGraph, labels: Ids, count: int) -> Iterator[set[Any]]:
     return map(set, pieces(names, np.cumsum(np.bincount(labels, minlength=count))))
 
 
-def check_not_null(G: NetworkXGraph) -> None:
-    """Raises NetworkX's error for a graph without vertices, which is neither connected nor disconnected."""
+def check_not_null(G: NetworkXGraph, message: str = "Connectivity is undefined for the null graph.") -> None:
+    """Raises NetworkX's error for a graph without vertices."""
     if len(G) == 0:
-        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+        raise nx.NetworkXPointlessConcept(message)
 
 
-def reaches_all(rows: Rows) -> bool:
-    """Whether a search from the first vertex finds every other vertex."""
-    return len(search(rows, [0]).order) == len(rows[0]) - 1
-
-
-def reaches_each_other(G: NetworkXGraph) -> bool:
-    """Whether every vertex reaches every other, in a directed or an undirected graph with at least one vertex."""
+def reaches_each_other(G: NetworkXGraph, both_ways: bool = False) -> bool:
+    """Whether every vertex reaches every other; `both_ways`: if arcs may be followed backwards, too."""
     check_not_null(G)
-    return reaches_all(G.out_rows) and (not G.directed or reaches_all(G.in_rows))
+    rows = [G.rows_both_ways] if both_ways else [G.out_rows, G.in_rows][: 1 + G.directed]
+    return all(len(search(one, [0]).order) == len(G) for one in rows)
 
 
-def _connected_both_ways(G: NetworkXGraph) -> bool:
-    check_not_null(G)
-    return reaches_all(G.rows_both_ways)
-
-
-def _family(kind: str, label: Any, connected: Any, threshold: Threshold, notes: str = "") -> None:
+def _family(kind: str, label: Any, threshold: Threshold, notes: str = "") -> None:
     """Serve the components of a kind as sets, their number, and whether there is one."""
 
     def components(G: NetworkXGraph) -> Iterator[set[Any]]:
         yield from members(G, *label(G))
 
-    serve({f"{kind}connected_components": components}, threshold=threshold, notes=notes)
-    serve({f"number_{kind}connected_components": lambda G: label(G)[1]}, threshold=threshold)
-    serve({f"is_{kind}connected": lambda G: connected(G)}, threshold=threshold)
+    serves(f"{kind}connected_components", threshold=threshold, notes=notes)(components)
+    serves(f"number_{kind}connected_components", threshold=threshold)(lambda G: label(G)[1])
+    serves(f"is_{kind}connected", threshold=threshold)(lambda G: reaches_each_other(G, kind == "weakly_"))
 
 
-_family("", lambda G: labelled(G.graph), reaches_each_other, dispatch.COMPONENTS)
-_family("weakly_", lambda G: labelled(G.both_ways), _connected_both_ways, dispatch.COMPONENTS)
-CLOSED = "In the order in which NetworkX closes them."
-_family("strongly_", strong_components, reaches_each_other, dispatch.STRONG, CLOSED)
+_family("", lambda G: labelled(G.graph), dispatch.COMPONENTS)
+_family("weakly_", lambda G: labelled(G.both_ways), dispatch.COMPONENTS)
+_family("strongly_", strong_components, dispatch.STRONG, "In the order in which NetworkX closes them.")
 
 
 @serves(threshold=dispatch.COMPONENTS, notes=dispatch.CONVERTED_BEFORE)
@@ -308,8 +295,8 @@ def attracting_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     yield from (every[number] for number in kept)
 
 
-serve({"number_attracting_components": lambda G: len(attracting(G)[2])}, threshold=dispatch.ON_STRONG)
-serve({"is_attracting_component": lambda G: strong_components(G)[1] == 1}, threshold=dispatch.ON_STRONG)
+serves("number_attracting_components", threshold=dispatch.ON_STRONG)(lambda G: len(attracting(G)[2]))
+serves("is_attracting_component", threshold=dispatch.ON_STRONG)(lambda G: strong_components(G)[1] == 1)
 
 
 @serves(threshold=dispatch.ON_STRONG)
@@ -325,8 +312,7 @@ def is_semiconnected(G: NetworkXGraph) -> bool:
 
 
 def blocks(G: NetworkXGraph) -> tuple[Ids, Ids, Ids, Ids]:
-    """The edges (tails, heads) of all biconnected components one after another, where each ends, and the articulation
-    points; components in the order in which NetworkX's depth-first search closes them."""
+    """The edges (tails, heads) of all biconnected components in NetworkX's order, where each ends; the cut vertices."""
     n, m = len(G), len(G.out_rows[1])
     tails, heads, ends, points = (np.empty(size, np.int32) for size in (m, m, n, n))
     count, cuts = compiled().close_blocks(*G.out_rows, tails, heads, ends, points)
@@ -346,7 +332,7 @@ def biconnected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
         yield {end for edge in edges for end in edge}
 
 
-serve({"articulation_points": lambda G: iter(G.names(blocks(G)[3]))}, threshold=dispatch.STRONG, notes=IN_ORDER)
+serves("articulation_points", threshold=dispatch.STRONG, notes=IN_ORDER)(lambda G: iter(G.names(blocks(G)[3])))
 
 
 @serves(threshold=dispatch.STRONG)
@@ -369,17 +355,14 @@ def bridges(G: NetworkXGraph) -> Iterator[tuple[Any, Any]]:
     yield from zip(G.names(u[wanted]), G.names(v[wanted]), strict=True)
 
 
-serve({"has_bridges": lambda G: next(bridges(G), None) is not None}, threshold=dispatch.STRONG)
+serves("has_bridges", threshold=dispatch.STRONG)(lambda G: next(bridges(G), None) is not None)
 
 
 # ------------------------------------------------------------------ two colours
 
 
 def colours(G: NetworkXGraph) -> Ids | None:
-    """1 at even levels, 0 at odd ones, of a search from the first vertex with out-arcs in each component; 0 elsewhere.
-
-    None if two neighbours would have the same colour.
-    """
+    """1 at even levels of a search in each component, else 0; None if two neighbours would have the same colour."""
     label, _ = labelled(G.both_ways)
     starts = np.flatnonzero(np.diff(G.out_rows[0]) > 0)
     _, first = np.unique(label[starts], return_index=True)
@@ -398,7 +381,7 @@ def color(G: NetworkXGraph) -> dict[Any, int]:
     return G.by_node(found)
 
 
-serve({"is_bipartite": lambda G: colours(G) is not None}, threshold=dispatch.TWO_SIDES)
+serves("is_bipartite", threshold=dispatch.TWO_SIDES)(lambda G: colours(G) is not None)
 
 
 @serves(threshold=dispatch.ONE_SEARCH)
@@ -406,7 +389,7 @@ def sets(G: NetworkXGraph, top_nodes: Any) -> tuple[set[Any], set[Any]]:
     if top_nodes is not None:
         top = set(top_nodes)
         return top, set(G) - top
-    if not _connected_both_ways(G):
+    if not reaches_each_other(G, both_ways=True):
         raise nx.AmbiguousSolution("Disconnected graph: Ambiguous solution for bipartite sets.")
     found = color(G)
     return {v for v, side in found.items() if side}, {v for v, side in found.items() if not side}
