@@ -151,12 +151,9 @@ def _explain(error: Exception) -> tuple[str, int]:
         return "", error.exit_code
     if hasattr(error, "format_message"):  # a usage error of click, whose module depends on typer's version
         return _usage(error), 2
-    if isinstance(error, terminal.CheckFailed):
-        return str(error), 1
-    if isinstance(error, DownloadError | EngineError | terminal.MissingExtra):
-        return str(error), 4
-    if isinstance(error, HopwaveError):
-        return str(error), 3
+    for kinds, code in ((terminal.CheckFailed, 1), (DownloadError | EngineError, 4), (HopwaveError, 3)):
+        if isinstance(error, kinds):
+            return str(error), code
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         return f"{error.filename}: {reason}" if error.filename is not None else reason, 3

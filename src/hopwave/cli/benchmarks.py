@@ -1,7 +1,4 @@
-"""`hopwave plans`, `bench`, `graph500` and `paper`: the published algorithms, checked and timed.
-
-bench times plans in turn, round after round, so that other work on the machine slows all of them alike.
-"""
+"""`hopwave plans`, `bench`, `graph500` and `paper`: the published algorithms, checked and timed."""
 
 from __future__ import annotations
 
@@ -40,24 +37,15 @@ def plans(plan: str | None = None, *, markdown: bool = False, as_json: bool = Fa
     if as_json and markdown:
         raise typer.BadParameter("--json cannot be combined with --markdown; omit one of them")
     chosen = hw.plans() if plan is None else type(hw.plans())([hw.plan(plan)])
+    names = ("name", "summary", "paper", "section", "task", "loop", "order", "lengths", "rule")
+    records = [{name: getattr(one, name) for name in names} | {"steps": list(map(str, one.steps))} for one in chosen]
     if as_json:
-        names = ("name", "summary", "paper", "section", "task", "loop", "order", "lengths")
-        more = [{"steps": [str(step) for step in one.steps], "rule": str(one.rule)} for one in chosen]
-        plain = [{field: getattr(one, field) for field in names} for one in chosen]
-        terminal.emit({"plans": [one | rest for one, rest in zip(plain, more, strict=True)]})
+        terminal.emit({"plans": records})
     elif markdown:
         terminal.line(chosen.markdown())
     elif plan is not None:
-        one = chosen[0]
-        choices = {"what it is": one.summary, "paper": f"{one.paper}, {one.section}", "task": one.task}
-        choices |= {f"step {number}": str(step) for number, step in enumerate(one.steps)}
-        choices |= {
-            "rule": str(one.rule),
-            "loop": f"on the {one.loop}",
-            "neighbours": "by descending degree" if one.order == "degree" else "in any order",
-            "length of a path": "its hops" if one.lengths == "hops" else "the sum of its weights",
-        }
-        terminal.show(terminal.facts(plan, choices))
+        about = {name: "\n".join(value) if name == "steps" else str(value) for name, value in records[0].items()}
+        terminal.show(terminal.facts(plan, about))
     else:
         caption = "'hopwave plans PLAN' shows one plan in full."
         shown = terminal.table("Plans", "plan", "what it is", "rule", "paper", caption=caption)
@@ -141,28 +129,39 @@ def draw(graph: Graph, count: int, seed: int) -> list[Any]:
 def measured(
     graph: Graph, plans: list[Plan], task: str, starts: list[Any], rounds: int, where: dict[str, Any], title: str
 ) -> list[Timed]:
-    """Check every plan once, then time it in every round."""
-    once = time_searches if task == "search" else time_betweenness
-    rows: list[Timed] = []
-    times: dict[str, list[float]] = {}
+    """Check every plan once, then time all in turn in every round: other work on the machine slows them alike."""
+
+    def once(plan: Plan) -> float:
+        """Seconds per source: the median over single searches, or the mean of one run of betweenness."""
+        if task == "search":
+            return statistics.median(timed("", partial(hw.bfs, graph, one, plan=plan, **where))[1] for one in starts)
+        call = partial(hw.betweenness_centrality, graph, sources=starts, plan=plan, progress=False, **where)
+        return timed("", call)[1] / len(starts)
+
+    def check(plan: Plan) -> str:
+        """What is wrong by Graph500's five rules; a run of betweenness that fails its certificate raises an error."""
+        if task != "search":
+            once(plan)
+            return ""
+        results = ((one, hw.bfs(graph, one, plan=plan, **where)) for one in starts)
+        verdicts = (validate(graph, one, found.distances, found.predecessors) for one, found in results)
+        return next((f"WRONG: {'; '.join(verdict.failures)}" for verdict in verdicts if not verdict.ok), "")
+
+    wrong: dict[str, str] = {}
     with Meter(title, len(plans) * (1 + rounds), None) as meter:
         for number, plan in enumerate(plans):
             try:
-                # A run of betweenness that fails its certificate raises an error.
-                found = (check_searches if task == "search" else once)(graph, plan, starts, where)
-                wrong = found if isinstance(found, str) else ""
+                wrong[plan.name] = check(plan)
             except (EngineError, PlanError) as error:
-                wrong = str(error)
-            if wrong:
-                rows.append(Timed(plan.name, note=wrong))
-            else:
-                times[plan.name] = []
+                wrong[plan.name] = str(error)
             meter.update(number + 1)
+        times: dict[str, list[float]] = {plan.name: [] for plan in plans if not wrong[plan.name]}
         for number in range(rounds):
             for plan in plans:
                 if plan.name in times:
-                    times[plan.name].append(once(graph, plan, starts, where))
+                    times[plan.name].append(once(plan))
             meter.update(len(plans) * (2 + number))
+    rows = [Timed(name, note=note) for name, note in wrong.items() if note]
     for name, spent in times.items():
         low, middle, high = statistics.quantiles(spent, n=4, method="inclusive")
         rows.append(Timed(name, middle, low, high))
@@ -184,27 +183,6 @@ def placed(rows: list[Timed]) -> list[Timed]:
             first = replace(row, place=number)
         found.append(replace(row, place=first.place))
     return found + [row for row in rows if not row.seconds]
-
-
-def check_searches(graph: Graph, plan: Plan, starts: list[Any], where: dict[str, Any]) -> str:
-    """What is wrong with a plan's searches by Graph500's five rules, or ""."""
-    for source in starts:
-        result = hw.bfs(graph, source, plan=plan, **where)
-        verdict = validate(graph, source, result.distances, result.predecessors)
-        if not verdict.ok:
-            return f"WRONG: {'; '.join(verdict.failures)}"
-    return ""
-
-
-def time_searches(graph: Graph, plan: Plan, starts: list[Any], where: dict[str, Any]) -> float:
-    """The median time over the sources."""
-    return statistics.median(timed("", partial(hw.bfs, graph, start, plan=plan, **where))[1] for start in starts)
-
-
-def time_betweenness(graph: Graph, plan: Plan, starts: list[Any], where: dict[str, Any]) -> float:
-    """The time of one run over all sources, divided by their number."""
-    call = partial(hw.betweenness_centrality, graph, sources=starts, plan=plan, progress=False, **where)
-    return timed("", call)[1] / len(starts)
 
 
 def ranked(rows: Sequence[Timed], arcs: float, sources: int, rounds: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import shutil
 import sys
@@ -23,13 +24,14 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import terminal
 from hopwave.display.drawing import INK, PALE, bars, distribution, short
-from hopwave.errors import FormatError
+from hopwave.errors import EngineError, FormatError
 from hopwave.graph import Graph
 from hopwave.io import by_content, by_name, by_title, read, unknown, write
 from hopwave.io.format import Format
 from hopwave.io.lines import Source
 from hopwave.results.tables import Tabled
 from hopwave.system.files import checked, replacing, write_arrays
+from hopwave.system.optional import install
 from hopwave.system.progress import Meter
 
 Result = TypeVar("Result")
@@ -87,12 +89,10 @@ def load(file: Path, how: Reading, *, weights: bool = False) -> Graph:
     if not wanted and about:
         raise typer.BadParameter(f"{about[0]} concerns weights, which are not read here; {remedy}")
     arguments = {name: value for name, value in chosen.items() if value is not None} | given
-    with _seekable(file) as place, warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", UserWarning)
+    with _seekable(file) as place:
         arguments.setdefault("format", _piped_format(file, place))
-        with _explained("--read-option", given, place, file):
+        with _explained("--read-option", given, place, file) as notes:
             graph = read(place, weights=wanted, **arguments)
-    notes = [_named(str(warning.message), "--read-option", place, file) for warning in told]
     if weights and not graph.is_weighted:
         lacking = f"{file} contains no weights; omit --weights to count hops"
         raise typer.BadParameter("; ".join([*notes, lacking]))
@@ -131,15 +131,14 @@ def _piped_format(file: Path, place: Path) -> str | None:
 def save(out: Path, graph: Graph, format: str | None, options: list[str] | None, drop_labels: bool = False) -> None:
     """Write the graph as the command's arguments say. If that fails, the old file stays as it was."""
     given = parsed(options, "--write-option") | ({"labels": False} if drop_labels else {})
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", UserWarning)
+    with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "stdout") if out == STREAM else out  # readers of stdout get a complete file, or nothing
-        with _explained("--write-option", given, place, out):
+        with _explained("--write-option", given, place, out) as notes:
             write(place, graph, format, **given)
         if out == STREAM:
             sys.stdout.buffer.write(place.read_bytes())
-    for warning in told:
-        terminal.to_stderr("note", _named(str(warning.message), "--read-option", place, out))
+    for note in notes:
+        terminal.to_stderr("note", note)
 
 
 def target(out: Path, format: str | None, as_json: bool) -> Format:
@@ -153,20 +152,23 @@ def target(out: Path, format: str | None, as_json: bool) -> Format:
 
 
 @contextmanager
-def _explained(flag: str, given: dict[str, Any], place: Path, file: Path) -> Iterator[None]:
-    """Add to the library's errors, which name Python arguments, how the command passes them."""
+def _explained(flag: str, given: dict[str, Any], place: Path, file: Path) -> Iterator[list[str]]:
+    """Collect the library's warnings; add to them and to its errors, which name arguments, the flag for these."""
+
+    def named(message: object, flag: str) -> str:
+        text = str(message).replace(str(place), str(file))  # the file that the user has named
+        return f"{text} (on the command line: {flag} NAME=VALUE)" if "=" in text else text
+
+    notes: list[str] = []
     try:
-        yield
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", UserWarning)
+            yield notes
+        notes += [named(warning.message, "--read-option") for warning in told]  # how to read what was written
     except FormatError as error:
-        raise FormatError(_named(str(error), flag, place, file)) from error
+        raise FormatError(named(error, flag)) from error
     except TypeError as error:  # an unknown option; without options, a bug of hopwave
         raise (typer.BadParameter(f"{flag}: {error}") if given else error) from error
-
-
-def _named(message: str, flag: str, place: Path, file: Path) -> str:
-    """The library's message about the file that the user has named, and the flag for the arguments in it."""
-    message = message.replace(str(place), str(file))
-    return f"{message} (on the command line: {flag} NAME=VALUE)" if "=" in message else message
 
 
 def parsed(options: list[str] | None, flag: str) -> dict[str, Any]:
@@ -266,8 +268,8 @@ def check(path: Path, endings: tuple[str, ...], library: str | None, extra: str)
     if not path.name.lower().endswith(endings):
         raise FormatError(f"an unknown extension; use {', '.join(endings)}", path)
     checked(path)
-    if library is not None:
-        terminal.need(library, extra, f"writing {path}")
+    if library is not None and importlib.util.find_spec(library) is None:
+        raise EngineError(f"writing {path} needs {library}, which is not installed; run: {install(extra)}")
 
 
 def timed(title: str, call: Callable[[], Result]) -> tuple[Result, float]:
@@ -354,9 +356,9 @@ def draw_levels(path: Path, result: Any) -> None:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
         heading(above, terminal.title(result), terminal.reach(result))
         result.plot(above).set_xlabel("")
-        later = terminal.rows(result)[1:]
-        times = [row.seconds * 1e3 for row in later]
-        bars(below, [row.first for row in later], times, [row.direction for row in later])
+        later = terminal.levels(result)[1:]
+        times = [seconds * 1e3 for *_, seconds in later]
+        bars(below, [row[0] for row in later], times, [row[1].partition("(")[0] for row in later])
         below.set_ylabel("milliseconds")
         below.set_xlabel("hops from the source")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +60,8 @@ def info(file: Path, reading: ReadingLengths, *, memory: bool = False, as_json: 
     if not graph.n:
         return
     kind = "out-degree" if graph.directed else "degree"
-    shown = terminal.table(f"Distribution of the {kind}", kind, "vertices", "%", "", numbers=(0, 1, 2))
-    width, most = terminal.bar_width(46), max(count for *_, count in bins)
-    for low, high, count in bins:
-        name = f"{low:,}" if low == high else f"{low:,}–{high:,}"
-        shown.add_row(name, f"{count:,}", f"{100 * count / graph.n:.2f}", terminal.bar(count / most, width))
-    terminal.show(shown)
+    names = (f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high, _ in bins)
+    terminal.show(terminal.distribution(f"Distribution of the {kind}", kind, names, [count for *_, count in bins]))
 
 
 def degree_bins(degrees: Any) -> list[tuple[int, int, int]]:
@@ -232,7 +227,7 @@ class Kinds(TyperGroup):
         if found is None:
             return None
         one = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
-        one.command(_spelled(found.name))(options.typed(_command(found)))
+        one.command(_spelled(found.name))(_command(found))
         return get_command(one)
 
 
@@ -255,7 +250,9 @@ def generate(ctx: typer.Context, *, listing: bool = False, as_json: bool = False
             for one in generators().values()
         ]
         return terminal.emit({"generators": kinds})
-    caption = "hopwave generate KIND OUT --option value …; options in [ ] are optional"
+    caption = (
+        "hopwave generate KIND OUT --option value …; options in [ ] are optional, KIND --help shows their defaults"
+    )
     shown = terminal.table("Generators", "kind", "what it makes", "options", caption=caption)
     shown.columns[0].no_wrap, shown.columns[0].style = True, "cyan"
     for one in generators().values():
@@ -264,10 +261,15 @@ def generate(ctx: typer.Context, *, listing: bool = False, as_json: bool = False
 
 
 def _command(kind: Generator) -> Callable[..., None]:
-    """A command whose parameters are the output file, those of the generator, and how to write the file."""
+    """A command whose options are those of the generator, and how to write the file."""
 
     def command(
-        target_file: Path, to_format: str | None, write_options: list[str] | None, as_json: bool, **given: Any
+        target_file: Path,
+        *,
+        to_format: str | None = None,
+        write_options: list[str] | None = None,
+        as_json: bool = False,
+        **given: Any,
     ) -> None:
         arguments = {name: value for name, value in given.items() if value is not None}
         target(target_file, to_format, as_json)
@@ -282,20 +284,14 @@ def _command(kind: Generator) -> Callable[..., None]:
         else:
             terminal.line(f"wrote {target_file}: {terminal.sentence(graph)}")
 
-    one = partial(inspect.Parameter, kind=options.KEYWORD, default=None)
-    parameters = [inspect.Parameter("target_file", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Path)]
-    for own in kind.parameters:  # None: the generator has its own default
-        parameters.append(
-            one(own.name, default=inspect.Parameter.empty, annotation=KINDS[own.kind])
-            if own.required
-            else one(own.name, annotation=KINDS[own.kind] | None)
-        )
-    parameters += [one("to_format", annotation=str | None), one("write_options", annotation=list[str] | None)]
-    parameters += [one("as_json", default=False, annotation=bool)]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__doc__ = "\n".join([kind.summary, "", *map(_line, kind.parameters)])
-    return command
+    own: dict[str, tuple[Any, Any, bool]] = {}
+    for one in kind.parameters:  # None: the generator has its own default
+        annotation = KINDS[one.kind]
+        own[one.name] = (
+            (annotation, inspect.Parameter.empty, False) if one.required else (annotation | None, None, False)
+        )
+    return options.typed(command, own)
 
 
 def _line(parameter: Parameter) -> str:
@@ -308,11 +304,7 @@ def _line(parameter: Parameter) -> str:
 
 def _usage(parameter: Parameter) -> str:
     name = f"--{_spelled(parameter.name)}"
-    if parameter.required:
-        return f"{name} {parameter.kind.upper()}"
-    if parameter.kind == "bool":
-        return f"[{name.replace('--', '--no-') if parameter.default else name}]"
-    return f"[{name} {parameter.kind.upper() if parameter.default is None else _shown(parameter.default)}]"
+    return f"{name} {parameter.kind.upper()}" if parameter.required else f"[{name}]"
 
 
 def _shown(default: Any) -> str:

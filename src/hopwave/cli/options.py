@@ -46,23 +46,10 @@ SHARED = """
 """
 
 
-def plan_names(incomplete: str) -> list[str]:
-    """The plans whose names begin like this, for completion in the shell.
-
-    >>> plan_names("xbfs-s")
-    ['xbfs-static', 'xbfs-sync']
-    """
-    return [plan.name for plan in hw.plans() if plan.name.startswith(incomplete)]
-
-
-def _one_of(*words: str) -> Callable[[str], list[str]]:
-    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
-
-
-COMPLETIONS = {
-    "plan": plan_names,
-    "device": _one_of("auto", "cpu", "cuda", "reference"),
-    "interval": _one_of("guaranteed", "normal"),
+COMPLETIONS: dict[str, Callable[[], Iterable[str]]] = {  # words that the shell completes
+    "plan": lambda: (plan.name for plan in hw.plans()),
+    "device": lambda: ("auto", "cpu", "cuda", "reference"),
+    "interval": lambda: ("guaranteed", "normal"),
 }
 
 
@@ -95,12 +82,12 @@ def annotated(kind: Any, name: str, is_argument: bool, words: list[str], text: s
         elif not word.startswith("-"):
             more["metavar"] = word
     if name in COMPLETIONS:
-        more["autocompletion"] = COMPLETIONS[name]
+        more["autocompletion"] = lambda incomplete: [w for w in COMPLETIONS[name]() if w.startswith(incomplete)]
     return Annotated[kind, typer.Argument(**more) if is_argument else typer.Option(*flags, **more)]
 
 
-def typed(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with a signature that typer reads: one parameter per argument and option."""
+def typed(command: Callable[..., None], more: dict[str, tuple[Any, Any, bool]] | None = None) -> Callable[..., None]:
+    """The command with a signature that typer reads: one parameter per argument and option; `more` for `**given`."""
     hints = get_type_hints(command)
     records: dict[str, Any] = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
     wanted: dict[str, tuple[Any, Any, bool]] = {}  # name → type, default, whether it is an argument
@@ -109,6 +96,8 @@ def typed(command: Callable[..., None]) -> Callable[..., None]:
             kinds = get_type_hints(records[given.name])
             fields = dataclasses.fields(records[given.name])
             wanted |= {field.name: (kinds[field.name], field.default, False) for field in fields}
+        elif given.kind is given.VAR_KEYWORD:
+            wanted |= more or {}
         else:
             wanted[given.name] = hints[given.name], given.default, given.kind is not given.KEYWORD_ONLY
     about, _, last = inspect.cleandoc(command.__doc__ or "").rpartition("\n\n")

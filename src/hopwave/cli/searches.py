@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,25 +24,18 @@ ROWS = 16  # rows of the table of distances
 SHOWN = 12  # rows and columns of a table of distances on the screen
 
 
-@dataclass(frozen=True)
-class Search:
-    """Arguments of hopwave.bfs."""
-
-    direction: Literal["out", "in"] = "out"
-    depth_limit: int | None = None
-    path_counts: bool = False
-    plan: str = "auto"
-    device: str = "auto"
-    threads: int | None = None
-
-
 def bfs(
     file: Path,
     reading: Reading,
     to: Drawn,
-    search: Search,
     *,
     source: list[str] | None = None,
+    direction: Literal["out", "in"] = "out",
+    depth_limit: int | None = None,
+    path_counts: bool = False,
+    plan: str = "auto",
+    device: str = "auto",
+    threads: int | None = None,
     check: bool = False,
     all_levels: bool = False,
 ) -> None:
@@ -57,29 +50,23 @@ def bfs(
     check --validate @Running: Check the result by Graph500's five rules.
     all_levels @Output: Show every level, even if there are thousands.
     """
-    to.check(search.plan)
+    to.check(plan)
     graph = load(file, reading)
-    starts, chosen = sources(graph, source, search.direction)
-    result, wall = timed(f"searching {file.name}", lambda: hw.bfs(graph, starts, trace=True, **vars(search)))
+    starts, chosen = sources(graph, source, direction)
+    about: Any = {"depth_limit": depth_limit, "direction": direction}
+    more: Any = {"path_counts": path_counts, "plan": plan, "device": device, "threads": threads, "trace": True}
+    result, wall = timed(f"searching {file.name}", lambda: hw.bfs(graph, starts, **about, **more))
     verdict = None
     if check:
-        about: dict[str, Any] = {"depth_limit": search.depth_limit, "direction": search.direction}
-        verdict, _ = timed(
-            "validating", lambda: validate(graph, starts, result.distances, result.predecessors, **about)
-        )
+        found = result.distances, result.predecessors
+        verdict, _ = timed("validating", lambda: validate(graph, starts, *found, **about))
     to.write(result, lambda path: files.draw_levels(path, result))
     record = {
         "source_given": bool(source),
-        "direction": search.direction,
-        "depth_limit": search.depth_limit,
-        "sources": [graph.label(start) for start in result.sources],
-        "reached": result.reached,
-        "depth": result.depth,
+        **about,
+        **terminal.record(result, "reached", "depth", "engine"),
         "vertices_by_level": np.bincount(result.distances[result.distances >= 0]).tolist(),
-        "plan": result.plan.name,
-        "why": result.plan.why,
         "without": list(result.plan.without),
-        "engine": result.engine,
         "seconds": seconds(result),
         "levels": [asdict(level) for level in result.trace or ()],
         "wall_seconds": wall,
@@ -115,10 +102,9 @@ def summary(result: BFSResult, verdict: Validation | None) -> Table:
     lines["time"] = f"{terminal.milliseconds(seconds(result))} ms in the levels"
     counts = result.path_counts
     if counts is not None:
-        scaled = isinstance(counts, hw.ScaledCounts)
-        sizes = counts.log2() if isinstance(counts, hw.ScaledCounts) else counts
+        sizes, form = (counts.log2(), "2^{:.1f}") if isinstance(counts, hw.ScaledCounts) else (counts, "{:,.15g}")
         top = int(np.argmax(sizes))
-        most = f"2^{sizes[top]:.1f}" if scaled else f"{sizes[top]:,.15g}"
+        most = form.format(sizes[top])
         lines["path counts"] = f"at most {most}, to {result.graph.label(top)}"
     if verdict is not None:
         passed = sum(rule.passed is True for rule in verdict.rules)
@@ -135,26 +121,19 @@ def seconds(result: BFSResult) -> float:
 # ------------------------------------------------------------------ shortest paths
 
 
-@dataclass(frozen=True)
-class Lengths:
-    """Arguments of hopwave.sssp."""
-
-    limit: float | None = None
-    method: str = "auto"
-    delta: float | None = None
-    device: str = "auto"
-    threads: int | None = None
-    trace: bool = False
-
-
 def sssp(
     file: Path,
     reading: ReadingLengths,
     to: Written,
-    search: Lengths,
     *,
     source: list[str] | None = None,
     target: list[str] | None = None,
+    limit: float | None = None,
+    method: str = "auto",
+    delta: float | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    trace: bool = False,
 ) -> None:
     """Shortest paths from a vertex to every other, along edges with lengths: the weights of the file, or 1 each.
 
@@ -170,28 +149,22 @@ def sssp(
     graph = load(file, reading)
     starts, chosen = sources(graph, source)
     ends = [vertex(graph, name) for name in target or ()]
-    asked: dict[str, Any] = vars(search)
-    result, wall = timed(f"searching {file.name}", lambda: hw.sssp(graph, starts, **asked))
+    about: Any = {"limit": limit, "delta": delta}
+    more: Any = {"method": method, "device": device, "threads": threads, "trace": trace}
+    result, wall = timed(f"searching {file.name}", lambda: hw.sssp(graph, starts, **about, **more))
     to.write(result)
-    found = []
-    for end in ends:
-        length = float(result.distances[graph.index(end)])
-        reached = math.isfinite(length)
-        path = result.path_to(end) if reached else None
-        found.append({"target": end, "length": length if reached else None, "path": path})
+    found: list[dict[str, Any]] = [
+        {"target": end, "length": result.get(end), "path": result.path_to(end) if end in result else None}
+        for end in ends
+    ]
     d = result.distances[np.isfinite(result.distances)]
     farthest, weighted = float(d.max(initial=0.0)), result.matrix.has_values
     record = {
         "source_given": bool(source),
-        "limit": search.limit,
-        "delta": search.delta,
+        **about,
+        **terminal.record(result, "reached", "method"),
         "weights": weighted,
-        "sources": [graph.label(start) for start in result.sources],
-        "reached": result.reached,
         "greatest_distance": farthest,
-        "method": result.method,
-        "plan": result.plan.name,
-        "why": result.plan.why,
         "buckets": None if result.trace is None else [vars(bucket) for bucket in result.trace],
         "wall_seconds": wall,
         "paths": found,
@@ -205,20 +178,16 @@ def sssp(
     }
     parts: list[Any] = [*chosen, distances_of(result, d), terminal.facts("", lines)]
     parts += [] if result.trace is None else [str(result.trace)]
-    for one in found:
-        steps = " → ".join(map(str, one["path"])) if one["path"] else ""
-        parts.append(f"to {one['target']} ({one['length']:g}): {steps}" if steps else f"to {one['target']}: no path")
+    for end, length, path in (one.values() for one in found):
+        parts.append(f"to {end} ({length:g}): {' → '.join(map(str, path))}" if path else f"to {end}: no path")
     to.tell(file, graph, record, parts)
 
 
 def distances_of(result: ShortestPaths, d: Any) -> Table:
     """The number of vertices in each range of distances; the ranges have equal length."""
     counts, ends = np.histogram(d, bins=min(ROWS, max(1, len(np.unique(d[:10_000])))))
-    made = terminal.table(terminal.title(result, "Shortest paths"), "distance", "vertices", "", numbers=(0, 1))
-    width, most = terminal.bar_width(30), int(counts.max(initial=1))
-    for count, low, high in zip(counts.tolist(), ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-        made.add_row(f"{low:,.6g} – {high:,.6g}", f"{count:,}", terminal.bar(count / most, width))
-    return made
+    names = (f"{low:,.6g} – {high:,.6g}" for low, high in pairwise(ends.tolist()))
+    return terminal.distribution(terminal.title(result, "Shortest paths"), "distance", names, counts.tolist())
 
 
 # ------------------------------------------------------------------ tables of distances

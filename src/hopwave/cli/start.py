@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import os
 import platform
 import sys
-import webbrowser
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from hopwave.system.optional import install
 from hopwave.system.progress import Meter
 
 PICTURE = Path("hopwave-demo.png")
+NAME = "Les Misérables: who meets whom"
 TOP = 10
 
 
@@ -50,29 +50,27 @@ def demo(*, as_json: bool = False) -> None:
         large = hw.generate.kronecker(scale=14, edge_factor=16, seed=1)
         # Two searches: the first may include compiling, the second shows the real time.
         result = [hw.bfs(large, busiest(large), trace=True) for _ in range(2)][1]
-        name, graph = characters()
+        graph = hw.datasets.load("les-miserables")
         small = hw.bfs(graph, graph.label(busiest(graph)))
         scores = hw.betweenness_centrality(graph, weights=False)
         drawn = installed("matplotlib")
         if drawn:
             meter.stage(f"drawing {PICTURE}")
-            _draw(result, name, small, scores)
+            _draw(result, small, scores)
     if as_json:
         run = {"plan": result.plan.name, "engine": result.engine, "seconds": seconds(result)}
         top = [{"vertex": vertex, "betweenness": score} for vertex, score in scores.top(TOP)]
-        about = {"name": name, **_searched(small), "certificate": scores.certificate.error, "top": top}
+        about = {"name": NAME, **_searched(small), "certificate": scores.certificate.error, "top": top}
         more = {"picture": str(PICTURE) if drawn else None, "missing": missing()}
         return terminal.emit({"kronecker": _searched(result) | run, "small": about, **more})
     terminal.line(f"A Kronecker graph, as in Graph500: {terminal.sentence(large)}")
     terminal.show(terminal.level_table(result))
     terminal.line(f"{terminal.reach(result)}, by plan {result.plan} on engine {result.engine}\n")
-    terminal.line(f"{name}: {terminal.sentence(graph)}")
+    terminal.line(f"{NAME}: {terminal.sentence(graph)}")
     terminal.line(terminal.reach(small))
     terminal.line(f"betweenness {scores.certificate}\n")
     if drawn:
         terminal.line(f"Both graphs are drawn in {PICTURE}")
-        if has_viewer():
-            webbrowser.open(PICTURE.resolve().as_uri())
     for reason in missing():
         terminal.line(reason, style="yellow")
     heads = ["vertex", "betweenness", f"hops from {graph.label(small.sources[0])}"]
@@ -84,36 +82,20 @@ def _searched(result: BFSResult) -> dict[str, Any]:
     return {**terminal.sizes(result.graph), "reached": result.reached, "depth": result.depth}
 
 
-def has_viewer() -> bool:
-    """Whether somebody sits at this terminal with a display, where the picture can be opened."""
-    display = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    return sys.stdout.isatty() and bool(display)
-
-
 def missing() -> list[str]:
-    """What the demo does differently because an optional library is not installed, and how to install it."""
-    reasons = []
-    if not installed("networkx"):
-        instead = "a generated small world, drawn as a ring" if installed("matplotlib") else "a generated small world"
-        reasons.append(
-            "NetworkX is not installed: it provides the graph of Les Misérables and its layout. "
-            f"This is {instead} instead; run: {install('networkx')}"
-        )
-    if not installed("matplotlib"):
-        reasons.append(f"matplotlib is not installed, so there is no picture; run: {install('plot')}")
-    return reasons
+    """What the demo lacks because an optional library is not installed, and how to install it."""
+    needs = {
+        "networkx": ("networkx", "Les Misérables is drawn as a ring"),
+        "matplotlib": ("plot", "there is no picture"),
+    }
+    return [
+        f"{library} is not installed, so {lack}; run: {install(extra)}"
+        for library, (extra, lack) in needs.items()
+        if not installed(library)
+    ]
 
 
-def characters() -> tuple[str, Graph]:
-    """The 77 characters of Les Misérables if NetworkX is installed, else a generated graph of the same size."""
-    if not installed("networkx"):
-        return "A generated small world", hw.generate.smallworld(77, k=6, p=0.1, seed=1)
-    import networkx as nx
-
-    return "Les Misérables: who meets whom", Graph.from_networkx(nx.les_miserables_graph())
-
-
-def _draw(result: BFSResult, name: str, small: BFSResult, scores: BetweennessResult) -> None:
+def _draw(result: BFSResult, small: BFSResult, scores: BetweennessResult) -> None:
     """The small graph with hops as colours and betweenness as sizes, next to the levels of the large one."""
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
@@ -128,7 +110,7 @@ def _draw(result: BFSResult, name: str, small: BFSResult, scores: BetweennessRes
         places = np.array([layout[graph.label(vertex)] for vertex in range(graph.n)])
     with files.page(PICTURE, 12, 5.6) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
-        title = f"{name}: hops from {graph.label(small.sources[0])}, size by betweenness"
+        title = f"{NAME}: hops from {graph.label(small.sources[0])}, size by betweenness"
         left.set_title(title, loc="left", fontweight="bold")
         lines = [(places[u], places[v]) for u, v in zip(*graph.to_edges(), strict=True)]
         left.add_collection(LineCollection(lines, colors="#9ca3af", linewidths=0.5))
@@ -154,15 +136,14 @@ def _draw(result: BFSResult, name: str, small: BFSResult, scores: BetweennessRes
 # ------------------------------------------------------------------ doctor
 
 REQUIRED = ("numpy", "scipy", "numba", "typer", "rich")
-# (module, distributions that contain it, extra that installs it or "" if that depends on the GPU, purpose).
-EXTRAS = (
-    ("networkx", ("networkx",), "networkx", "graphs from and to NetworkX, hopwave as its backend"),
-    ("pyarrow", ("pyarrow",), "io", "Parquet files"),
-    ("pandas", ("pandas",), "io", "results as data frames"),
-    ("matplotlib", ("matplotlib",), "plot", "pictures"),
-    ("igraph", ("igraph", "python-igraph"), "igraph", "graphs from and to igraph"),
-    ("mpi4py", ("mpi4py",), "mpi", "several machines"),
-    ("cupy", ("cupy-cuda12x", "cupy-cuda13x", "cupy"), "", "NVIDIA GPUs"),
+EXTRAS = (  # module, extra that installs it ("" if that depends on the GPU), purpose
+    ("networkx", "networkx", "graphs from and to NetworkX, hopwave as its backend"),
+    ("pyarrow", "io", "Parquet files"),
+    ("pandas", "io", "results as data frames"),
+    ("matplotlib", "plot", "pictures"),
+    ("igraph", "igraph", "graphs from and to igraph"),
+    ("mpi4py", "mpi", "several machines"),
+    ("cupy", "", "NVIDIA GPUs"),
 )
 
 
@@ -171,30 +152,29 @@ def doctor(*, as_json: bool = False) -> None:
     from hopwave.system import numba_cache  # imports Numba
 
     about: dict[str, Any] = {"hopwave": hw.__version__, "python": platform.python_version()}
-    about["system"] = platform.platform()
-    versions = {name: _version((name,)) or "missing" for name in REQUIRED}
-    found, libraries = devices(), optional()
-    kept, unfit = numba_cache.where_kept(), mpi.mismatch()
+    about |= {"system": platform.platform(), "executable": sys.executable}
+    versions = {name: _version(name) or "missing" for name in REQUIRED}
+    found, libraries, kept, unfit = devices(), optional(), numba_cache.where_kept(), mpi.mismatch()
     usable = any(device.kind == "cuda" and device.available for device in found)
-    kernels, room = (_kernels(), _room()) if usable else (None, None)
+    kernels = _kernels() if usable else None
     outcomes = []
-    with Meter("testing", len(engine_names()) * (len(SEARCHES) + 2), None) as meter:
+    with Meter("testing", len(engines.NAMES) * len(CHECKS), None) as meter:
         for outcome in self_test():
             outcomes.append(outcome)
             meter.update(len(outcomes))
     failed = [outcome for outcome in outcomes if outcome.passed is False]
     if as_json:
-        about |= {"executable": sys.executable, "required": versions, "optional": libraries, "mpi": unfit}
+        about |= {"required": versions, "optional": libraries, "mpi": unfit, "ok": not failed}
         about["machine_code"] = {"folder": kept, "damaged": [str(path) for path in numba_cache.replaced]}
-        about |= {"kernels": kernels[0], "largest_graphs": room[0]} if kernels and room else {}
-        about["devices"] = [asdict(device) for device in found]
-        terminal.emit(about | {"self_test": [asdict(outcome) for outcome in outcomes], "ok": not failed})
+        about |= {"kernels": kernels[0]} if kernels else {}
+        about |= {"devices": list(map(asdict, found)), "self_test": list(map(asdict, outcomes))}
+        terminal.emit(about)
     else:
-        about |= {"executable": sys.executable, "machine code": cached_in(kept, numba_cache.replaced)}
-        more = {"GPU kernels": kernels and kernels[1], "GPU memory": room and room[1], "MPI": unfit}
-        about |= {name: fact for name, fact in more.items() if fact}
+        about["machine code"] = cached_in(kept, numba_cache.replaced)
+        more = {"GPU kernels": kernels and kernels[1], "MPI": unfit}
+        about |= {name: fact for name, fact in more.items() if fact} | versions
         tables = _device_table(found), _library_table(libraries), _test_table(outcomes)
-        terminal.show(terminal.facts("hopwave", {**about, **versions}), *tables)
+        terminal.show(terminal.facts("hopwave", about), *tables)
     if failed:
         reasons = "; ".join(f"{outcome.engine}, {outcome.check}: {outcome.note}" for outcome in failed)
         raise terminal.CheckFailed(f"the self-test failed: {reasons}")
@@ -222,42 +202,25 @@ def _kernels() -> tuple[dict[str, Any], str]:
     return {"folder": folder, "reason": reason, "kept": kept, "all": len(every)}, words
 
 
-def _room() -> tuple[dict[str, int], str]:
-    """The largest Graph500 scales that the GPU searches now, uncompressed and compressed; 0 for none."""
-    from hopwave.engines.cuda.buffers import free_memory
-    from hopwave.engines.cuda.kronecker import MOST_SCALE, bytes_needed
-
-    free, scales = free_memory(), range(1, MOST_SCALE + 1)
-    plain, compressed = (
-        max((scale for scale in scales if bytes_needed(scale, 16, packed) <= free), default=0)
-        for packed in (False, True)
-    )
-    return {"plain": plain, "compressed": compressed}, (
-        f"adjacency lists of 2^{plain} vertices with 16 edges each fit, of 2^{compressed} compressed; "
-        "those of larger graphs are read across the bus, at a fifth to a tenth of the speed"
-    )
-
-
 def optional() -> list[dict[str, Any]]:
     """The optional libraries: version, None if it is not installed, and the command that installs it."""
     return [
         {
             "name": name,
             "purpose": purpose,
-            "version": (_version(distributions) or "unknown") if installed(name) else None,
+            "version": (_version(name) or "unknown") if installed(name) else None,
             "install": install(extra or cuda_extra()),
         }
-        for name, distributions, extra, purpose in EXTRAS
+        for name, extra, purpose in EXTRAS
     ]
 
 
-def _version(distributions: tuple[str, ...]) -> str | None:
-    for name in distributions:
-        try:
-            return importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return None
+distributions = cache(importlib.metadata.packages_distributions)  # by module
+
+
+def _version(module: str) -> str | None:
+    found = distributions().get(module)
+    return importlib.metadata.version(found[0]) if found else None
 
 
 def _device_table(found: tuple[Device, ...]) -> Table:
@@ -294,49 +257,18 @@ class Outcome:
     note: str = ""
 
 
-SEARCHES: dict[str, Callable[[], Graph]] = {
-    "a Kronecker graph": lambda: hw.generate.kronecker(scale=9, edge_factor=8, seed=1),
-    "a directed R-MAT graph": lambda: hw.generate.rmat(scale=8, edge_factor=4, seed=1),
-    "a grid": lambda: hw.generate.grid(20, 20),
-    "two components": lambda: Graph.from_edges([0, 1, 2, 3, 4, 5, 0], [1, 2, 0, 4, 5, 3, 0], n=7),
-}
+def _start(engine: str) -> str:
+    engines.engine(engine)
+    return ""
 
 
-def engine_names() -> list[str]:
-    """All engines of this version of hopwave, whether they run here or not."""
-    return [name for name in engines.NAMES if installed(f"hopwave.engines.{name}")]
+def _searches(make: Callable[[], Graph]) -> Callable[[str], str]:
+    def check(engine: str) -> str:
+        graph = make()
+        result = hw.bfs(graph, 0, device=engine)
+        return "; ".join(validate(graph, 0, result.distances, result.predecessors).failures)
 
-
-def self_test() -> Iterator[Outcome]:
-    """Run every check on every engine."""
-    for engine in engine_names():
-        try:
-            engines.engine(engine)
-        except hw.EngineError as error:
-            yield Outcome(engine, "start", None, str(error))
-            continue
-        except Exception as error:
-            yield Outcome(engine, "start", False, f"{type(error).__name__}: {error}")
-            continue
-        for check, make in SEARCHES.items():
-            yield _outcome(engine, f"search {check}", _search, make)
-        yield _outcome(engine, "count paths", _count_paths)
-        yield _outcome(engine, "betweenness", _betweenness)
-
-
-def _outcome(engine: str, name: str, check: Callable[..., str], *arguments: Any) -> Outcome:
-    """The outcome of a check, which returns "" or what is wrong. An exception counts as a failure."""
-    try:
-        wrong = check(engine, *arguments)
-    except Exception as error:
-        wrong = f"{type(error).__name__}: {error}"
-    return Outcome(engine, name, not wrong, wrong)
-
-
-def _search(engine: str, make: Callable[[], Graph]) -> str:
-    graph = make()
-    result = hw.bfs(graph, 0, device=engine)
-    return "; ".join(validate(graph, 0, result.distances, result.predecessors).failures)
+    return check
 
 
 def _count_paths(engine: str) -> str:
@@ -352,6 +284,32 @@ def _betweenness(engine: str) -> str:
     found = hw.betweenness_centrality(hw.generate.path(5), normalized=False, device=engine).scores.tolist()
     expected = [0.0, 3.0, 4.0, 3.0, 0.0]
     return "" if np.allclose(found, expected) else f"found {found}, expected {expected}"
+
+
+CHECKS: dict[str, Callable[[str], str]] = {  # each returns "" or what is wrong
+    "start": _start,
+    "search a Kronecker graph": _searches(lambda: hw.generate.kronecker(scale=9, edge_factor=8, seed=1)),
+    "search a directed R-MAT graph": _searches(lambda: hw.generate.rmat(scale=8, edge_factor=4, seed=1)),
+    "search a grid": _searches(lambda: hw.generate.grid(20, 20)),
+    "search two components": _searches(lambda: Graph.from_edges([0, 1, 2, 3, 4, 5, 0], [1, 2, 0, 4, 5, 3, 0], n=7)),
+    "count paths": _count_paths,
+    "betweenness": _betweenness,
+}
+
+
+def self_test() -> Iterator[Outcome]:
+    """Run every check on every engine that starts. An exception counts as a failure."""
+    for engine in engines.NAMES:
+        for name, check in CHECKS.items():
+            try:
+                wrong = check(engine)
+                yield Outcome(engine, name, not wrong, wrong)
+            except Exception as error:
+                absent = name == "start" and isinstance(error, hw.EngineError)
+                note = str(error) if absent else f"{type(error).__name__}: {error}"
+                yield Outcome(engine, name, None if absent else False, note)
+                if name == "start":
+                    break
 
 
 def _test_table(outcomes: list[Outcome]) -> Table:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import re
 import sys
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,14 +19,12 @@ from rich.text import Text
 
 from hopwave.graph import Graph
 from hopwave.results.search import BFSResult, ShortestPaths
-from hopwave.system.optional import install
 
 # The colour of each direction in tables.
 COLOURS = {"push": "cyan", "pull": "magenta", "source": "white"}
 # Control characters that json.dumps does not escape: DEL, C1, and those that change the direction of text.
 _CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_EIGHTHS = " ▏▎▍▌▋▊▉"
-MOST_ROWS = 40  # maximum rows of a table of levels; more levels are shown in groups of equal size
+MOST_ROWS = 40  # maximum rows of a table of levels
 
 
 class Hangup(Exception):
@@ -40,16 +35,6 @@ class CheckFailed(Exception):
     """A check has failed: exit code 1. `everywhere`: every rank of the run raises this."""
 
     everywhere = False
-
-
-class MissingExtra(Exception):
-    """A feature needs an optional library that is not installed: exit code 4."""
-
-
-def need(library: str, extra: str, what: str) -> None:
-    """Raise MissingExtra if an optional library is not installed; called before any work is done."""
-    if importlib.util.find_spec(library) is None:
-        raise MissingExtra(f"{what} needs {library}, which is not installed; run: {install(extra)}")
 
 
 # ------------------------------------------------------------------ streams
@@ -99,11 +84,8 @@ def line(text: str = "", style: str = "") -> None:
 
 def emit(value: dict[str, Any]) -> None:
     """Print one JSON object to stdout. NumPy's numbers become Python's; labels of types that JSON lacks become text."""
-
-    def plain(value: Any) -> Any:
-        return value.tolist() if hasattr(value, "tolist") else str(value)
-
-    text = json.dumps(value, default=plain, allow_nan=False, ensure_ascii=False)
+    plain = {"default": lambda value: value.tolist() if hasattr(value, "tolist") else str(value)}
+    text = json.dumps(value, **plain, allow_nan=False, ensure_ascii=False)
     try:
         print(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text), flush=True)
     except BrokenPipeError:  # click would end with 1
@@ -154,17 +136,13 @@ def facts(title: str, pairs: dict[str, str]) -> Table:
 
 
 def bar(share: float, width: int = 40, style: str = "cyan") -> Text:
-    """A bar of share × width characters, rounded to an eighth of a character; a share above 0 is always visible.
+    """A bar of share × width characters, rounded up: a share above 0 is always visible.
 
     >>> bar(0.5, width=8).plain
     '████'
     """
-    share = min(max(share, 0.0), 1.0)
-    eighths = max(round(share * width * 8), 1 if share > 0 else 0)
-    if (sys.stdout.encoding or "utf-8").lower().replace("-", "") not in ("utf8", "utf16", "utf32"):
-        return Text("#" * -(-eighths // 8), style=style)
-    whole, part = divmod(eighths, 8)
-    return Text("█" * whole + (_EIGHTHS[part] if part else ""), style=style)
+    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    return Text(("█" if is_unicode else "#") * math.ceil(min(max(share, 0.0), 1.0) * width), style=style)
 
 
 def bar_width(taken: int) -> int:
@@ -180,6 +158,15 @@ def ranking(title: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]]) -
     for place, (name, *numbers) in enumerate(rows, start=1):
         share = 0.0 if math.isnan(numbers[0]) else numbers[0] / most
         made.add_row(str(place), printable(name), *map(score, numbers), bar(share, width))
+    return made
+
+
+def distribution(title: str, what: str, names: Iterable[str], counts: Sequence[int]) -> Table:
+    """How many vertices have each value, as numbers, shares and bars."""
+    made = table(title, what, "vertices", "%", "", numbers=(0, 1, 2))
+    width, most, total = bar_width(46), max(counts, default=0) or 1, sum(counts) or 1
+    for name, count in zip(names, counts, strict=True):
+        made.add_row(name, f"{count:,}", f"{100 * count / total:.2f}", bar(count / most, width))
     return made
 
 
@@ -207,6 +194,13 @@ def sizes(graph: Graph) -> dict[str, Any]:
     return {"n": graph.n, "m": graph.m, "edges": graph.number_of_edges, "directed": graph.directed}
 
 
+def record(result: BFSResult | ShortestPaths, *names: str) -> dict[str, Any]:
+    """Sources, plan and these attributes of a search, for the JSON of a command."""
+    about = {"sources": [result.graph.label(start) for start in result.sources]}
+    about |= {"plan": result.plan.name, "why": result.plan.why}
+    return about | {name: getattr(result, name) for name in names}
+
+
 def sentence(graph: Graph, labels: bool = True) -> str:
     """The size and kind of a graph, in a few words."""
     things, kind = ("arcs", "directed") if graph.directed else ("edges", "undirected")
@@ -229,58 +223,22 @@ def reach(result: BFSResult) -> str:
     return f"{result.reached:,} of {result.graph.n:,} vertices ({share:.1f}%) within {result.depth:,} {hops}"
 
 
-@dataclass(frozen=True)
-class Row:
-    """One row of the table of levels: a level of the search, or several consecutive levels."""
-
-    first: int
-    last: int
-    step: str
-    vertices: int
-    seconds: float
-
-    @property
-    def direction(self) -> str:
-        """ "source", "push" or "pull"; for a group, the direction of its first level."""
-        return self.step.partition("(")[0].partition(" ")[0]
-
-
-def rows(result: BFSResult) -> list[Row]:
-    """The levels in order: the source, then every level that the engine computed; the last one may be empty."""
-    levels = {level.depth: level for level in result.trace or ()}
-    found = np.bincount(result.distances[result.distances >= 0], minlength=max(levels, default=0) + 1).tolist()
-    made = [Row(0, 0, "source", found[0], 0.0)]
-    for depth, count in enumerate(found[1:], start=1):
-        level = levels.get(depth)
-        made.append(Row(depth, depth, level.step if level else "", count, level.seconds if level else 0.0))
-    return made
-
-
-def grouped(levels: list[Row], most: int = MOST_ROWS) -> list[Row]:
-    """Consecutive levels in groups of equal size, so that there are at most `most` rows."""
-    width = -(-len(levels) // most)
-    if width <= 1:
-        return levels
-    made = []
-    for group in (levels[first : first + width] for first in range(0, len(levels), width)):
-        counts = Counter(row.direction for row in group)
-        steps = ", ".join(f"{name} × {count}" if count > 1 else name for name, count in counts.items())
-        total = sum(row.vertices for row in group), sum(row.seconds for row in group)
-        made.append(Row(group[0].first, group[-1].last, steps, *total))
-    return made
+def levels(result: BFSResult) -> list[tuple[int, str, int, float]]:
+    """(depth, step, vertices, seconds) of the source and of every level that was computed; the last may be empty."""
+    known = {level.depth: (level.step, level.seconds) for level in result.trace or ()}
+    found = np.bincount(result.distances[result.distances >= 0], minlength=max(known, default=0) + 1).tolist()
+    steps = ("source", 0.0), *(known.get(depth, ("", 0.0)) for depth in range(1, len(found)))
+    return [(depth, step, found[depth], spent) for depth, (step, spent) in enumerate(steps)]
 
 
 def level_table(result: BFSResult, every: bool = False) -> Table:
-    """The table of levels, with a bar for the vertices of each."""
-    levels = rows(result)
-    shown = levels if every else grouped(levels)
-    grouping = f"{len(levels):,} levels in groups; --all-levels shows each" if len(shown) < len(levels) else None
-    made = table(title(result), "level", "step", "vertices", "", "ms", numbers=(0, 2, 4), caption=grouping)
-    width, most = bar_width(46 + max(len(row.step) for row in shown)), max(row.vertices for row in shown)
-    for row in shown:
-        colour = COLOURS.get(row.direction, "white")
-        name = str(row.first) if row.first == row.last else f"{row.first}–{row.last}"
-        spent = "" if row.step == "source" else milliseconds(row.seconds)
-        drawn = bar(row.vertices / most, width, colour)
-        made.add_row(name, Text(row.step, style=colour), f"{row.vertices:,}", drawn, spent)
+    """The table of levels, with a bar for the vertices of each; of many levels, every k-th."""
+    found = levels(result)
+    k = 1 if every else -(-len(found) // MOST_ROWS)
+    caption = None if k == 1 else f"one in {k} of {len(found):,} levels; --all-levels shows each"
+    made = table(title(result), "level", "step", "vertices", "", "ms", numbers=(0, 2, 4), caption=caption)
+    width, most = bar_width(46 + max(len(row[1]) for row in found)), max(row[2] for row in found)
+    for depth, step, vertices, spent in found[::k]:
+        colour, time = COLOURS.get(step.partition("(")[0], "white"), milliseconds(spent) if depth else ""
+        made.add_row(str(depth), Text(step, style=colour), f"{vertices:,}", bar(vertices / most, width, colour), time)
     return made

@@ -1,8 +1,4 @@
-"""`hopwave warmup`: compile everything once, so that later runs do not wait for the compiler.
-
-Parts are compiled by several processes at once: Numba compiles one function at a time in each. The last part calls
-every public function, so that none is missing.
-"""
+"""`hopwave warmup`: compile everything once, in several processes; the last part calls every public function."""
 
 from __future__ import annotations
 
@@ -12,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -29,14 +24,7 @@ from hopwave.errors import HopwaveError
 from hopwave.graph import Graph
 from hopwave.system.progress import Meter
 
-
-@dataclass(frozen=True)
-class Part:
-    """A part of hopwave: how long its first use took, and whether that compiled anything."""
-
-    name: str
-    seconds: float
-    compiled: bool
+Part = dict[str, Any]  # name; seconds of its first use; compiled: whether that compiled anything
 
 
 def weighted(graph: Graph, value: float = 1.0) -> Graph:
@@ -186,11 +174,11 @@ def warmup(*, device: Literal["cpu", "cuda"] = "cpu", as_json: bool = False) -> 
     parts = _compile_for_gpu() if device == "cuda" else _compile_for_cpu()
     total = time.perf_counter() - began
     if as_json:
-        terminal.emit({"parts": [asdict(part) for part in parts], "seconds": total})
+        terminal.emit({"parts": parts, "seconds": total})
         return
     shown = terminal.table("Compiled for this machine", "what", "seconds", "", numbers=(1,))
     for part in parts:
-        shown.add_row(part.name, f"{part.seconds:.2f}", "compiled" if part.compiled else "already on disk")
+        shown.add_row(part["name"], f"{part['seconds']:.2f}", "compiled" if part["compiled"] else "already on disk")
     terminal.show(shown)
     terminal.line(f"Ready in {total:.1f} s. Later runs load the compiled code from disk.")
 
@@ -216,7 +204,7 @@ def _compile_for_gpu() -> list[Part]:
                     done += 1
                     meter.update(done)
                 now = time.perf_counter()
-                parts.append(Part(header, now - began, not here[header]))
+                parts.append({"name": header, "seconds": now - began, "compiled": not here[header]})
                 began = now
     return parts
 
@@ -232,13 +220,13 @@ def _compile_for_cpu() -> list[Part]:
         ProcessPoolExecutor(min(host_cores(), len(PARTS)), get_context("spawn")) as pool,
     ):
         for done in as_completed([pool.submit(use_part, name) for name in names]):
-            parts[done.result().name] = done.result()
+            parts[done.result()["name"]] = done.result()
             meter.update(len(parts))
         for done in as_completed([pool.submit(use_part, LAST, share, SHARES) for share in range(SHARES)]):
             last.append(done.result())
             meter.update(len(parts) + len(last))
-    whole = Part(LAST, sum(part.seconds for part in last), any(part.compiled for part in last))
-    return [*(parts[name] for name in names), whole]
+    spent, compiled = sum(part["seconds"] for part in last), any(part["compiled"] for part in last)
+    return [*(parts[name] for name in names), {"name": LAST, "seconds": spent, "compiled": compiled}]
 
 
 def use_part(name: str, *share: int) -> Part:
@@ -255,4 +243,4 @@ def use_part(name: str, *share: int) -> Part:
             graphs = {make: make() for _, make, _ in part}
             for function, make, given in part:
                 getattr(hw, function)(graphs[make], device="cpu", **given)
-    return Part(name, time.perf_counter() - began, bool(record.buffer))
+    return {"name": name, "seconds": time.perf_counter() - began, "compiled": bool(record.buffer)}
