@@ -1,7 +1,4 @@
-"""Charts as SVG text, for pages that load nothing: bars, stacked bars, lines and points, on linear or logarithmic axes.
-
-A chart is as wide as the page lets it, and takes the page's colours for text (`currentColor`).
-"""
+"""Charts as SVG text, for pages that load nothing: bars, stacked bars, lines and points; axes may be logarithmic."""
 
 from __future__ import annotations
 
@@ -87,7 +84,7 @@ def bars(
             for group in zip(*series.values(), strict=True)]  # fmt: skip
     lows = [value for values in series.values() for value in values if value]
     axis = Axis.of([*tops, min(lows, default=0.0) / 2], log)  # on a logarithmic axis, the least bar has a height too
-    below = 22 + min(120.0, 4.7 * max(map(len, names), default=0)) if _slanted(names) else 22
+    below = 22 + min(120.0, 4.7 * max(map(len, names), default=0))  # names are slanted
     parts, floor = _frame(axis, unit), HEIGHT + TOP
     wide = (WIDTH - LEFT) / max(len(names), 1)
     thick = 0.8 * wide / (1 if stacked else len(series))
@@ -105,7 +102,8 @@ def bars(
                 f"<title>{text}</title></rect>"
             )
             base += value if stacked else 0.0
-        parts.append(_name_below(name, LEFT + (place + 0.5) * wide, floor + 14, _slanted(names)))
+        x, y = LEFT + (place + 0.5) * wide, floor + 14
+        parts.append(f'<text transform="translate({x:.1f} {y}) rotate(-45)" text-anchor="end">{escape(name)}</text>')
     return _drawn(parts, HEIGHT + TOP + below) + legend(series)
 
 
@@ -121,8 +119,7 @@ def lines(
         name: [(a, b) for a, b in points if (a > 0 or not log[0]) and (b > 0 or not log[1])]
         for name, points in series.items()
     }
-    across = Axis.of([a for points in usable.values() for a, _ in points], log[0])
-    up = Axis.of([b for points in usable.values() for _, b in points], log[1])
+    across, up = (Axis.of([point[i] for points in usable.values() for point in points], log[i]) for i in (0, 1))
     parts, floor, long = _frame(up, y), HEIGHT + TOP, WIDTH - LEFT
     for tick in across.ticks():
         at = LEFT + long * across.place(tick) / 100
@@ -153,21 +150,10 @@ def _colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def _slanted(names: Sequence[str]) -> bool:
-    return sum(map(len, names)) > 80 or max(map(len, names), default=0) * len(names) > 100
-
-
-def _name_below(name: str, x: float, y: float, slanted: bool) -> str:
-    turned = f' transform="rotate(-45 {x:.1f} {y})" text-anchor="end"' if slanted else ' text-anchor="middle"'
-    return f'<text x="{x:.1f}" y="{y}"{turned}>{escape(name)}</text>'
-
-
 def _frame(axis: Axis, unit: str) -> list[str]:
     """The vertical axis: a line and a number at each tick, and the unit beside it."""
-    floor = HEIGHT + TOP
-    parts = [
-        f'<text transform="translate(13 {TOP + HEIGHT / 2}) rotate(-90)" text-anchor="middle">{escape(unit)}</text>'
-    ]
+    floor, at = HEIGHT + TOP, f"translate(13 {TOP + HEIGHT / 2}) rotate(-90)"
+    parts = [f'<text transform="{at}" text-anchor="middle">{escape(unit)}</text>']
     for tick in axis.ticks():
         y = floor - HEIGHT * axis.place(tick) / 100 if tick else floor
         parts.append(f'<line x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
@@ -176,8 +162,6 @@ def _frame(axis: Axis, unit: str) -> list[str]:
 
 
 def _drawn(parts: Iterable[str], height: float) -> str:
-    style = (
-        "<style>text{font:11px system-ui,sans-serif;fill:currentColor}.grid{stroke:currentColor;opacity:.15}</style>"
-    )
+    style = "text{font:11px system-ui,sans-serif;fill:currentColor}.grid{stroke:currentColor;opacity:.15}"
     opened = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 8} {height:.0f}" role="img">'
-    return f"{opened}{style}{''.join(parts)}</svg>"
+    return f"{opened}<style>{style}</style>{''.join(parts)}</svg>"
