@@ -136,11 +136,6 @@ def test_the_shell_completes(words: str, expected: list[str], monkeypatch: pytes
 # -------------------------------------------------------------------- graph files
 
 
-def test_info_tells_what_memory_questions_take(answer) -> None:
-    needed = answer("info square.mtx.gz --memory")["memory"]
-    assert all(sizes.keys() == {"cpu", "cuda"} and min(sizes.values()) > 0 for sizes in needed.values())
-
-
 def test_info_tells_shapes_apart(answer) -> None:
     """One number is not enough: the scale-free metric of all these graphs is below TurboBC's threshold."""
     grid = hw.generate.grid(60, 60)

@@ -1,14 +1,5 @@
-"""The whole program: its commands, its exit codes, and its one-line error messages.
-
-0    success
-1    a check or the self-test failed
-2    wrong usage: an unknown command or option
-3    bad input: a file, a vertex, a plan
-4    an engine, the hardware, the network, or an extra that is not installed
-70   a bug in hopwave
-130  stopped by Ctrl-C
-141  the reader of the output has closed the pipe, as in `hopwave plans | head`
-"""
+"""The whole program: its commands, one-line error messages, and exit codes: those of the help, 70 for a bug of hopwave,
+and 141 if the reader of the output has closed the pipe, as in `hopwave plans | head`."""
 
 from __future__ import annotations
 
@@ -68,8 +59,10 @@ for panel, commands in COMMANDS.items():
         name = example.partition(" ")[0]
         more: dict[str, Any] = {"rich_help_panel": panel, "epilog": f"Example: hopwave {example}"}
         if command is graphs.generate:
-            made = typer.Typer(cls=graphs.Kinds, invoke_without_command=True, subcommand_metavar="KIND OUT [OPTIONS]")
+            made = typer.Typer(invoke_without_command=True, subcommand_metavar="KIND OUT [OPTIONS]")
             made.callback(epilog=more["epilog"])(options.typed(command))
+            for kind in hw.generate.generators().values():
+                made.command(graphs.spelled(kind.name))(graphs.generator(kind))
             app.add_typer(made, name=name, rich_help_panel=panel)
         else:
             app.command(name, **more)(options.typed(command))

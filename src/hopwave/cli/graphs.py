@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import typer
-from typer.core import TyperGroup
-from typer.main import get_command
 
 from hopwave import datasets
 from hopwave.api.memory_estimate import estimate_memory
@@ -216,21 +214,6 @@ def _list(as_json: bool) -> None:
 KINDS = {"int": int, "float": float, "bool": bool, "numbers": str}
 
 
-class Kinds(TyperGroup):
-    """One command per generator, made when it is called, so that a new generator needs no code here."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [_spelled(name) for name in generators()]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        found = generators().get(cmd_name.replace("-", "_"))
-        if found is None:
-            return None
-        one = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
-        one.command(_spelled(found.name))(_command(found))
-        return get_command(one)
-
-
 def generate(ctx: typer.Context, *, listing: bool = False, as_json: bool = False) -> None:
     """Generate a graph and write it to a file.
 
@@ -256,11 +239,11 @@ def generate(ctx: typer.Context, *, listing: bool = False, as_json: bool = False
     shown = terminal.table("Generators", "kind", "what it makes", "options", caption=caption)
     shown.columns[0].no_wrap, shown.columns[0].style = True, "cyan"
     for one in generators().values():
-        shown.add_row(_spelled(one.name), one.summary, " ".join(map(_usage, one.parameters)))
+        shown.add_row(spelled(one.name), one.summary, " ".join(map(_usage, one.parameters)))
     terminal.show(shown)
 
 
-def _command(kind: Generator) -> Callable[..., None]:
+def generator(kind: Generator) -> Callable[..., None]:
     """A command whose options are those of the generator, and how to write the file."""
 
     def command(
@@ -273,7 +256,7 @@ def _command(kind: Generator) -> Callable[..., None]:
     ) -> None:
         arguments = {name: value for name, value in given.items() if value is not None}
         target(target_file, to_format, as_json)
-        with Meter(f"generating a {_spelled(kind.name)} graph", None, None) as meter:
+        with Meter(f"generating a {spelled(kind.name)} graph", None, None) as meter:
             graph = kind.call(arguments)
             meter.stage(f"writing {target_file.name}")
             save(target_file, graph, to_format, write_options)
@@ -295,7 +278,7 @@ def _command(kind: Generator) -> Callable[..., None]:
 
 
 def _line(parameter: Parameter) -> str:
-    name = _spelled(parameter.name)
+    name = spelled(parameter.name)
     flags = f"--{name}/--no-{name}" if parameter.kind == "bool" else f"--{name}"
     what = "Numbers, separated by commas. " if parameter.kind == "numbers" else ""
     text = "" if parameter.required else f"{what}Default: {_shown(parameter.default)}."
@@ -303,7 +286,7 @@ def _line(parameter: Parameter) -> str:
 
 
 def _usage(parameter: Parameter) -> str:
-    name = f"--{_spelled(parameter.name)}"
+    name = f"--{spelled(parameter.name)}"
     return f"{name} {parameter.kind.upper()}" if parameter.required else f"[{name}]"
 
 
@@ -313,5 +296,5 @@ def _shown(default: Any) -> str:
     return ",".join(f"{value:g}" for value in default) if isinstance(default, tuple) else str(default)
 
 
-def _spelled(name: str) -> str:
+def spelled(name: str) -> str:
     return name.replace("_", "-")

@@ -85,7 +85,7 @@ def _searched(result: BFSResult) -> dict[str, Any]:
 def missing() -> list[str]:
     """What the demo lacks because an optional library is not installed, and how to install it."""
     needs = {
-        "networkx": ("networkx", "Les Misérables is drawn as a ring"),
+        "networkx": ("networkx", "Les Misérables is not drawn"),
         "matplotlib": ("plot", "there is no picture"),
     }
     return [
@@ -97,40 +97,25 @@ def missing() -> list[str]:
 
 def _draw(result: BFSResult, small: BFSResult, scores: BetweennessResult) -> None:
     """The small graph with hops as colours and betweenness as sizes, next to the levels of the large one."""
-    from matplotlib.collections import LineCollection
-    from matplotlib.patheffects import withStroke
-
-    graph, sizes = small.graph, 25 + 500 * scores.scores / (float(scores.scores.max()) or 1.0)
-    angles = 2 * np.pi * np.arange(graph.n) / graph.n
-    places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    if installed("networkx"):
-        import networkx as nx
-
-        layout = nx.kamada_kawai_layout(graph.to_networkx())  # drawn distances are close to hops
-        places = np.array([layout[graph.label(vertex)] for vertex in range(graph.n)])
     with files.page(PICTURE, 12, 5.6) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
-        title = f"{NAME}: hops from {graph.label(small.sources[0])}, size by betweenness"
-        left.set_title(title, loc="left", fontweight="bold")
-        lines = [(places[u], places[v]) for u, v in zip(*graph.to_edges(), strict=True)]
-        left.add_collection(LineCollection(lines, colors="#9ca3af", linewidths=0.5))
-        look: dict[str, Any] = {"cmap": "viridis_r", "edgecolors": "white", "linewidths": 0.6, "zorder": 2}
-        points = left.scatter(*places.T, c=small.distances, s=sizes, **look)
-        room = np.ptp(places, axis=0) * (0.11, 0.03)
-        named: list[Any] = []
-        text: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": 8, "zorder": 3}
-        text["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
-        for label, _ in scores.top(TOP):  # a name that would cover a more important one is omitted
-            vertex = graph.index(label)
-            if not any((abs(places[vertex] - other) < room).all() for other in named):
-                named.append(places[vertex])
-                above = (0, np.sqrt(sizes[vertex]) / 2)  # a marker's size is the square of its width
-                left.annotate(str(label), places[vertex], above, **text)
-        left.legend(*points.legend_elements(num=None), title="hops", frameon=False, fontsize=8, loc="best")
-        left.set_axis_off()
-        left.margins(0.06)
         right.set_title("A Kronecker graph, level by level", loc="left", fontweight="bold")
         result.plot(right)
+        left.set_axis_off()
+        if not installed("networkx"):
+            return
+        import networkx as nx
+
+        graph = small.graph.to_networkx()
+        places = nx.kamada_kawai_layout(graph, weight=None)  # drawn distances are close to hops
+        title = f"{NAME}: hops from {small.graph.label(small.sources[0])}, size by betweenness"
+        left.set_title(title, loc="left", fontweight="bold")
+        look: dict[str, Any] = {"cmap": "viridis_r", "edgecolors": "white", "linewidths": 0.6}
+        look |= {"node_color": small.distances, "node_size": 25 + 500 * scores.scores / scores.scores.max()}
+        nx.draw_networkx_edges(graph, places, ax=left, edge_color="#9ca3af", width=0.5)
+        points = nx.draw_networkx_nodes(graph, places, ax=left, **look)
+        nx.draw_networkx_labels(graph, places, {name: name for name, _ in scores.top(5)}, ax=left, font_size=8)
+        left.legend(*points.legend_elements(num=None), title="hops", frameon=False, fontsize=8, loc="best")
 
 
 # ------------------------------------------------------------------ doctor

@@ -237,17 +237,11 @@ def convert_from_nx(
     graph: Any,
     *,
     edge_attrs: Mapping[str, Any] | None = None,
-    node_attrs: Mapping[str, Any] | None = None,
     preserve_edge_attrs: bool = False,
     preserve_node_attrs: bool = False,
-    preserve_graph_attrs: bool = False,
-    name: str | None = None,
-    graph_name: str | None = None,
+    **unread: Any,  # attributes of nodes, names: no call that `can_run` accepts needs them
 ) -> NetworkXGraph:
-    """The arrays of a NetworkX graph, in one pass over its adjacency.
-
-    Edge attributes in `edge_attrs` are read, as lengths. Node attributes are not read: no call that `can_run` accepts
-    needs them.
+    """The arrays of a NetworkX graph, in one pass over its adjacency; `edge_attrs` are read as lengths.
 
     >>> import networkx as nx
     >>> len(convert_from_nx(nx.path_graph(3)))
