@@ -22,7 +22,7 @@ from hopwave.io import read, write
 SHOWN = [  # command, what it prints; the text must not contain what follows "not "
     ("--version", f"hopwave {hw.__version__}\n"),
     ("info square.mtx.gz", "vertices            16", "edges               24", "4–7", "█"),
-    ("info square.mtx.gz --memory", "Peak memory", "betweenness_centrality, all sources"),
+    ("info square.mtx.gz --memory", "Peak memory", "betweenness_centrality, k=1"),
     ("info none.mtx", "vertices            0"),
     ("convert named.csv out.mtx.gz --drop-labels", "labels dropped", "not with labels"),
     ("bfs named.csv --source ann", "4 of 6 vertices (66.6%) within 3 hops", "█", "the default", "not no --source"),

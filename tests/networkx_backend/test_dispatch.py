@@ -120,11 +120,8 @@ def test_calls_that_cannot_be_served_get_a_reason() -> None:
 class Complement(nx.Graph):  # type: ignore[type-arg]
     """Neighbours are the vertices that are *not* stored, as in networkx.algorithms.approximation.kcomponents."""
 
-    def neighbors(self, n: Any) -> Any:
-        return iter(set(self) - set(self._adj[n]) - {n})
-
     def __getitem__(self, n: Any) -> Any:
-        return {v: {} for v in self.neighbors(n)}
+        return {v: {} for v in set(self) - set(self._adj[n]) - {n}}
 
 
 def test_graphs_with_their_own_neighbour_lookup_are_refused() -> None:

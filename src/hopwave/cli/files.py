@@ -117,9 +117,7 @@ def _seekable(file: Path) -> Iterator[Path]:
 
 
 def _piped_format(file: Path, place: Path) -> str | None:
-    """The format of a pipe's content, which has no extension: text without a signature is a table of edges, or an edge
-    list if it begins with a comment. None for a file.
-    """
+    """The format of a pipe's content if it has no signature: an edge list if it begins with a comment, else a table."""
     if place == file:
         return None
     start = Source(place, Meter("", None, False)).start()
@@ -184,12 +182,9 @@ def parsed(options: list[str] | None, flag: str) -> dict[str, Any]:
         if not equals or not name.isidentifier():
             raise typer.BadParameter(f"{flag} {option!r} is not NAME=VALUE; write, for example, n=100")
         text = value.strip()
-        if text[:1] in ("'", '"') and text[-1:] == text[:1] and len(text) > 1:
-            found[name] = text[1:-1]
-        elif text.lower() in words:
-            found[name] = words[text.lower()]
-        else:
-            found[name] = int(text) if text.lstrip("-").isdecimal() else value
+        quoted = len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]
+        number = int(text) if text.lstrip("-").isdecimal() else value
+        found[name] = text[1:-1] if quoted else words.get(text.lower(), number)
     return found
 
 

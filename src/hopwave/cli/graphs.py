@@ -23,14 +23,10 @@ from hopwave.io import formats
 from hopwave.system.progress import Meter
 
 DEVICES = ("cpu", "cuda")
-QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {  # the rows of --memory
-    "bfs": ("bfs", {}),
-    "pagerank": ("pagerank", {"weights": False}),
-    "weakly_connected_components": ("weakly_connected_components", {}),
-    "closeness_centrality, all vertices": ("closeness_centrality", {}),
-    "betweenness_centrality, 1 source": ("betweenness_centrality", {"k": 1}),
-    "betweenness_centrality, all sources": ("betweenness_centrality", {}),
-}
+QUESTIONS: list[tuple[str, dict[str, Any]]] = [  # the rows of --memory
+    *((name, {}) for name in ("bfs", "weakly_connected_components", "closeness_centrality", "betweenness_centrality")),
+    *(("betweenness_centrality", {"k": 1}), ("pagerank", {"weights": False})),
+]
 
 
 def info(file: Path, reading: ReadingLengths, *, memory: bool = False, as_json: bool = False) -> None:
@@ -41,8 +37,10 @@ def info(file: Path, reading: ReadingLengths, *, memory: bool = False, as_json: 
     graph = load(file, reading)
     bins = degree_bins(graph.degrees)
     needed = {  # function → device → bytes at the peak
-        name: {device: int(estimate_memory(graph, what, device=device, **given)) for device in DEVICES}
-        for name, (what, given) in (QUESTIONS if memory else {}).items()
+        ", ".join([what, *(f"{name}={value}" for name, value in given.items())]): {
+            device: int(estimate_memory(graph, what, device=device, **given)) for device in DEVICES
+        }
+        for what, given in (QUESTIONS if memory else ())
     }
     if as_json:
         about = {"file": str(file), "bytes": file.stat().st_size if file.is_file() else None, **record(graph)}
@@ -63,11 +61,7 @@ def info(file: Path, reading: ReadingLengths, *, memory: bool = False, as_json: 
 
 
 def degree_bins(degrees: Any) -> list[tuple[int, int, int]]:
-    """(lowest degree, highest degree, vertices) in bins that double: 0, 1, 2–3, 4–7, … up to the highest degree.
-
-    >>> degree_bins(np.array([0, 1, 1, 3, 5]))
-    [(0, 0, 1), (1, 1, 2), (2, 3, 1), (4, 7, 1)]
-    """
+    """(lowest degree, highest degree, vertices) in bins that double: 0, 1, 2–3, 4–7, … up to the highest degree."""
     _, place = np.frexp(degrees.astype(np.float64))  # the number of binary digits; 0 for 0
     counts = np.bincount(place).tolist()
     bins = [((1 << i) >> 1, max((1 << i) - 1, 0), count) for i, count in enumerate(counts)]

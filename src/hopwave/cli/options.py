@@ -54,11 +54,7 @@ COMPLETIONS: dict[str, Callable[[], Iterable[str]]] = {  # words that the shell 
 
 
 def declared(lines: str, names: Iterable[str]) -> dict[str, tuple[list[str], str]]:
-    """The flags and other words, and the help, of each option that the lines declare.
-
-    >>> declared("About.\\n\\n    depth -d: Levels\\n        at most.", ["depth"])
-    {'depth': (['-d'], 'Levels at most.')}
-    """
+    """The flags and other words, and the help, of each option that the lines declare."""
     joined = re.sub(r"\n +", " ", inspect.cleandoc(lines)).splitlines()
     found = {match[1]: (match[2].split(), line[match.end() :]) for line in joined if (match := LINE.match(line))}
     return {name: line for name, line in found.items() if name in names}

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from hopwave.graph import Graph
 from hopwave.results.search import BFSResult, ShortestPaths
+from hopwave.results.tables import first_names
 
 # The colour of each direction in tables.
 COLOURS = {"push": "cyan", "pull": "magenta", "source": "white"}
@@ -55,11 +56,7 @@ def console() -> Console:
 
 
 def printable(text: str) -> str:
-    r"""A label or a path for a terminal: control characters, which could move the cursor, are escaped.
-
-    >>> printable("a\x1b[31m é")
-    'a\\x1b[31m é'
-    """
+    """A label or a path for a terminal: control characters, which could move the cursor, are escaped."""
     if text.isprintable():
         return text
     plain = (c.isprintable() or unicodedata.category(c) == "Zs" for c in text)
@@ -136,11 +133,7 @@ def facts(title: str, pairs: dict[str, str]) -> Table:
 
 
 def bar(share: float, width: int = 40, style: str = "cyan") -> Text:
-    """A bar of share × width characters, rounded up: a share above 0 is always visible.
-
-    >>> bar(0.5, width=8).plain
-    '████'
-    """
+    """A bar of share × width characters, rounded up: a share above 0 is always visible."""
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     return Text(("█" if is_unicode else "#") * math.ceil(min(max(share, 0.0), 1.0) * width), style=style)
 
@@ -171,11 +164,7 @@ def distribution(title: str, what: str, names: Iterable[str], counts: Sequence[i
 
 
 def score(value: float) -> str:
-    """A score for a table.
-
-    >>> score(0.56998905), score(1234567.5), score(3e-7), score(math.nan)
-    ('0.56999', '1,234,567.5', '3e-07', 'unknown')
-    """
+    """A score for a table."""
     if math.isnan(value):
         return "unknown"
     return f"{value:,.1f}" if value >= 1000 else f"{value:.5g}"
@@ -211,9 +200,7 @@ def sentence(graph: Graph, labels: bool = True) -> str:
 
 def title(result: BFSResult | ShortestPaths, what: str = "Search") -> str:
     """The sources of the search, as a heading."""
-    names = [str(result.graph.label(start)) for start in result.sources[:3]]
-    more = f" and {len(result.sources) - 3} more" if len(result.sources) > 3 else ""
-    return f"{what} from {', '.join(names)}{more}"
+    return f"{what} from {first_names(result.graph, result.sources)}"
 
 
 def reach(result: BFSResult) -> str:

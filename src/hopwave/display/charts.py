@@ -75,11 +75,7 @@ def shown(value: float) -> str:
 def bars(
     names: Sequence[str], series: Mapping[str, Sequence[Value]], unit: str, log: bool = False, stacked: bool = False
 ) -> str:
-    """Groups of bars, one per name; stacked bars show shares of a whole. A missing value has no bar.
-
-    >>> bars(["a", "b"], {"ours": [1.0, None]}, "ms").count("<rect")
-    1
-    """
+    """Groups of bars, one per name; stacked bars show shares of a whole. A missing value has no bar."""
     tops = [sum(filter(None, group)) if stacked else max(filter(None, group), default=0.0)
             for group in zip(*series.values(), strict=True)]  # fmt: skip
     lows = [value for values in series.values() for value in values if value]

@@ -1,7 +1,4 @@
-"""Pictures on axes of matplotlib: the levels of a search, scores with their bounds, histograms, maps.
-
-`result.plot()` and the command's `--plot` draw with these functions. matplotlib is imported with the first picture.
-"""
+"""Pictures on axes of matplotlib, for `result.plot()` and the command's `--plot`; it is imported with the first one."""
 
 from __future__ import annotations
 
@@ -173,10 +170,7 @@ def highest_places(scores: npt.NDArray[Any], k: int) -> list[int]:
 def plot_scores(
     ax: Axes | None, name: str, scores: Any, ends: Any, names: Callable[[list[int]], list[str]], top: int | None
 ) -> Axes:
-    """The distribution of the scores, or the `top` highest as bars, with error bars between `ends` if they differ.
-
-    names(places) returns the names of the vertices or edges with the scores at these places.
-    """
+    """The distribution of the scores, or the `top` highest as bars with their names, and error bars between `ends`."""
     if top is not None and (not is_whole(top) or top < 1):
         raise GraphError(f"top={top!r} is not a number of bars; give a whole number from 1, or None for all scores")
     axes = axes_for(ax)

@@ -84,11 +84,11 @@ class Search:
 
     def paths(self) -> Paths:
         """A path to every vertex that was settled (or from it); sources in the order given, then nearest first."""
-        order, _, before = self.found
+        (order, _, before), backwards = self.found, self.backwards
         by_id = {v: [self.G.nodes[v]] for v in self.sources}
         for v, parent, name in zip(order.tolist(), before[order].tolist(), self.G.names(order), strict=True):
             if v != parent:  # a source is its own predecessor
-                by_id[v] = [name, *by_id[parent]] if self.backwards else [*by_id[parent], name]
+                by_id[v] = [name, *by_id[parent]] if backwards else [*by_id[parent], name]
         return by_id if self.G.plain else dict(zip(self.G.names(list(by_id)), by_id.values(), strict=True))
 
     def path(self) -> list[Any]:
