@@ -354,8 +354,7 @@ def draw_levels(path: Path, result: Any) -> None:
         later = terminal.levels(result)[1:]
         times = [seconds * 1e3 for *_, seconds in later]
         bars(below, [row[0] for row in later], times, [row[1].partition("(")[0] for row in later])
-        below.set_ylabel("milliseconds")
-        below.set_xlabel("hops from the source")
+        below.set(xlabel="hops from the source", ylabel="milliseconds")
 
 
 def draw_scores(path: Path, result: Any, top: int) -> None:

@@ -101,13 +101,11 @@ def distribution(axes: Any, values: Any, name: str) -> None:
 
     known = np.sort(values[np.isfinite(values)])
     above = known[known > 0]
-    axes.set_xlabel(name)
-    axes.set_ylabel("share with at least that score")
+    axes.set(xlabel=name, ylabel="share with at least that score")
     axes.grid(which="major", color=PALE)
     if not len(above):
         axes.text(0.5, 0.5, "no score is above 0", ha="center", va="center", transform=axes.transAxes)
-        axes.set_xticks([])
-        axes.set_yticks([])
+        axes.set(xticks=[], yticks=[])
         return
     share = np.arange(len(above), 0, -1) / len(known)
     shown = np.flatnonzero(np.diff(above, prepend=-1.0))  # one point per score
@@ -127,19 +125,6 @@ def distribution(axes: Any, values: Any, name: str) -> None:
         note = f"{zero:.1%} have the score 0" if known[0] >= 0 else f"{zero:.1%} have a score of 0 or less"
         # The curve leaves this corner free.
         axes.text(0.03, 0.04, note, transform=axes.transAxes, fontsize=9, backgroundcolor="white")
-
-
-def histogram(axes: Any, counts: Any, bounds: Any | None, first: int, name: str, unit: str) -> None:
-    """Counts by distance as bars, the first at distance `first`; with error bars if there are bounds."""
-    from matplotlib.ticker import MaxNLocator
-
-    sampled: Any = {}
-    if bounds is not None:
-        sampled = {"yerr": [np.minimum(counts, bounds), bounds], "ecolor": INK, "capsize": 2}
-    bars(axes, range(first, first + len(counts)), counts, **sampled)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    axes.set_xlabel(name)
-    axes.set_ylabel(unit)
 
 
 def short(text: str, most: int = 80) -> str:
@@ -178,7 +163,8 @@ def plot_scores(
         distribution(axes, scores, name)
         return axes
     best = highest_places(scores, top)[::-1]  # the highest is drawn on top
-    heights, sampled = np.asarray(scores[best], np.float64), {}
+    heights = np.asarray(scores[best], np.float64)
+    sampled: Any = {}
     if ends is not None:
         low, high = (end[best] for end in ends)
         below, above = np.nan_to_num(heights - low), np.nan_to_num(high - heights, posinf=0.0)

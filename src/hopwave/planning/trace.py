@@ -153,8 +153,7 @@ class BucketTrace(_Table[Bucket]):
 
     def _draw(self, axes: Axes) -> None:
         axes.step([b.least for b in self], [b.vertices for b in self], where="post", color=drawing.COLOURS["push"])
-        axes.set_xlabel("distance from the source")
-        axes.set_ylabel("vertices in the bucket")
+        axes.set(xlabel="distance from the source", ylabel="vertices in the bucket")
         axes.grid(axis="y", color=drawing.PALE)
 
     def _cells(self) -> list[list[str]]:

@@ -124,8 +124,14 @@ class DistanceHistogram(drawing.Plotted, Tabled):
         return {"distance": np.arange(len(self.counts))}
 
     def _draw(self, axes: Axes) -> None:
-        bounds = None if self.bounds is None else on_host(self.bounds)[1:]
-        drawing.histogram(axes, on_host(self.counts)[1:], bounds, 1, "distance", "pairs")
+        counts = on_host(self.counts)[1:]
+        sampled: Any = {}
+        if self.bounds is not None:
+            bounds = on_host(self.bounds)[1:]
+            sampled = {"yerr": [np.minimum(counts, bounds), bounds], "ecolor": drawing.INK, "capsize": 2}
+        drawing.bars(axes, range(1, len(self.counts)), counts, **sampled)
+        axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+        axes.set(xlabel="distance", ylabel="pairs")
 
     def _repr_html_(self) -> str:
         first = self.counts[: 2 * SHOWN].tolist()

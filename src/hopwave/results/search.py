@@ -257,8 +257,7 @@ class ShortestPaths(SearchResult):
     def _draw(self, axes: Axes) -> None:
         near = on_host(self.distances[np.isfinite(self.distances)])
         axes.hist(near, bins=min(60, max(1, len(near))), color=drawing.COLOURS["push"])
-        axes.set_xlabel("distance from the source")
-        axes.set_ylabel("vertices")
+        axes.set(xlabel="distance from the source", ylabel="vertices")
         axes.grid(axis="y", color=drawing.PALE)
 
     def _repr_html_(self) -> str:
