@@ -81,7 +81,7 @@ def line(text: str = "", style: str = "") -> None:
 
 def emit(value: dict[str, Any]) -> None:
     """Print one JSON object to stdout. NumPy's numbers become Python's; labels of types that JSON lacks become text."""
-    plain = {"default": lambda value: value.tolist() if hasattr(value, "tolist") else str(value)}
+    plain: Any = {"default": lambda value: value.tolist() if hasattr(value, "tolist") else str(value)}
     text = json.dumps(value, **plain, allow_nan=False, ensure_ascii=False)
     try:
         print(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text), flush=True)
@@ -185,7 +185,7 @@ def sizes(graph: Graph) -> dict[str, Any]:
 
 def record(result: BFSResult | ShortestPaths, *names: str) -> dict[str, Any]:
     """Sources, plan and these attributes of a search, for the JSON of a command."""
-    about = {"sources": [result.graph.label(start) for start in result.sources]}
+    about: dict[str, Any] = {"sources": [result.graph.label(start) for start in result.sources]}
     about |= {"plan": result.plan.name, "why": result.plan.why}
     return about | {name: getattr(result, name) for name in names}
 

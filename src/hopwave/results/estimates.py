@@ -130,7 +130,7 @@ class DistanceHistogram(drawing.Plotted, Tabled):
             bounds = on_host(self.bounds)[1:]
             sampled = {"yerr": [np.minimum(counts, bounds), bounds], "ecolor": drawing.INK, "capsize": 2}
         drawing.bars(axes, range(1, len(self.counts)), counts, **sampled)
-        axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+        axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)  # type: ignore[call-arg]
         axes.set(xlabel="distance", ylabel="pairs")
 
     def _repr_html_(self) -> str:
