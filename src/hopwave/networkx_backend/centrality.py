@@ -2,7 +2,7 @@
 modularity (networkx.algorithms: centrality, bipartite, link_analysis, cluster, core, community.quality).
 
 `edge_betweenness_centrality_subset` and `group_betweenness_centrality` follow the definition, where NetworkX's own
-values differ from it (tests/networkx_backend/test_definitions.py).
+values differ from it (tests/networkx_backend/test_weighted.py).
 """
 
 from __future__ import annotations
