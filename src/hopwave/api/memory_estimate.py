@@ -105,7 +105,13 @@ CPU: dict[str, dict[str, Bytes]] = {
         "sums": Bytes(8),
         "workers": Bytes(worker=81, worker_arc=1.4),
     },
-    "edges": {"prepared": Bytes(12), "sums": Bytes(arc=8), "workers": Bytes(worker=33, worker_arc=17)},
+    "edges": {
+        "prepared": Bytes(12),
+        "sums": Bytes(arc=8),
+        "rows of sources": Bytes(192, entry=20),
+        "workers": Bytes(worker=33, worker_arc=1.4),
+    },
+    "edges, mesh": {"prepared": Bytes(12), "sums": Bytes(arc=8), "workers": Bytes(worker=33, worker_arc=17)},
     "edges along weights": {"prepared": Bytes(8), "sums": Bytes(arc=8), "workers": Bytes(worker=65, worker_arc=18.5)},
     "counts along weights on a mesh": {"larger path counts": Bytes(worker=14)},
     "renumbered": {"renumbered rows": Bytes(40, arc=4)},
@@ -333,6 +339,8 @@ def _bytes(each: Bytes, shape: Shape, ask: Ask, pages: int = 0) -> int:
     if ask.what == "distance_table" and not ask.weighted:
         rows = min(ask.sources, ask.at_once)
         columns = n if ask.together or ask.targets is None else ask.targets
+    if ask.what in BETWEENNESS:
+        rows = min(ask.sources, 16)  # whose scores of edges are held at a time
     workers = ask.workers
     if ask.together and ask.what not in BETWEENNESS:
         workers = max(1, min(workers, ask.sources // 4))
@@ -354,7 +362,7 @@ def _variants(shape: Shape, ask: Ask) -> list[str]:
             names = [f"{'edges' if ask.edges else 'betweenness'} along weights"]
             return [*names, "counts along weights on a mesh"] if mesh else names
         if ask.edges:
-            return ["edges"]
+            return [f"edges{on_mesh}"]
         renumbered = hubs and ask.sources >= 32 and ask.memory_limit is None
         both = ["renumbered", "renumbered"] if shape.directed else ["renumbered"]
         return [f"betweenness{on_mesh}", *(both if renumbered else [])]

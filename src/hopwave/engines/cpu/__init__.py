@@ -184,6 +184,10 @@ class Engine:
     def _by_workers(loaded: CpuGraph, job: jobs.BetweennessJob, plan: Plan, threads: int | None) -> jobs.Accumulation:
         from hopwave.engines.cpu.betweenness.run import Accumulation, RenumberedAccumulation, RenumberedGraph
 
+        if job.edges and policy.pulls_of(plan, loaded) != policy.PULL_NEVER:
+            from hopwave.engines.cpu.betweenness.edges import EdgeAccumulation
+
+            return EdgeAccumulation(loaded, job, plan, threads)
         if not policy.worth_renumbering(loaded, job):
             threads = thread_count(threads)
             if policy.all_on_one_source(loaded, job, plan, threads):

@@ -25,13 +25,14 @@ class Accumulation:
 
     kernel = property(lambda self: kernels.take_sources)
     reuses = True  # whether workers' arrays are left with the graph, to another run
+    at_once = 0  # sources per block, unless their number decides
 
     def __init__(self, loaded, job, plan, threads):
         n, m = loaded.n, loaded.m
         width = m if job.edges else n * (2 if job.squares else 1)
         self.job, self._loaded, self._n = job, loaded, n
         self._copies = state.ALL_ALIKE if job.copies is None else job.copies
-        self.size = policy.block_size(job.planned_sources, job.edges)
+        self.size = self.at_once or policy.block_size(job.planned_sources, job.edges)
         self.blocks = -(-len(job.sources) // self.size)
         self.total = np.zeros(width)
         self.certificate = np.zeros((len(job.sources), 2))
@@ -93,6 +94,11 @@ class Accumulation:
             blocks=self.blocks,
             limits=self._limits,
         )
+        self._run(shared, poll)
+        self._leave(("scores", *shared.scores.shape), shared.scores, shared.scores.nbytes)
+        return self.done
+
+    def _run(self, shared, poll):
         if not self._states:
             self._states = (self.reuses and self._loaded.spare("workers")) or []
         while len(self._states) < self.workers:
@@ -102,19 +108,19 @@ class Accumulation:
             with compiling(self.kernel):
                 run_workers(self.kernel, self.A, states, shared, poll)
         finally:
-            self.extended += int(control[state.EXTENDED])
-        self._check(control)
-        if self.reuses and self.done == self.blocks and self.job.memory_limit is None:
-            self._leave(shared.scores)
-        return self.done
+            self.extended += int(shared.control[state.EXTENDED])
+        self._check(shared.control)
 
-    def _leave(self, scores):
+    def _leave(self, kind, arrays, size):
+        """Leave arrays to another run, if this one is complete."""
+        if not self.reuses or self.done < self.blocks or self.job.memory_limit is not None:
+            return
         states, self._states = self._states, []
         one = states[0]  # of successors, only those of pushed levels were written
         recorded = one.successors[: None if self._limits.pulls == policy.PULL_NEVER else 0]
         touched = one.sigma, one.gathered, one.queue, one.starts, recorded
         self._loaded.leave("workers", states, len(states) * sum(array.nbytes for array in touched))
-        self._loaded.leave(("scores", *scores.shape), scores, scores.nbytes)
+        self._loaded.leave(kind, arrays, size)
 
     def _check(self, control):
         """Raise an error if a worker found that the job cannot be done."""

@@ -238,7 +238,7 @@ def back_by_successors(A, own, begin, end, row, squares, extra, demand, targets,
 
 
 @inner
-def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, demand, targets):
+def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, demand, targets):
     """δ of a pulled level, queue[begin:end], gathered or scattered from the next one, queue[end:stop]. Returns Σ δ."""
     noinline()
     sigma, gathered, queue = own.sigma, own.gathered, own.queue
@@ -251,13 +251,10 @@ def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, d
                 asm.prefetch(indptr, queue[i + U16])
                 asm.prefetch(indices, indptr[queue[i + U8]])
             u = queue[i]
-            paths, sum_ = sigma[u], 0.0
+            sum_ = 0.0
             for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
                 share = sigma[indices[j]]
-                flow = share if share < 0.0 else 0.0
-                sum_ -= flow
-                if edges:
-                    row[j] -= paths * flow
+                sum_ -= share if share < 0.0 else 0.0
             gathered[u] = sum_
     else:
         in_indptr, in_indices = A.in_indptr, A.in_indices
@@ -276,9 +273,8 @@ def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, d
         delta = sigma[u] * gathered[u]
         weight = state.counts(demand, targets, u)
         sigma[u] = -((weight + delta) / sigma[u])
+        row[u] += delta + extra * weight
         total += delta
-        if not edges:
-            row[u] += delta + extra * weight
         if squares.size:
             squares[u] += delta * delta
     return total
@@ -319,7 +315,7 @@ def backward(A, own, shared, demand, count, row, squares):
             last_level(own, begin, end, row, 0.0 if edges else extra, demand, targets)
         elif levels[level, state.IS_PULLED]:
             stop, fewer = levels[level + 2, state.BEGINS], levels[level, state.ARCS] <= levels[level + 1, state.ARCS]
-            found += back_by_rows(A, own, begin, end, stop, edges or fewer, edges, row, squares, extra, demand, targets)
+            found += back_by_rows(A, own, begin, end, stop, fewer, row, squares, extra, demand, targets)
         else:
             found += back_by_successors(A, own, begin, end, row, squares, extra, demand, targets, cached, edges)
         if shared.copies.size:
@@ -362,15 +358,15 @@ def count_outward(A, queue, source, cutoff, copies, depth, mantissa, exponent):
 
 
 @inner
-def extended_source(A, own, shared, demand, source, row, squares):
+def extended_source(A, own, shared, demand, source, row, squares, scaled):
     """one_source with σ as mantissa · 2^exponent per vertex: slower, and right however much a level spans.
 
-    A predecessor's exponent is at most its successor's, so that δ itself needs no exponent.
+    A predecessor's exponent is at most its successor's, so that δ itself needs no exponent. scaled: levels, all < 0,
+    mantissas, all 0, exponents and shares.
     """
     noinline()
     indptr, indices, queue, targets, copies = A.indptr, A.indices, own.queue, shared.targets, shared.copies
-    n = own.sigma.size
-    depth, exponent, mantissa, shares = np.full(n, -1, np.int32), np.empty(n, np.int64), np.zeros(n), np.empty(n)
+    depth, mantissa, exponent, shares = scaled
     tail = count_outward(A, queue, source, shared.limits.cutoff, copies, depth, mantissa, exponent)
     edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
     found, due, counted = 0.0, 0.0, 0.0
@@ -423,7 +419,9 @@ def one_source(A, own, shared, number, row, squares):
     if count < 0:
         forget(own.sigma, own.queue, own.levels[1 - count, state.BEGINS])
         asm.atomic_add(shared.control, state.EXTENDED, 1)
-        return extended_source(A, own, shared, demand, source, row, squares)
+        n = own.sigma.size
+        scaled = np.full(n, -1, np.int32), np.zeros(n), np.empty(n, np.int64), np.empty(n)
+        return extended_source(A, own, shared, demand, source, row, squares, scaled)
     found, due = backward(A, own, shared, demand, count, row, squares)
     forget(own.sigma, own.queue, own.levels[count, state.BEGINS])
     return found, due

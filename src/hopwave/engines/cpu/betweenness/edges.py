@@ -1,0 +1,193 @@
+"""Edge betweenness on the CPU: sources as for vertices, 16 at a time; then threads share the rows and add up flows.
+
+A source sends σ̂(u) times the share of v (state.py) through an arc u → v that leads one level further. Shares and levels
+of all sources lie side by side: an arc's total is read and written once per 16 sources. No bit depends on threads.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from hopwave.engines.cpu import intrinsics as asm
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.betweenness import source as kernels
+from hopwave.engines.cpu.betweenness import state
+from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share, thread_count
+from hopwave.engines.cpu.integers import U1
+from hopwave.engines.cpu.intrinsics import inner, noinline, outer
+from hopwave.engines.cpu.path_counts import two_to
+from hopwave.engines.cpu.views import allocate
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, next_batch, workers_within
+from hopwave.engines.ledger import declare, total
+
+AT_ONCE = policy.SOURCES_OF_FLOWS
+ROWS_PER_CHUNK = 128
+NOWHERE = -2  # the level of vertices that were not reached: no level follows it
+
+# Of each source: σ̂, shares, levels, and exponents where counts are `extended`. Of each vertex: beside, its shares, and
+# levels, of all sources that are not extended.
+Kept = namedtuple("Kept", "paths shares depth exponent extended beside levels")
+SharedState = namedtuple("SharedState", "sources targets origins copies kept certificate control rule limits")
+
+
+def kept_arrays(n):
+    """The arrays of Kept; untouched pages of exponents cost nothing."""
+    return (
+        declare(np.float64, huge=True, paths=(AT_ONCE, n), shares=(AT_ONCE, n), beside=(n, AT_ONCE))
+        | declare(np.int32, huge=True, depth=(AT_ONCE, n), levels=(n, AT_ONCE))
+        | declare(np.int64, exponent=(AT_ONCE, n))
+        | declare(np.bool_, extended=AT_ONCE)
+    )
+
+
+@inner
+def solve(A, own, shared, number, row):
+    """One source: what is kept of it, and both sides of its certificate. Nobody reads its δ in row."""
+    noinline()
+    kept, place, source = shared.kept, number % AT_ONCE, shared.sources[number]
+    paths, shares, depth = kept.paths[place], kept.shares[place], kept.depth[place]
+    queue, sigma, levels, demand = own.queue, own.sigma, own.levels, state.demand_at(shared, number)
+    count = kernels.forward(A, own, shared, source)
+    depth[:] = NOWHERE
+    kept.extended[place] = count < 0
+    if count < 0:
+        kernels.forget(sigma, queue, levels[1 - count, state.BEGINS])
+        asm.atomic_add(shared.control, state.EXTENDED, 1)
+        paths[:] = 0.0
+        scaled = depth, paths, kept.exponent[place], shares
+        found, due = kernels.extended_source(A, own, shared, demand, source, row, row[:0], scaled)
+    else:
+        for level in range(count):
+            for i in range(levels[level, state.BEGINS], levels[level + 1, state.BEGINS]):
+                depth[queue[i]], paths[queue[i]] = level, sigma[queue[i]]
+        found, due = kernels.backward(A, own, shared, demand, count, row, row[:0])
+        for i in range(1, levels[count, state.BEGINS]):
+            shares[queue[i]] = -sigma[queue[i]]
+        kernels.forget(sigma, queue, levels[count, state.BEGINS])
+    ends = 0.0  # what every vertex passes on for itself
+    for v in range(depth.size):
+        if depth[v] > 0:
+            ends += state.counts(demand, shared.targets, v)
+    shared.certificate[number, 0], shared.certificate[number, 1] = found + ends, due + ends
+
+
+@outer
+def solve_sources(A, own, shared):
+    A, own, shared = asm.uncounted(A), asm.uncounted(own), asm.uncounted(shared)
+    row = np.zeros(own.sigma.size)
+    kernels.forget(own.sigma, own.queue, own.sigma.size)
+    while True:
+        number, stop = next_batch(shared.control, 1, shared.sources.size)
+        if number == stop:
+            return
+        solve(A, own, shared, number, row)
+
+
+@inner
+def put_beside(kept, count, low, high):
+    """What is kept of the vertices [low, high) for the first `count` sources, side by side."""
+    noinline()
+    for s in range(AT_ONCE):
+        if s >= count or kept.extended[s]:
+            kept.levels[low:high, s] = NOWHERE
+            continue
+        for v in range(low, high):
+            kept.levels[v, s] = kept.depth[s, v]
+            kept.beside[v, s] = kept.shares[s, v]
+
+
+@inner
+def extended_flow(kept, u, v):
+    noinline()
+    flow = 0.0
+    for s in range(AT_ONCE):
+        if kept.extended[s] and kept.depth[s, v] == kept.depth[s, u] + 1:
+            lower = min(0, kept.exponent[s, u] - kept.exponent[s, v])
+            flow += kept.paths[s, u] * kept.shares[s, v] * two_to(lower)
+    return flow
+
+
+@inner
+def add_rows(A, kept, total, low, high):
+    """The flows of all sources through the arcs of the rows [low, high), by four partial sums."""
+    noinline()
+    indptr, indices, beside, levels = A.indptr, A.indices, kept.beside, kept.levels
+    paths, further, some_extended = np.empty(AT_ONCE), np.empty(AT_ONCE, np.int32), kept.extended.any()
+    for u in range(np.uint64(low), np.uint64(high)):
+        for s in range(AT_ONCE):
+            paths[s], further[s] = kept.paths[s, u], levels[u, s] + np.int32(1)
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
+            v = np.uint64(indices[j])
+            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+            for s in range(0, AT_ONCE, 4):
+                a += paths[s] * beside[v, s] if levels[v, s] == further[s] else 0.0
+                b += paths[s + 1] * beside[v, s + 1] if levels[v, s + 1] == further[s + 1] else 0.0
+                c += paths[s + 2] * beside[v, s + 2] if levels[v, s + 2] == further[s + 2] else 0.0
+                d += paths[s + 3] * beside[v, s + 3] if levels[v, s + 3] == further[s + 3] else 0.0
+            flow = (a + b) + (c + d)
+            if some_extended:
+                flow += extended_flow(kept, u, v)
+            total[j] += flow
+
+
+@outer
+def add_flows(A, kept, count, total, control, end, size, board):
+    """Chunks of vertices to put side by side, or, with count = 0, of rows; the last of them finishes the block."""
+    A, kept = asm.uncounted(A), asm.uncounted(kept)
+    while True:
+        low = asm.atomic_add(board, NEXT_CHUNK, size)
+        if low >= end:
+            return
+        high = min(low + size, end)
+        if count:
+            put_beside(kept, count, low, high)
+        else:
+            add_rows(A, kept, total, low, high)
+            if asm.ordered_add(board, FOUND, high - low) + high - low == end:
+                asm.ordered_add(control, FINISHED, 1)
+
+
+class EdgeAccumulation(Accumulation):
+    """Sums of flows through arcs, where levels are pulled. A block is what is kept at once."""
+
+    kernel = property(lambda self: solve_sources)
+    at_once = AT_ONCE
+
+    def __init__(self, loaded, job, plan, threads):
+        super().__init__(loaded, job, plan, threads)
+        self._threads, arrays = thread_count(threads), kept_arrays(loaded.n)
+        limit = job.memory_limit and max(0, job.memory_limit - total(arrays) + arrays["exponent"].nbytes)
+        each = self.bytes_per_worker(loaded.n, loaded.m, loaded.n, False)
+        self.workers = workers_within(limit, min(self._threads, len(job.sources)), each)
+        self._limits = self._limits._replace(edges=False)  # a source is searched from as for vertices
+
+    @staticmethod
+    def bytes_per_worker(n, m, width, edges):
+        return Accumulation.bytes_per_worker(n, m, n, False)
+
+    def advance(self, first, poll):
+        if first >= self.blocks:
+            return first
+        kept = self._loaded.spare("flows") or Kept(**allocate(kept_arrays(self._n)))
+        sources, work = self.job.sources, max(self._n, len(self.A.indices))
+        for block in range(first, self.blocks):
+            begin, end = block * self.size, min((block + 1) * self.size, len(sources))
+            kept.extended[:] = False
+            self._control = control = new_control(state.READY)
+            control[NEXT_BATCH], control[FINISHED] = begin, block
+            given = sources[:end], *self._demand, self._copies, kept, self.certificate
+            shared = SharedState(*given, control, self._rule, self._limits)
+            # At least one block, so that a caller who always pauses advances.
+            self._run(shared, lambda done, block=block: poll(done) and block > first)
+            if control[NEXT_BATCH] < end:
+                break
+            with compiling(add_flows):
+                for count in (end - begin, 0):
+                    arguments = self.A, kept, count, self.total, control
+                    share(add_flows, arguments, self._n, work, self._threads, ROWS_PER_CHUNK)
+            if poll(self.done):
+                break
+        self._leave("flows", kept, sum(array.nbytes for array in kept) - kept.exponent.nbytes)
+        return self.done
