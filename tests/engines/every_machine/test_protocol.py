@@ -92,4 +92,4 @@ def test_operations_and_shortcuts_are_there_or_raise_the_reason(name: str) -> No
             assert lacks or call(engine) is not None
     for shortcut in SHORTCUTS:
         lacks = refused(algebra.why_not_operation(shortcut), getattr(algebra, shortcut))
-        assert lacks == (name != "cpu" or shortcut in ("waves", "near_far", "lanczos"))
+        assert lacks == (name != "cpu" or shortcut in ("waves", "near_far"))

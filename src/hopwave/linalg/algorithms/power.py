@@ -39,14 +39,13 @@ from hopwave.errors import ConvergenceError, GraphError
 from hopwave.linalg.algorithms.operands import check_weights, extremes, square
 from hopwave.linalg.products import vxm
 from hopwave.planning.jobs import PowerJob
-from hopwave.system.threads import each, in_parts, thread_count
+from hopwave.system.threads import in_parts
 
 Step = Callable[[Any], tuple[Any, float]]
 FAR = 1e6  # times b: Katz centralities that change by more than this in a round grow without end
 LARGEST = 1e100  # if max weight × n is below this, no sum of squares overflows
 
 VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next round (as in ARPACK)
-BLOCK = 1 << 13  # entries of a vector
 EIGENVECTOR = 1e-12  # a residual below this share of the eigenvalue is only rounding
 SAME = 1e-10  # eigenvalues closer than this share of the greatest count as equal
 NEAR = 0.5  # the authorities are settled if their error is below this share of the limit
@@ -181,30 +180,6 @@ def combined(weights: Array, Q: Array) -> Array:
     return found
 
 
-def along(Q: Array, y: Array) -> Array:
-    """Q @ y. On the host not by BLAS, as in `combined`; the blocks are the same for any number of threads."""
-    if on_gpu(Q):
-        return Q @ y
-    return sum(each(thread_count(), blocks(y), lambda block: np.einsum("ki,i->k", Q[:, block], y[block])))
-
-
-def take_out(parts: Array, Q: Array, y: Array) -> None:
-    """y -= parts @ Q, likewise."""
-    if on_gpu(Q):
-        y -= parts @ Q
-        return
-
-    def one(block: slice) -> None:
-        y[block] -= np.einsum("k,ki->i", parts, Q[:, block])
-
-    each(thread_count(), blocks(y), one)
-
-
-def blocks(y: Array) -> list[slice]:
-    """Stretches of a vector that fit into a cache."""
-    return [slice(begin, begin + BLOCK) for begin in range(0, len(y), BLOCK)]
-
-
 class Authorities:
     """Rounds of Lanczos' algorithm on AᵀA, from a vector of length 1.
 
@@ -255,9 +230,9 @@ class Authorities:
             if found is not None:
                 return found
         y = arriving_evenly(arriving_evenly(Q[k], self.A.T), self.A)
-        parts = along(Q, y)
-        take_out(parts, Q, y)
-        take_out(along(Q, y), Q, y)  # twice: rounding spoils one pass if y is almost a combination of them
+        parts = Q @ y
+        y -= parts @ Q
+        y -= (Q @ y) @ Q  # twice: rounding spoils one pass if y is almost a combination of them
         rest = length(y)
         self.Q[k + 1] = y / rest if rest else y
         return [(on_host(parts), rest)]

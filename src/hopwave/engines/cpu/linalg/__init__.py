@@ -173,6 +173,7 @@ class Algebra(linalg.Algebra):
     label_propagation = found_in(f"{__name__}.rounds", "Labels")
     independent_set = found_in(f"{__name__}.rounds", "independent_set")
     power_iteration = found_in(f"{__name__}.power", "power_iteration")
+    lanczos = found_in(f"{__name__}.lanczos", "lanczos")
 
     def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
         if where not in ("tril", "triu"):

@@ -1,4 +1,4 @@
-"""PageRank, Katz and eigenvector centrality on the CPU: compiled rounds, rows shared among threads.
+"""PageRank and Katz centrality on the CPU: compiled rounds, rows shared among threads.
 
 All rounds of PageRank and of Katz centrality are one call. One round is  y = Aᵀ w + base + (Σ x at dead ends) · dead,
 where w = x · scale / total is what an arc carries, without its own weight; at dead ends w = x. Ranks are kept as w.
@@ -17,9 +17,8 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import crew, policy, team
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.graph import is_scattered
-from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U3, U4
+from hopwave.engines.cpu.integers import U0, U1, U2, U3, U4
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer
 from hopwave.engines.cpu.views import left_or_new, new_array, read_only, unsigned, unsigned_rows
 from hopwave.graph.csr import Rows
@@ -29,7 +28,6 @@ BEGIN, ROUND, END = (np.int64(kind) for kind in range(3))  # jobs; not literals,
 SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, SLOPE, NOW_CELLS = range(8)  # cells of Ranks.now
 SMALLEST = 1e-200  # a factor below which no arc carries anything
 LARGEST = 0.99  # eigenvalue that acceleration counts on, at most
-BLOCK = 1024  # rows of eigenvector centrality whose squares are added up together, however many threads there are
 
 
 # The arcs into every vertex. values: none where all are 1; totals: the sum of every vertex's weights, none if it is the
@@ -186,7 +184,9 @@ def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helper
 
 def power_iteration(A, job):
     if job.normed:
-        return normed_iteration(A, job)
+        from hopwave.engines.cpu.linalg.lanczos import eigenvector
+
+        return eigenvector(A, job)
     if job.totals is None and abs(job.factor) < SMALLEST:
         return None
     spare, n, sums = A._prepared.made(Ranks, list), A.shape[0], job.totals is not None  # the array w between two runs
@@ -269,43 +269,3 @@ def renumber(rows, order, rank, made, end, size, board):
                     copies[place] = values[j]
                 j += U1
                 place += U1
-
-
-# ------------------------------------------------------------------ eigenvector centrality
-
-
-@outer
-def spread(indptr, indices, values, x, y, squares, end, size, board):
-    """y = x (A + I); Σ y² of every block of rows. Rows are the arcs into a vertex."""
-    while True:
-        block = atomic_add(board, crew.NEXT_CHUNK, 1)
-        if block * BLOCK >= end:
-            break
-        sum_of_squares = 0.0
-        for i in range(block * BLOCK, min((block + 1) * BLOCK, end)):
-            v = np.uint32(i)
-            total = 0.0
-            for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-                total += x[indices[j]] * values[j] if values.size else x[indices[j]]
-            total += x[v]
-            y[v] = total
-            sum_of_squares += total * total
-        squares[block] = sum_of_squares
-
-
-def normed_iteration(A, job):
-    part, n = A.columns, A.shape[0]
-    values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
-    x, y, squares = np.empty(n), np.empty(n), np.empty(-(-n // BLOCK))
-    x[:] = job.start
-    rounds, change = 0, 0.0
-    while rounds < job.max_iter and change < np.inf:  # stop if x grows without end
-        arguments = (*unsigned_rows(part), values, x, y, squares)
-        with compiling(spread):
-            crew.share(spread, arguments, n, len(part.indices), None)
-        y /= np.sqrt(squares.sum())
-        rounds, change = rounds + 1, float(np.abs(y - x).sum())
-        x, y = y, x
-        if change < job.enough:
-            break
-    return PowerEnd(x, rounds, change)

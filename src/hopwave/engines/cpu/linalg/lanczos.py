@@ -1,0 +1,172 @@
+"""Steps of Lanczos' algorithm (HITS) and rounds of eigenvector centrality on the CPU, each in one compiled call.
+
+Sums over vertices are sums over blocks of BLOCK vertices: no bit depends on threads.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from hopwave.engines.cpu import crew, team
+from hopwave.engines.cpu.integers import U1, U2, U3, U4
+from hopwave.engines.cpu.intrinsics import inner, noinline, outer
+from hopwave.engines.cpu.views import new_array, read_only, unsigned_rows
+from hopwave.planning.jobs import PowerEnd
+
+OUT, BACK, TAKE_OUT, SCALE = range(4)  # jobs: h = A x; y = Aᵀ h; y made orthogonal to Q; y of length 1
+BLOCK = 1024
+
+# The arcs out of and into every vertex; values: of the arcs in, none where all are 1.
+Arcs = namedtuple("Arcs", "indptr indices in_indptr in_indices values")
+# Q: vectors of length 1, the last is x; none for eigenvector centrality, where h is x; before: Q y, whose part is taken
+# out of y first; after: Q y after that, of every block; sums, of every block: Σ y², then Σ |y − h|; length: of y.
+Vectors = namedtuple("Vectors", "Q h y before after sums length")
+
+
+@inner
+def product(indptr, indices, values, x, y, begin, end):
+    """y = the sums of x along rows. Four partial sums: an addition takes longer than a load."""
+    noinline()
+    j = np.uint64(indptr[begin])
+    for i in range(begin, end):
+        stop = np.uint64(indptr[i + U1])
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        while values.size and j < stop:
+            a += values[j] * x[indices[j]]
+            j += U1
+        while j + U3 < stop:
+            a += x[indices[j]]
+            b += x[indices[j + U1]]
+            c += x[indices[j + U2]]
+            d += x[indices[j + U3]]
+            j += U4
+        while j < stop:
+            a += x[indices[j]]
+            j += U1
+        y[i] = (a + b) + (c + d)
+
+
+@inner
+def dot(x, y, begin, end):
+    noinline()
+    a, b, c, d, j = 0.0, 0.0, 0.0, 0.0, begin
+    while j + U3 < end:
+        a += x[j] * y[j]
+        b += x[j + U1] * y[j + U1]
+        c += x[j + U2] * y[j + U2]
+        d += x[j + U3] * y[j + U3]
+        j += U4
+    while j < end:
+        a += x[j] * y[j]
+        j += U1
+    return (a + b) + (c + d)
+
+
+@inner
+def take_out(W, block, begin, end):
+    """y -= before · Q; then after[block] = Q y and sums[block] = Σ y², of a block's vertices."""
+    noinline()
+    y = W.y
+    for i in range(W.Q.shape[0]):
+        part, q = W.before[i], W.Q[i]
+        if part != 0.0:
+            for j in range(begin, end):
+                y[j] -= part * q[j]
+    for i in range(W.Q.shape[0]):
+        W.after[block, i] = dot(W.Q[i], y, begin, end)
+    W.sums[block] = dot(y, y, begin, end)
+
+
+@inner
+def scale(W, block, begin, end):
+    noinline()
+    h, y, length, change = W.h, W.y, W.length[0], 0.0
+    for j in range(begin, end):
+        y[j] /= length
+        change += abs(y[j] - h[j])
+    W.sums[block] = change
+
+
+@inner
+def work(A, W, board, me):
+    kind, region, n, vectors = board[crew.JOB_KIND], me, np.int64(W.y.size), W.Q.shape[0]
+    while True:
+        first, stop, region = crew.next_of_regions(board, region)
+        if region < 0:
+            return
+        for block in range(first, stop):
+            begin, end = np.uint64(block * BLOCK), np.uint64(min((block + 1) * BLOCK, n))
+            if kind == OUT:
+                product(A.indptr, A.indices, A.values, W.Q[vectors - 1], W.h, begin, end)
+            elif kind == BACK:
+                product(A.in_indptr, A.in_indices, A.values, W.h, W.y, begin, end)
+                if vectors == 0:
+                    W.y[begin:end] += W.h[begin:end]
+            elif kind == TAKE_OUT:
+                take_out(W, block, begin, end)
+            else:
+                scale(W, block, begin, end)
+
+
+by_regions = team.regions(work)
+
+
+@inner
+def together(A, W, board, kind, threads):
+    by_regions(A, W, board, kind, np.int64(W.sums.size), 1, 0, 0, 0, threads)
+
+
+@inner
+def lead(A, W, board, found, threads):
+    """All jobs of a step; found: the products of Q and y at first."""
+    noinline()
+    if W.Q.shape[0]:
+        together(A, W, board, np.int64(OUT), threads)
+    together(A, W, board, np.int64(BACK), threads)
+    W.before[:] = 0.0
+    for pass_ in range(3 if W.Q.shape[0] else 1):  # take out twice: rounding spoils one pass if hardly any y is left
+        together(A, W, board, np.int64(TAKE_OUT), threads)
+        for i in range(W.before.size):
+            W.before[i] = W.after[:, i].sum()
+        if pass_ == 0:
+            found[:] = W.before
+    W.length[0] = np.sqrt(W.sums.sum())
+    if W.length[0] > 0.0:
+        together(A, W, board, np.int64(SCALE), threads)
+
+
+part_of = team.led(lead, work)
+
+
+@outer
+def take_step(A, W, board, found, threads, cells, helpers, me):
+    part_of(A, W, board, (found, threads), cells, helpers, me)
+
+
+def step(arcs, Q, h, y):
+    """Returns the products of Q and y, the length of y, and Σ |y − h|."""
+    k, n = Q.shape
+    blocks, threads = -(-n // BLOCK), team.size_for(len(arcs.in_indices) + k * n)
+    W = Vectors(Q, h, y, np.empty(k), np.empty((blocks, k)), np.empty(blocks), np.empty(1))
+    found = np.zeros(k)
+    team.lead(threads - 1, take_step, (arcs, W, crew.new_board(), found, threads), arcs.in_indptr.itemsize)
+    return found, float(W.length[0]), float(W.sums.sum())
+
+
+def lanczos(A, Q, k):
+    arcs = Arcs(*unsigned_rows(A.rows), *unsigned_rows(A.columns), read_only(np.empty(0)))
+    return [step(arcs, Q[: k + 1], new_array(Q.shape[1], np.float64), Q[k + 1])[:2]]
+
+
+def eigenvector(A, job):
+    part, n = A.columns, A.shape[0]
+    values = read_only(np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False))
+    rows, x, y = unsigned_rows(part), np.empty(n), np.empty(n)
+    x[:] = job.start
+    rounds, change = 0, 0.0
+    while rounds < job.max_iter and change < np.inf:  # stop if x grows without end
+        change = step(Arcs(*rows, *rows, values), np.empty((0, n)), x, y)[2]
+        rounds, x, y = rounds + 1, y, x
+        if change < job.enough:
+            break
+    return PowerEnd(x, rounds, change)
