@@ -13,7 +13,6 @@ that file.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import textwrap
@@ -53,23 +52,11 @@ def with_functions(page: str) -> str:
 
 def with_info(module: str) -> str:
     """The module that NetworkX reads, with its list of functions rewritten; those with equal notes are grouped."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for served in networkx_functions():
-        keywords = " | ".join(name for name, word in (("PLACE", "device"), ("PLAN", "plan")) if word in served.keywords)
-        groups.setdefault((served.notes, keywords or "{}"), []).append(served.name)
-    lines = []
-    for (notes, keywords), names in groups.items():
-        line = f"({json.dumps(notes)}, {keywords}, {json.dumps(' '.join(names))}),"
-        several = ["(", *wrapped(notes), f"    {keywords},", *wrapped(" ".join(names)), "),"]
-        lines += several if len(line) > 116 else [line]
-    table = "".join(f"    {line}\n" for line in lines)
-    return with_table(module, "    # <functions>", "    # </functions>", table.rstrip("\n"))
-
-
-def wrapped(text: str) -> list[str]:
-    """A text as string literals, one per line, with a comma after the last."""
-    parts = textwrap.wrap(text, 105, drop_whitespace=False) or [""]
-    return [f"    {json.dumps(part)}" for part in parts[:-1]] + [f"    {json.dumps(parts[-1])},"]
+        groups.setdefault(f"[{' '.join(served.keywords)}] {served.notes}", []).append(served.name)
+    lines = (textwrap.wrap(f"{' '.join(names)}: {notes}", 118) for notes, names in groups.items())
+    return with_table(module, "<functions>", "</functions>", "\n".join("\n  ".join(some) for some in lines))
 
 
 def networkx_functions() -> list[Any]:

@@ -7,152 +7,86 @@ once, and runs everything else itself. The user's code does not change.
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
-PLACE = {
-    "device : str, optional": '"auto" (default), "cpu", or "cuda" for the GPU.',
-    "threads : int, optional": "Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.",
+# Functions, and what to add to their pages; in brackets the keywords beyond NetworkX's, if any. `python -m docs` writes
+# this from the decorators in hopwave/networkx_backend.
+TABLE = """
+<functions>
+generic_bfs_edges bfs_edges bfs_tree bfs_predecessors bfs_successors bfs_layers bfs_labeled_edges
+  single_source_shortest_path_length single_target_shortest_path_length all_pairs_shortest_path_length
+  single_source_shortest_path single_target_shortest_path all_pairs_shortest_path predecessor: [] Counted in hops, in
+  NetworkX's order.
+descendants_at_distance descendants ancestors is_directed_acyclic_graph connected_components
+  number_connected_components is_connected weakly_connected_components number_weakly_connected_components
+  is_weakly_connected number_strongly_connected_components is_strongly_connected attracting_components
+  number_attracting_components is_attracting_component is_semiconnected is_biconnected bridges has_bridges is_bipartite
+  sets core_number: []
+ego_graph: [] Unweighted; the attributes are copied from the graph itself.
+strongly_connected_components: [] In the order in which NetworkX closes them.
+node_connected_component bidirectional_shortest_path has_path efficiency: [] Runs if a converted graph is cached;
+  otherwise NetworkX's own search finishes sooner.
+condensation: [] Numbered as NetworkX numbers them.
+biconnected_component_edges biconnected_components articulation_points: [] In the order in which NetworkX finds them.
+color: [] In the order of the nodes.
+shortest_path shortest_path_length: [] In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's
+  order. Both ends given: Runs if a converted graph is cached; otherwise NetworkX's own search finishes sooner.
+all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths: [] In hops, or along an edge
+  attribute by Dijkstra's algorithm; in NetworkX's order.
+all_pairs_dijkstra multi_source_dijkstra_path_length single_source_dijkstra_path_length all_pairs_dijkstra_path_length
+  multi_source_dijkstra_path single_source_dijkstra_path all_pairs_dijkstra_path multi_source_dijkstra
+  single_source_dijkstra dijkstra_predecessor_and_distance: [] Along an edge attribute, in NetworkX's order.
+dijkstra_path dijkstra_path_length bidirectional_dijkstra: [] Along an edge attribute, in NetworkX's order. Runs if a
+  converted graph is cached; otherwise NetworkX's own search finishes sooner.
+shortest_simple_paths: [] In hops, or along an edge attribute; equally long paths in NetworkX's order.
+eccentricity diameter radius periphery center barycenter average_shortest_path_length harmonic_diameter wiener_index
+  hyper_wiener_index schultz_index gutman_index closeness_centrality harmonic_centrality: [device threads] In hops, 64
+  sources per machine word, or along an edge attribute, one source per thread.
+group_closeness_centrality: [] Unweighted.
+bipartite_closeness_centrality global_reaching_centrality global_efficiency local_efficiency: [device threads] Counted
+  in hops; all sources at once, 64 per machine word.
+local_reaching_centrality: [] Unweighted, without given paths.
+centroid: [device threads] The name of `barycenter` since NetworkX 3.7.
+betweenness_centrality: [device threads plan] In hops, or along an edge attribute. Path counts never overflow; every
+  run is checked against an identity of exact scores. Samples (k, seed) are those that NetworkX draws.
+edge_betweenness_centrality: [device threads plan] In hops, or along an edge attribute. Path counts never overflow;
+  every run is checked against an identity of exact scores. Samples (k, seed) are those that NetworkX draws. Graphs
+  without parallel edges.
+betweenness_centrality_subset: [device threads plan] In hops, or along an edge attribute. Path counts never overflow;
+  every run is checked against an identity of exact scores.
+edge_betweenness_centrality_subset: [device threads plan] In hops, or along an edge attribute. Path counts never
+  overflow; every run is checked against an identity of exact scores. Graphs without parallel edges. By the definition,
+  where NetworkX's own values differ from it: at a vertex that is not a target, dependencies are divided by path counts.
+percolation_centrality: [device threads plan] In hops, or along an edge attribute. Path counts never overflow; every
+  run is checked against an identity of exact scores. With `states=`.
+newman_betweenness_centrality: [] Unweighted load centrality.
+bipartite_betweenness_centrality: [device threads plan] Counted in hops. Path counts never overflow; every run is
+  checked against an identity of exact scores.
+group_betweenness_centrality: [] Unweighted. By the definition, where NetworkX's own values before 3.7 differ from it:
+  for some groups of three and more, and in directed graphs that are not strongly connected.
+pagerank: [] In graphs without parallel edges.
+eigenvector_centrality katz_centrality: [] If `nstart` is not given, or names every node.
+hits: [] In graphs without parallel edges. Where several answers are right, as in undirected bipartite graphs, the one
+  nearest to `nstart`; NetworkX's is random.
+average_clustering clustering: [] Unweighted, of all vertices, in graphs without parallel edges.
+triangles: [] Of all vertices, in graphs without parallel edges.
+transitivity: [] Undirected graphs without parallel edges.
+square_clustering: [] Of all vertices, in undirected graphs; 0 is an int.
+degree_centrality in_degree_centrality out_degree_centrality modularity: [] Graphs without parallel edges, if a
+  converted graph is cached.
+</functions>
+"""
+MEANING = {
+    "device": ("device : str, optional", '"auto" (default), "cpu", or "cuda" for the GPU.'),
+    "threads": ("threads : int, optional", "Threads of the CPU; by default HOPWAVE_NUM_THREADS, or all cores."),
+    "plan": ("plan : str, optional", 'A name from hopwave.plans(); "auto" (default) chooses by the graph.'),
 }
-PLAN = {"plan : str, optional": 'A name from hopwave.plans(); "auto" (default) chooses by the graph.'}
-
-# What to add to NetworkX's pages, additional keywords, and the functions. `python -m docs` writes this from the
-# decorators in hopwave/networkx_backend.
-# fmt: off
-GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
-    # <functions>
-    (
-        "Counted in hops, in NetworkX's order.",
-        {},
-        "generic_bfs_edges bfs_edges bfs_tree bfs_predecessors bfs_successors bfs_layers bfs_labeled_edges "
-        "single_source_shortest_path_length single_target_shortest_path_length all_pairs_shortest_path_length "
-        "single_source_shortest_path single_target_shortest_path all_pairs_shortest_path predecessor",
-    ),
-    (
-        "",
-        {},
-        "descendants_at_distance descendants ancestors is_directed_acyclic_graph connected_components "
-        "number_connected_components is_connected weakly_connected_components number_weakly_connected_components "
-        "is_weakly_connected number_strongly_connected_components is_strongly_connected attracting_components "
-        "number_attracting_components is_attracting_component is_semiconnected is_biconnected bridges has_bridges "
-        "is_bipartite sets core_number",
-    ),
-    ("Unweighted; the attributes are copied from the graph itself.", {}, "ego_graph"),
-    ("In the order in which NetworkX closes them.", {}, "strongly_connected_components"),
-    (
-        "Runs if a converted graph is cached; otherwise NetworkX's own search finishes sooner.",
-        {},
-        "node_connected_component bidirectional_shortest_path has_path efficiency",
-    ),
-    ("Numbered as NetworkX numbers them.", {}, "condensation"),
-    (
-        "In the order in which NetworkX finds them.",
-        {},
-        "biconnected_component_edges biconnected_components articulation_points",
-    ),
-    ("In the order of the nodes.", {}, "color"),
-    (
-        "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order. Both ends given: Runs "
-        "if a converted graph is cached; otherwise NetworkX's own search finishes sooner.",
-        {},
-        "shortest_path shortest_path_length",
-    ),
-    (
-        "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order.",
-        {},
-        "all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths",
-    ),
-    (
-        "Along an edge attribute, in NetworkX's order.",
-        {},
-        "all_pairs_dijkstra multi_source_dijkstra_path_length single_source_dijkstra_path_length "
-        "all_pairs_dijkstra_path_length multi_source_dijkstra_path single_source_dijkstra_path "
-        "all_pairs_dijkstra_path multi_source_dijkstra single_source_dijkstra dijkstra_predecessor_and_distance",
-    ),
-    (
-        "Along an edge attribute, in NetworkX's order. Runs if a converted graph is cached; otherwise NetworkX's "
-        "own search finishes sooner.",
-        {},
-        "dijkstra_path dijkstra_path_length bidirectional_dijkstra",
-    ),
-    ("In hops, or along an edge attribute; equally long paths in NetworkX's order.", {}, "shortest_simple_paths"),
-    (
-        "In hops, 64 sources per machine word, or along an edge attribute, one source per thread.",
-        PLACE,
-        "eccentricity diameter radius periphery center barycenter average_shortest_path_length harmonic_diameter "
-        "wiener_index hyper_wiener_index schultz_index gutman_index closeness_centrality harmonic_centrality",
-    ),
-    ("Unweighted.", {}, "group_closeness_centrality"),
-    (
-        "Counted in hops; all sources at once, 64 per machine word.",
-        PLACE,
-        "bipartite_closeness_centrality global_reaching_centrality global_efficiency local_efficiency",
-    ),
-    ("Unweighted, without given paths.", {}, "local_reaching_centrality"),
-    ("The name of `barycenter` since NetworkX 3.7.", PLACE, "centroid"),
-    (
-        "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
-        " of exact scores. Samples (k, seed) are those that NetworkX draws.",
-        PLACE | PLAN,
-        "betweenness_centrality",
-    ),
-    (
-        "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
-        " of exact scores. Samples (k, seed) are those that NetworkX draws. Graphs without parallel edges.",
-        PLACE | PLAN,
-        "edge_betweenness_centrality",
-    ),
-    (
-        "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
-        " of exact scores.",
-        PLACE | PLAN,
-        "betweenness_centrality_subset",
-    ),
-    (
-        "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
-        " of exact scores. Graphs without parallel edges. By the definition, where NetworkX's own values differ "
-        "from it: at a vertex that is not a target, dependencies are divided by path counts.",
-        PLACE | PLAN,
-        "edge_betweenness_centrality_subset",
-    ),
-    (
-        "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
-        " of exact scores. With `states=`.",
-        PLACE | PLAN,
-        "percolation_centrality",
-    ),
-    ("Unweighted load centrality.", {}, "newman_betweenness_centrality"),
-    (
-        "Counted in hops. Path counts never overflow; every run is checked against an identity of exact scores.",
-        PLACE | PLAN,
-        "bipartite_betweenness_centrality",
-    ),
-    (
-        "Unweighted. By the definition, where NetworkX's own values before 3.7 differ from it: for some groups of "
-        "three and more, and in directed graphs that are not strongly connected.",
-        {},
-        "group_betweenness_centrality",
-    ),
-    ("In graphs without parallel edges.", {}, "pagerank"),
-    ("If `nstart` is not given, or names every node.", {}, "eigenvector_centrality katz_centrality"),
-    (
-        "In graphs without parallel edges. Where several answers are right, as in undirected bipartite graphs, the"
-        " one nearest to `nstart`; NetworkX's is random.",
-        {},
-        "hits",
-    ),
-    ("Unweighted, of all vertices, in graphs without parallel edges.", {}, "average_clustering clustering"),
-    ("Of all vertices, in graphs without parallel edges.", {}, "triangles"),
-    ("Undirected graphs without parallel edges.", {}, "transitivity"),
-    ("Of all vertices, in undirected graphs; 0 is an int.", {}, "square_clustering"),
-    (
-        "Graphs without parallel edges, if a converted graph is cached.",
-        {},
-        "degree_centrality in_degree_centrality out_degree_centrality modularity",
-    ),
-    # </functions>
-)
-# fmt: on
-FUNCTIONS = {name: (notes, keywords) for notes, keywords, names in GROUPS for name in names.split()}
+FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {  # by name: notes, and keywords with what they mean
+    name: (notes, dict(MEANING[keyword] for keyword in keywords.split()))
+    for names, keywords, notes in re.findall(r"^(\w.*): \[(.*)\] ?(.*)$", TABLE.replace("\n  ", " "), re.MULTILINE)
+    for name in names.split()
+}
 
 
 def get_info() -> dict[str, Any]:
