@@ -1,5 +1,7 @@
 """hopwave: breadth-first search and betweenness centrality at the speed of the hardware."""
 
+# ruff: noqa: F403, F405  (`import *` is for type checkers; __all__ has every public name)
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -11,96 +13,18 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     from hopwave.algorithms.brandes import Certificate
     from hopwave.api.accessibility import accessibility, isochrone, nearest_of
     from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality, percolation_centrality
-    from hopwave.api.closeness import (
-        barycenter,
-        closeness_centrality,
-        group_betweenness_centrality,
-        group_closeness_centrality,
-        harmonic_centrality,
-        load_centrality,
-        stress_centrality,
-    )
-    from hopwave.api.clustering import (
-        average_clustering,
-        clustering,
-        core_numbers,
-        k_core,
-        label_propagation,
-        maximal_independent_set,
-        modularity,
-        square_clustering,
-        transitivity,
-        triangle_count,
-        triangles,
-    )
-    from hopwave.api.connectivity import (
-        articulation_points,
-        biconnected_components,
-        bipartite_sides,
-        bridges,
-        condensation,
-        connected_components,
-        is_bipartite,
-        is_connected,
-        is_directed_acyclic_graph,
-        is_strongly_connected,
-        is_weakly_connected,
-        strongly_connected_components,
-        topological_order,
-        weakly_connected_components,
-    )
-    from hopwave.api.distances import (
-        average_shortest_path_length,
-        center,
-        diameter,
-        distance_histogram,
-        eccentricity,
-        global_efficiency,
-        hyperball,
-        local_efficiency,
-        periphery,
-        radius,
-        wiener_index,
-    )
-    from hopwave.api.link_analysis import (
-        degree_centrality,
-        eigenvector_centrality,
-        hits,
-        in_degree_centrality,
-        katz_centrality,
-        out_degree_centrality,
-        pagerank,
-    )
+    from hopwave.api.closeness import *
+    from hopwave.api.clustering import *
+    from hopwave.api.connectivity import *
+    from hopwave.api.distances import *
+    from hopwave.api.link_analysis import *
     from hopwave.api.many import bfs_many, distance_blocks, distance_table, pairs_within, sssp_many
     from hopwave.api.memory_estimate import estimate_memory
     from hopwave.api.search import bfs, bfs_each, k_hop
-    from hopwave.api.shortest_paths import (
-        all_shortest_paths,
-        has_path,
-        k_shortest_paths,
-        nearest,
-        shortest_path,
-        shortest_paths,
-        sssp,
-        sssp_each,
-    )
+    from hopwave.api.shortest_paths import *
     from hopwave.api.validate import Validation, validate
     from hopwave.arrays import ScaledCounts
-    from hopwave.errors import (
-        ConvergenceError,
-        DownloadError,
-        EngineError,
-        ExecutorError,
-        FormatError,
-        GraphError,
-        HopwaveError,
-        IgnoredColumnWarning,
-        IgnoredWeightsWarning,
-        LinalgError,
-        LostDirectionWarning,
-        PlanError,
-        SparseIdsWarning,
-    )
+    from hopwave.errors import *
     from hopwave.graph import Graph
     from hopwave.graph.statistics import Statistics
     from hopwave.io import formats, read, write
@@ -136,7 +60,7 @@ def _gpu_part(name: str) -> object:
     return importlib.import_module(f"hopwave.engines.cuda.{name}")
 
 
-errors.gpu_importers.append(_gpu_part)
+errors.gpu_part = _gpu_part
 __version__ = "0.1.0"
 __all__ = [
     "Accessibility", "BFSResult", "BetweennessResult", "Blocks", "Bucket", "BucketTrace", "Certificate", "Communities",

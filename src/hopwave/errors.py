@@ -176,14 +176,8 @@ def too_large(what: str, needed: float, usable: float, remedy: str, least: str =
     return EngineError(f"{what} needs {amount(needed)}{part} and may use {amount(usable)}; {remedy}")
 
 
-# How to import a module of the GPU's engine. hopwave/__init__.py enters the function, so that rooms below the engines
-# need not import them.
-gpu_importers: list[Callable[[str], Any]] = []
-
-
-def gpu_part(name: str) -> Any:
-    """A module of the GPU's engine; raises an EngineError if this machine has no usable GPU."""
-    return gpu_importers[0](name)
+# A function: a module of the GPU's engine by its name, or an EngineError if this machine has no usable GPU.
+gpu_part: Any = None  # hopwave/__init__.py sets it, so that rooms below the engines need not import them
 
 
 def explain_gpu(error: Exception, doing: str) -> None:

@@ -106,19 +106,14 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
 def described(function: Callable[..., Any], text: str, names: Iterable[str]) -> str:
     """The docstring of a function, with a line for those of the names that are shared and that it does not describe."""
     common, where = next((SHARED[home] for home in SHARED if function.__module__.startswith(home)), ("", ""))
-    heads = list(re.finditer(r"^( *)([A-Z][\w ]+)\n *-{3,}\n", text, re.MULTILINE))
-    at = next((i for i, head in enumerate(heads) if head[2] == "Parameters"), None)
-    end = heads[0 if at is None else at + 1].start() if len(heads) > (at or 0) + (at is not None) else len(text)
-    section = "" if at is None else text[heads[at].end() : end]
-    indent = heads[0][1] if heads else ""
-    entries = re.findall(rf"^{indent}(\w[\w, ]*?)(?: :.*)?$", section, re.MULTILINE)
-    known = {name.strip() for entry in entries for name in entry.split(",")}
-    missing = [name for name in names if name in common.split() and name not in known]
-    if not missing:
-        return text
-    title = "" if section else f"{indent}Parameters\n{indent}----------\n"
-    lines = f"{title}{indent}{', '.join(missing)}\n{indent}    {where}\n"
-    return f"{text[:end].rstrip()}\n{'' if section else chr(10)}{lines}\n{text[end:]}"
+    parts = re.split(r"^(?=[A-Z][\w ]+\n-{3,}$)", inspect.cleandoc(text), flags=re.MULTILINE)  # before each section
+    if not any(part.startswith("Parameters") for part in parts):
+        parts.insert(1, "Parameters\n----------")
+    heads = re.findall(r"^(\w[\w, ]*?)(?: :.*)?$", parts[1], re.MULTILINE)
+    known = {name.strip() for head in heads for name in head.split(",")}
+    missing = ", ".join(name for name in names if name in common.split() and name not in known)
+    parts[1] = f"{parts[1].strip()}\n{missing}\n    {where}"
+    return "\n\n".join(part.strip() for part in parts) if missing else text
 
 
 def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -169,21 +164,22 @@ def offers(kind: Kind, quick: Collection[str] = ()) -> Kind:
 
 @cache
 def homes(file: str) -> dict[str, str]:
-    """The module of every name that a file imports."""
-    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    return {
-        alias.name: node.module
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    }
+    """The module of every name that a file of a package imports; for `import *`, of what that module defines."""
+    found = {}
+    for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [alias.name for alias in node.names]
+            if names == ["*"]:
+                source = Path(file).parents[1].joinpath(*node.module.split(".")).with_suffix(".py")
+                names = re.findall(r"^(?:def|class) ([^\W_]\w*)", source.read_text(encoding="utf-8"), re.MULTILINE)
+            found.update(dict.fromkeys(names, node.module))
+    return found
 
 
 def find(package: str, file: str, name: str) -> Any:
-    """What a package offers by that name: something that its file imports, or one of its modules."""
-    home = homes(file).get(name, package)
+    """What a package offers by that name: a public name that its file imports, or one of its modules."""
     with without_collecting(stays=True):
-        if home != package:
+        if name in sys.modules[package].__all__ and (home := homes(file)[name]) != package:
             return offered(getattr(import_module(home), name))
         if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
             return import_module(f"{package}.{name}")
