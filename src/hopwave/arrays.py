@@ -27,15 +27,7 @@ def ignoring(*kinds: str) -> Callable[[Callable[Given, Answer]], Callable[Given,
     how: Any = dict.fromkeys(kinds, "ignore")
 
     def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-        @wraps(function)
-        def called(*given: Given.args, **more: Given.kwargs) -> Answer:
-            def within() -> Answer:
-                with np.errstate(**how):
-                    return function(*given, **more)
-
-            return copy_context().run(within)
-
-        return called
+        return wraps(function)(lambda *given, **more: copy_context().run(np.errstate(**how)(function), *given, **more))
 
     return decorate
 
@@ -84,16 +76,11 @@ def as_array(values: Any, what: str, error: type[HopwaveError], xp: Any = np) ->
         raise error(f"{what} has lists of different lengths; give one number in each place") from None
 
 
-# Where the arrays of each engine are.
-_HOMES: dict[Any, Literal["cpu", "cuda"]] = {"cpu": "cpu", "reference": "cpu", "cuda": "cuda"}
-
-
-def home_of(device: str) -> Literal["cpu", "cuda"]:
+def home_of(device: Any) -> Literal["cpu", "cuda"]:
     """Where the arrays of this device are: "cpu" or "cuda"."""
-    home = _HOMES.get(device) if isinstance(device, str) else None
-    if home is None:
-        raise LinalgError(f"device {device!r} is not known; use 'cpu' or 'cuda'")
-    return home
+    if isinstance(device, str) and device in ("cpu", "reference", "cuda"):
+        return "cuda" if device == "cuda" else "cpu"
+    raise LinalgError(f"device {device!r} is not known; use 'cpu' or 'cuda'")
 
 
 def checked_places(given: Any, name: str, xp: Any = np) -> Array:
@@ -210,40 +197,25 @@ def on_host(array: Any) -> npt.NDArray[Any]:
     return found
 
 
-class Prepared:
+class Prepared(dict[Any, Any]):
     """Records of engines, computed once for a graph, a matrix or a product and kept with it: by class, or by key."""
-
-    __slots__ = ("_records",)
-
-    def __init__(self) -> None:
-        self._records: dict[Any, Any] = {}  # by class, or by key
 
     def find(self, kind: type[Record]) -> Record | None:
         """The record of that class, or None."""
-        return self._records.get(kind)
+        return self.get(kind)
 
     def keep(self, record: Record) -> Record:
         """Keep a record, unless another thread was quicker; returns the one that is kept."""
-        kept: Record = self._records.setdefault(type(record), record)
-        return kept
+        return self.setdefault(type(record), record)  # type: ignore[no-any-return]
 
     def record(self, kind: type[Record]) -> Record:
         """The record of that class; made by calling the class without arguments when first needed."""
-        found = self._records.get(kind)
-        return self.keep(kind()) if found is None else found
+        return self.made(kind, kind)
 
     def made(self, key: Hashable, make: Callable[[], Record]) -> Record:
         """The record under a key, such as a class and whether a matrix is transposed; made when first needed."""
-        found: Record | None = self._records.get(key)
-        return self._records.setdefault(key, make()) if found is None else found
-
-    def drop(self, kind: type) -> None:
-        """Forget the record of that class, if there is one."""
-        self._records.pop(kind, None)
-
-    def clear(self) -> None:
-        """Forget all records."""
-        self._records.clear()
+        found: Record | None = self.get(key)
+        return self.setdefault(key, make()) if found is None else found
 
 
 @dataclass

@@ -371,7 +371,7 @@ def _matrix_of(G: Graph, weighted: bool) -> Matrix:
         there = G._gpu if weighted else G._gpu._replace(values=None)
         store.uploaded = _Store((G.n, G.n), there, None if G.directed else there)
     made = Matrix(store)
-    G._prepared.drop(Matrix)
+    G._prepared.pop(Matrix, None)
     kept = G._prepared.keep(made)
     return kept if kept.has_values == weighted else made  # another thread may have kept the other matrix
 

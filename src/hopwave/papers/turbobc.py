@@ -140,7 +140,7 @@ def used_bytes(lab: Lab, without: Graph | None = None) -> int:
     from hopwave.engines.cuda.graph import CudaGraph
 
     if without is not None:
-        without._prepared.drop(CudaGraph)
+        without._prepared.pop(CudaGraph, None)
         lab.release()
     own = sum(part.nbytes for part in rows_of(without, cupy)) if without is not None else 0
     return int(cupy.get_default_memory_pool().used_bytes()) - own

@@ -72,7 +72,7 @@ def _failure(runtime, error, doing, graph):
         from hopwave.engines.cuda.graph import CudaGraph
 
         if graph is not None:
-            graph._prepared.drop(CudaGraph)  # its arrays are lost with the context
+            graph._prepared.pop(CudaGraph, None)  # its arrays are lost with the context
         launch.forget()
         return (
             f"the GPU was lost {doing} ({error}); this process cannot use it again: restart Python, look at "
