@@ -1,7 +1,6 @@
 """Every published plan: a line of words and a line of choices. A new paper is two new lines.
 
-The plans have the names that their papers use. One of these names is misleading: TurboBFS's "top-down CSC" gathers over
-in-neighbours without early exit, so it is a pull. Only its COOC variant scatters.
+The plans have the names that their papers use. TurboBFS's "top-down CSC" gathers over in-neighbours, so it is a pull.
 """
 
 from __future__ import annotations
@@ -171,10 +170,6 @@ def plan(name: str | Plan, task: str | None = None) -> Plan:
     PlanError
         There is no plan of that name; the message has the nearest names.
 
-    See Also
-    --------
-    plans : all plans.
-
     Examples
     --------
     >>> plan("xbfs").steps[2].asynchronous
@@ -195,16 +190,7 @@ def plan(name: str | Plan, task: str | None = None) -> Plan:
 
 
 def plans() -> PlanTable:
-    """All plans; prints as a table.
-
-    Returns
-    -------
-    PlanTable
-        One `Plan` per published algorithm.
-
-    See Also
-    --------
-    plan : one plan by its name.
+    """All plans, one per published algorithm; prints as a table.
 
     Examples
     --------

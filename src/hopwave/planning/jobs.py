@@ -82,10 +82,7 @@ class BetweennessJob:
 
 
 class Accumulation(Protocol):
-    """A run of an engine over a job, one block of sources after another.
-
-    If its sums may stay on a device, the attribute `sums_on_device` is these sums, or None (brandes.sums_of).
-    """
+    """A run of an engine over a job, block after block. `sums_on_device` may be its sums there (brandes.sums_of)."""
 
     blocks: int
     size: int  # sources per block
@@ -109,10 +106,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SampleJob:
-    """Random pairs of different vertices, and one shortest path of each, drawn uniformly; up to cutoff hops, or length.
-
-    Pair number i and its path depend on `start` (a 64-bit seed) and i alone.
-    """
+    """Random pairs of vertices and a shortest path of each, up to cutoff. Pair i depends on `start`, a seed, and i."""
 
     start: int
     cutoff: float | None = None
@@ -234,11 +228,9 @@ class Touched:
 
 
 class LabelRounds(Protocol):
-    """Label propagation. A label is the number of some vertex; loops do not count."""
+    """Label propagation. A label is the number of some vertex; loops do not count. `f` is every vertex's label."""
 
-    @property
-    def f(self) -> Any:
-        """The label of every vertex as it is now."""
+    f: Any
 
     def settle(self, seed: int, most: int) -> bool:
         """Rounds until no vertex would move, at most `most`; returns whether none would.

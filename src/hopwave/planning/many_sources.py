@@ -1,10 +1,10 @@
-"""Searches from many sources: what engines compute, and what they return. Records; nothing here computes."""
+"""Searches from many sources: records of what engines compute, and of what they return."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,8 @@ import numpy.typing as npt
 from hopwave.planning.jobs import Floats, Integers
 
 Poll = Callable[[int], object]  # called now and then with the number of sources that are done
-Fading = Literal["exponential", "gaussian", "power"]
 NONE, EXPONENTIAL, GAUSSIAN, POWER = range(4)  # as kernels know them
-KINDS = dict(zip(get_args(Fading), (EXPONENTIAL, GAUSSIAN, POWER), strict=True))
+KINDS = {"exponential": EXPONENTIAL, "gaussian": GAUSSIAN, "power": POWER}
 
 
 @dataclass(frozen=True)

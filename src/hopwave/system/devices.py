@@ -65,10 +65,6 @@ def devices() -> tuple[Device, ...]:
     tuple of Device
         A GPU that cannot be used is listed with the reason.
 
-    See Also
-    --------
-    bfs : takes "cpu" or "cuda" as `device`.
-
     Examples
     --------
     >>> hw.devices()[0].name

@@ -305,16 +305,7 @@ class Packed(io.BufferedIOBase):
 def cache_folder() -> Path:
     """Where downloaded graphs and compiled GPU kernels are kept.
 
-    That is HOPWAVE_CACHE if it is set, or else `hopwave` in the user's cache folder.
-
-    Returns
-    -------
-    Path
-        The folder; it need not exist yet.
-
-    See Also
-    --------
-    fetch, download
+    That is HOPWAVE_CACHE if it is set, or else `hopwave` in the user's cache folder. The folder need not exist yet.
 
     Examples
     --------

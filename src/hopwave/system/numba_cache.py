@@ -1,16 +1,11 @@
-"""Numba's cache of machine code on disk, made safe: if it fails, functions are compiled again.
+"""Numba's cache of machine code on disk, made safe; hopwave compiles its functions by the `njit` of this module.
 
-Numba's own cache raises an error if no folder can be written to (a container with a read-only root), if a file is
-damaged, and if the disk is full. Here each of these costs only time and a line in the log. hopwave therefore compiles
-its functions by the `njit` of this module.
-
-Numba decides by the file of a function alone whether its machine code is up to date, not by the files of the functions
-and constants compiled into it. Here all of these files count, as they were when they were imported: a process whose
-source was edited or upgraded since neither keeps nor reads machine code. Numba also reuses file names and writes the
-index first, so that a second process could run other code than it asked for. Here a file is named for its content's
-source and signature, is written before the index names it, and ends in its SHA-256.
-
-What is not on disk yet may be in the package (shipped_code.py).
+Numba's own cache raises an error if no folder can be written to, if a file is damaged, and if the disk is full. Here
+each of these costs only time and a line in the log. Numba decides by the file of a function alone whether its machine
+code is up to date. Here all files count whose functions and constants are compiled into it, as they were when they were
+imported. Numba reuses file names and writes the index first, so that a second process could run other code than it
+asked for. Here a file is named for its content's source and signature, is written before the index names it, and ends
+in its SHA-256. What is not on disk yet may be in the package (shipped_code.py).
 """
 
 from __future__ import annotations

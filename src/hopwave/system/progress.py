@@ -9,7 +9,6 @@ import sys
 import time
 import weakref
 from contextlib import suppress
-from types import TracebackType
 from typing import Any
 
 from hopwave.checks.options import flag_or_none
@@ -58,17 +57,11 @@ def _write(text: str) -> None:
 
 
 class Meter:
-    """Shows how much of a long task is done: bytes of a file, or sources.
+    """Shows how much of a long task is done: bytes of a file, or sources. If total is None, the elapsed time alone.
 
-    `show=None` shows it after two seconds, True at once, False never; the environment variable HOPWAVE_PROGRESS=0 turns
-    None into False. A terminal gets a bar, which is removed when the work is done. Any other stderr gets a plain line
-    every five seconds. If total is None (for work that is one call into a C library), only the elapsed time is shown.
-
-    The caller only stores how much is done; another thread reads that and prints. So a Ctrl-C never interrupts
-    printing, and never leaves half a bar behind.
-
-    >>> with Meter("reading web.mtx", total=100, show=False) as meter:
-    ...     meter.update(50)
+    `show=None` shows it after two seconds, True at once, False never; HOPWAVE_PROGRESS=0 turns None into False. A
+    terminal gets a bar, which is removed when the work is done, any other stderr a plain line every five seconds. The
+    caller only stores how much is done; another thread reads that and prints, so that Ctrl-C leaves no half a bar.
     """
 
     def __init__(self, title: str, total: int | None, show: bool | None) -> None:
@@ -82,7 +75,7 @@ class Meter:
         self._done = 0
         self._wanted = _is_wanted() if show is None else show
         self._patience = 0.0 if show else PATIENCE
-        self._state = "done"  # how the work ended
+        self._succeeded = False
         self._last_line = 0.0  # the time of the last printed line; 0 before the first
         self._bar = ""  # on the terminal now
         if self._wanted:
@@ -109,11 +102,9 @@ class Meter:
                 raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._wanted:
-            self._state = "done" if kind is None else ""
+            self._succeeded = kind is None
             self._over.set()
             if time.monotonic() - self._began >= self._patience:  # else nothing was shown
                 self._left.wait(WAIT_SECONDS)
@@ -123,10 +114,12 @@ class Meter:
         now = time.monotonic()
         (title, total), elapsed = self._stage if _instead is None else (_instead, None), now - self._began
         share = min(self._done / total, 1.0) if total else 0.0
+        state = "done after " if over else f"{int(100 * share)} % after " if total else ""
+        line = f"hopwave: {title}: {state}{elapsed:.0f} s\n"
         if over:
             self._show_bar("")
-            if self._last_line and self._state:
-                say_at(title, self._state, elapsed)
+            if self._last_line and self._succeeded:
+                _write(line)
             self._left.set()
         elif elapsed >= self._patience:
             if _is_terminal():
@@ -136,7 +129,7 @@ class Meter:
                 self._show_bar(f"{title}{percent} {elapsed:.0f} s{left}")
             elif not self._last_line or now - self._last_line >= SECONDS_PER_LINE:
                 self._last_line = now
-                say_at(title, f"{int(100 * share)} %" if total else "", elapsed)
+                _write(line)
             self._shown.set()
 
     def _show_bar(self, text: str) -> None:
@@ -144,11 +137,6 @@ class Meter:
             text = text[: shutil.get_terminal_size().columns - 1]
             _write(f"\r{text:<{len(self._bar)}}\r{text}")
             self._bar = text
-
-
-def say_at(title: str, state: str, elapsed: float) -> None:
-    """Print a line of a log."""
-    _write(f"hopwave: {title}: {state + ' after ' if state else ''}{elapsed:.0f} s\n")
 
 
 def _watch(seen: weakref.ref[Meter], over: Flag, number: int) -> None:
