@@ -21,15 +21,9 @@ from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.graph.naming import Named
 from hopwave.planning.jobs import Integers
 
-# ------------------------------------------------------------------ graphs
-
 
 def as_graph(G: Any, repeats: Literal["merge", "keep"] = "merge") -> Graph:
-    """G itself if it is a Graph; a SciPy matrix or a NetworkX graph is converted, without its weights.
-
-    For questions about hops, which ignore weights; `api.weights.weighted` is for questions that use them. `repeats`
-    keeps the parallel edges of a NetworkX multigraph, where they count.
-    """
+    """G itself if it is a Graph; others are converted without weights. `repeats`: of a NetworkX multigraph's edges."""
     if isinstance(G, Graph):
         return G
     if hasattr(G, "tocsr"):
@@ -51,10 +45,7 @@ def is_networkx(G: Any) -> bool:
 
 
 def order_of_nodes(G: Any, graph: Graph) -> Integers | None:
-    """The vertices in the order of a NetworkX graph's nodes; None if that is 0 … n − 1, as in every other graph.
-
-    A sample must follow this order, because NetworkX draws from the list of nodes.
-    """
+    """The vertices in the order of a NetworkX graph's nodes, of which NetworkX draws a sample; None if 0 … n − 1."""
     if not is_networkx(G) or graph.labels is not None:
         return None
     order = np.fromiter(G, np.int64, graph.n)
@@ -77,15 +68,8 @@ def undirected(graph: Graph, what: str) -> Graph:
     return graph
 
 
-# ------------------------------------------------------------------ vertices
-
-
 def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, ...]:
-    """The ids of one vertex, or of several in the order given, without repeats; of a set, in ascending order, since
-    every process has another order of texts in a set.
-
-    `name` is the argument's name, for error messages.
-    """
+    """The ids of one vertex, or of several, each once, in the order given; of a set, which has none, ascending."""
     if graph.labels is None:  # the usual cases, first because they are fast
         if type(source) is int and 0 <= source < graph.n:
             return (source,)
@@ -138,22 +122,14 @@ def listed_vertices(graph: Named, vertices: Iterable[Any]) -> Integers:
     return np.sort(ids) if isinstance(vertices, set | frozenset) else ids
 
 
-# ------------------------------------------------------------------ numbers
-
-
 def check_hops(name: str, value: Any) -> int | None:
-    """A limit on the number of hops: a whole number from 0, or None for no limit.
-
-    A limit that no path can reach becomes None, because engines count hops in 32 bits.
-    """
+    """A limit on the number of hops, or None. One that no path can reach becomes None: engines count in 32 bits."""
     limit = None if value is None else required_hops(name, value, ", or None")
     return None if limit == LARGEST_VERTEX_COUNT else limit
 
 
 def required_hops(name: str, value: Any, otherwise: str = "") -> int:
-    """A number of hops: a whole number from 0, also as a float. `otherwise` names what else is allowed, for the error
-    message.
-    """
+    """A number of hops: a whole number from 0, also as a float. `otherwise` names what else is allowed."""
     if not is_number(value) or value < 0 or value % 1 != 0:  # of infinity that is NaN
         raise GraphError(f"{name}={value!r} is not a number of hops; give a whole number from 0{otherwise}")
     return min(int(value), LARGEST_VERTEX_COUNT)  # no shortest path is longer
@@ -170,9 +146,6 @@ def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or
     return float(value) if value <= sys.float_info.max else math.inf  # no float64 holds 10**400
 
 
-# ------------------------------------------------------------------ samples
-
-
 def check_probability(name: str, value: Any, what: str, example: float) -> None:
     """Raise a GraphError unless the value is a number between 0 and 1."""
     if not isinstance(value, int | float | np.number) or not 0 < value < 1:
@@ -185,10 +158,7 @@ def check_risk(delta: Any) -> None:
 
 
 def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float, interval: Any = "guaranteed") -> int | None:
-    """How many sources to draw; None if all sources are used, because k is None or n.
-
-    `chosen`: sources that the caller names, or None. They cannot be combined with k.
-    """
+    """How many sources to draw; None for all, if k is None or n. `chosen`: sources that the caller names, or None."""
     check_risk(delta)
     one_of("interval", interval, ("guaranteed", "normal"))
     if interval == "normal" and (k is None or k == 1):

@@ -1,9 +1,4 @@
-"""Betweenness centrality of vertices and edges.
-
-Both functions check their arguments, make a `Request` of them, and score it with `Runs` (betweenness_request.py): a run
-sums dependencies over the sources of a job, and the request scales the sums. `hopwave.distributed` scores requests with
-runs that are split among ranks.
-"""
+"""Betweenness centrality of vertices and edges: a `Request` of checked arguments is scored with `Runs`."""
 
 from __future__ import annotations
 
@@ -128,11 +123,8 @@ def betweenness_centrality(
 
     Notes
     -----
-    Path counts never overflow: they are rescaled when they become too large for float64.
-
-    With `k`, every score has a bound, computed when it is first read. All bounds hold simultaneously with probability
-    at least 1 − `delta`. They come from Hoeffding's inequality for draws without replacement and from the variance of
-    the draws (docs/betweenness.md).
+    Path counts never overflow. With `k`, every score has a bound, computed when it is first read. All bounds hold
+    simultaneously with probability at least 1 − `delta` (docs/betweenness.md).
 
     Along weights, two paths are equally long if their float64 sums from the source are equal, as in NetworkX. A weight
     may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: the number of shortest
@@ -259,9 +251,6 @@ def percolation_centrality(
     return replace(found, scores=found.scores * on_device)
 
 
-# ------------------------------------------------------------------ scoring
-
-
 def scored(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> Any:
     """The result for vertices or edges, with bounds after a sample. Both arcs of an undirected edge get their sum."""
     graph, job, precision = request.graph, request.job, request.precision
@@ -314,9 +303,6 @@ def _add_up(parts: ReducedJob, runs: Runs, title: str, progress: Progress, check
     run = replace(runs, graph=parts.graph).over_sources(parts.job)
     sums, certificate = run.add_up(parts.job, title, progress, checkpoint, fetch=False)
     return parts.put_back(on_host(sums)), certificate
-
-
-# ------------------------------------------------------------------ within ± epsilon
 
 
 def within_epsilon(request: Request, runs: Runs, progress: Progress, checkpoint: File) -> BetweennessResult:

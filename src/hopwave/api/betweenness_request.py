@@ -1,7 +1,6 @@
 """A betweenness call in three records: how exact it must be (Precision), what it computes (Request), what runs (Runs).
 
-`hopwave.distributed` uses them too, with runs that are split among ranks. Two of them are tuples, because making a
-frozen dataclass takes microseconds, and the betweenness of a small graph takes sixty in all.
+Two of them are tuples: making a frozen dataclass takes microseconds, and the betweenness of a small graph sixty.
 """
 
 from __future__ import annotations
@@ -143,10 +142,7 @@ def check_request(
     order: Integers | None = None,
     reduce: bool = True,
 ) -> Request:
-    """Check the arguments of vertex and edge betweenness, and draw the sample.
-
-    `order`: the vertices in the order to draw from; None for 0 … n − 1.
-    """
+    """Check the arguments of vertex and edge betweenness, and draw the sample from the vertices in that order."""
     normalized, endpoints = flag("normalized", normalized), flag("endpoints", endpoints)
     precision.check(endpoints, checkpoint)
     drawn = draw_sources(graph.n, precision.k, precision.seed)
@@ -190,10 +186,7 @@ def check_request(
 
 
 def _demand(graph: Graph, end: str, weights: Any, chosen: Any) -> tuple[Any, float]:
-    """(one number from 0 to 1 per vertex, the power of 2 by which the caller's are larger); None if all count 1.
-
-    Raises a GraphError if none of the sources (or targets) that the caller chose has demand.
-    """
+    """(one number from 0 to 1 per vertex, the power of 2 by which the caller's are larger); None if all count 1."""
     if weights is None:
         return None, 1.0
     found = not_negative(graph, weights, f"{end}_weights")

@@ -31,8 +31,6 @@ MIN_ARCS_TO_ASK = ASK_FROM
 WEIGHTED_PLAN = "brandes-dijkstra"  # for betweenness along weights
 DENSE_DEGREE = 16  # from this mean degree on, a pull on a CPU skips most of its rows, and pays sooner
 
-# ------------------------------------------------------------------ engines
-
 
 @cache
 def has_gpu() -> bool:
@@ -48,10 +46,7 @@ Work = tuple[int, int]  # arcs that a call follows, and how many of them repay t
 
 
 def search_work(graph: Graph, searches: int = 1, weighted: bool = False) -> Work:
-    """That many searches, along weights or counting hops; 0 stands for less than a whole search, such as one path.
-
-    Along weights, one search keeps few threads of a GPU busy: only many are worth it, however large the graph is.
-    """
+    """That many searches; 0 is less than a whole one, such as one path. Along weights, a GPU needs many to be busy."""
     least = max(1, min(searches * MIN_ARCS_FOR_GPU, MIN_SEARCHED_ARCS_FOR_GPU))
     return searches * graph.m, MIN_WEIGHTED_ARCS_FOR_GPU if weighted else least
 
@@ -83,10 +78,7 @@ def choose_engine(
     operation: engines.Operation | None = None,
     packed: bool = False,
 ) -> engines.Engine:
-    """The engine for some work: the one that device= names, or for "auto" the best one that offers the operation.
-
-    With an executor, its workers compute on their CPUs, or on their GPUs for device="cuda".
-    """
+    """The engine for some work: the one that device= names, or for "auto" the best one that offers the operation."""
     if executor is None:
         engine = engines.engine(choose_device(work, device, graph, threads, packed))
     else:
@@ -100,10 +92,7 @@ def choose_engine(
 
 
 def why_not_on_gpu(graph: Graph, packed: bool = False) -> str | None:
-    """Why the GPU is too small to search this graph, or None. A graph that is on the GPU already always fits.
-
-    packed: whether it may hold the graph with compressed rows.
-    """
+    """Why the GPU is too small for this graph (with compressed rows, if `packed`), or None; also if it is there."""
     if graph.m < MIN_ARCS_TO_ASK or is_on_gpu(graph):
         return None
     from hopwave.engines.cuda.footprint import footprint, in_fewer_bits
@@ -201,9 +190,6 @@ def betweenness_engine(
     return engine if plan == "auto" or engine.why_not(named_plan(plan), job) is None else engines.engine("cpu")
 
 
-# ------------------------------------------------------------------ plans
-
-
 def choose_plan(plan: str | Plan, question: SearchJob, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
     """The plan for a search and why it was chosen; raises a PlanError that names what to use instead."""
     if isinstance(plan, str) and plan == "auto":
@@ -251,22 +237,13 @@ def choose_betweenness_plan(
 
 
 def product_device(graph: Graph, device: str, packed: bool = False) -> str:
-    """Where an algorithm made of products runs: where the graph is, unless a device is named.
-
-    packed: whether it reads compressed rows.
-    """
+    """Where products run: where the graph is, unless a device is named. `packed`: whether they read compressed rows."""
     there = graph.device == "cuda" and (packed or compressed_rows(graph) is None)
     return "cuda" if isinstance(device, str) and device == "auto" and there else device
 
 
-# ------------------------------------------------------------------ results
-
-
 def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
-    """A CuPy array if the graph is on the GPU and the GPU computed the result; otherwise one of the host.
-
-    What a GPU computed for a graph of the host is copied when it is first read.
-    """
+    """A result where the graph is. What a GPU computed for a graph of the host is copied when it is first read."""
     if array is None or engine.name != "cuda":
         return array
     if graph.device == "cuda":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import Executor
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from hopwave.algorithms import brandes as _sums
 from hopwave.algorithms import distance_sampling as _estimates
 from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import top_scores as _top
-from hopwave.algorithms.reduction import Reduction
 from hopwave.algorithms.reduction.distance_sums import sums
 from hopwave.algorithms.top_scores import Searches
 from hopwave.api.arguments import as_graph, check_hops, check_risk, listed_vertices, sample_size, vertex_ids
@@ -23,7 +22,6 @@ from hopwave.api.weights import as_lengths
 from hopwave.arrays import ignoring, on_host
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, one_of
-from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Integers, Progress
@@ -87,7 +85,7 @@ def closeness_centrality(
     """
     wf_improved = flag("wf_improved", wf_improved)
     score: CentralityScore = "wasserman_faust" if wf_improved else "closeness"
-    chosen = _Chosen(sources, None, k, seed, delta, interval, top, reduce)
+    chosen = sources, None, k, seed, delta, interval, top, reduce
     return _nearness("closeness", score, G, weights, chosen, Running(**run))
 
 
@@ -124,24 +122,13 @@ def harmonic_centrality(
     >>> hw.harmonic_centrality(hw.generate.path(3)).scores.tolist()
     [1.5, 2.0, 1.5]
     """
-    chosen = _Chosen(sources, among, k, seed, delta, interval, top, reduce)
+    chosen = sources, among, k, seed, delta, interval, top, reduce
     return _nearness("harmonic", "harmonic", G, weights, chosen, Running(**run))
 
 
-class _Chosen(NamedTuple):
-    """The arguments that say which scores to compute, and how exactly."""
-
-    sources: Iterable[Any] | None
-    among: Iterable[Any] | None
-    k: int | None
-    seed: Any
-    delta: float
-    interval: str
-    top: int | None
-    reduce: bool
-
-
-def _nearness(name: str, score: CentralityScore, G: Any, weights: Any, chosen: _Chosen, run: Running) -> VertexScores:
+def _nearness(
+    name: str, score: CentralityScore, G: Any, weights: Any, chosen: tuple[Any, ...], run: Running
+) -> VertexScores:
     """Closeness or harmonic centrality of all or some vertices, of the highest, or from a sample."""
     (sources, among, k, seed, delta, interval, top, reduce), closeness = chosen, name == "closeness"
     graph, weighted = as_lengths(G, weights)
@@ -164,7 +151,7 @@ def _nearness(name: str, score: CentralityScore, G: Any, weights: Any, chosen: _
         shift = 0 if weighted else _estimates.reciprocal_bits(len(some))
         job = Sweep(some, "columns", weight="inverse", shift=shift, weighted=weighted)
         columns = run.sweep(engine, graph, job, "harmonic centrality").columns
-        return _scores(name, columns[ids, 1] / 2.0**shift, ids, graph, engine)
+        return VertexScores(name, to_input_device(graph, engine, columns[ids, 1] / 2.0**shift), ids, graph)
     job, title = Sweep(ids, "sums", weighted=weighted), name if closeness else "harmonic centrality"
     swept, about = sums(
         engine, graph.reversed(), job, "total" if closeness else "inverse", title, run.progress, run.threads, run.alone,
@@ -175,7 +162,12 @@ def _nearness(name: str, score: CentralityScore, G: Any, weights: Any, chosen: _
         scores = _distances.closeness(swept.reached, swept.total, graph.n, score == "wasserman_faust")
     if k is not None:
         return _sampled(name, _estimates.Estimated(scores, scores, scores, np.zeros(len(scores))), ids, sample)
-    return _scores(name, scores, ids, graph, engine, top, about)
+    searches = None
+    if top is not None:  # along weights all scores were computed
+        made = len(ids) if about is None else about.vertices
+        best, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(made, 0, len(ids) - made)
+        scores, ids = scores[best], ids[best]
+    return VertexScores(name, to_input_device(graph, engine, scores), ids, graph, None, searches, reduction=about)
 
 
 def barycenter(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> list[Any]:
@@ -220,27 +212,6 @@ def _sampled(name: str, found: _estimates.Estimated, ids: Integers, sample: _est
     scores, bounds, low, high, errors = (to_input_device(sample.graph, sample.engine, array) for array in arrays)
     about = sample.interval, sample.delta
     return VertexScores(name, scores, ids, sample.graph, bounds, None, low, high, errors, *about)
-
-
-def _scores(
-    name: str,
-    scores: Any,
-    ids: Integers,
-    graph: Graph,
-    engine: Engine,
-    top: int | None = None,
-    reduction: Reduction | None = None,
-) -> VertexScores:
-    searches = None
-    if top is not None:  # along weights all scores were computed
-        made = len(ids) if reduction is None else reduction.vertices
-        best, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(made, 0, len(ids) - made)
-        scores, ids = scores[best], ids[best]
-    there = to_input_device(graph, engine, scores)
-    return VertexScores(name, there, ids, graph, None, searches, reduction=reduction)
-
-
-# ------------------------------------------------------------------ sums over paths
 
 
 def stress_centrality(

@@ -1,7 +1,4 @@
-"""Triangles, cores, communities and independent sets, by products; clustering coefficients, transitivity, modularity.
-
-In the functions that ignore weights, G may also be a `linalg.Matrix`; device="auto" is then the device of the matrix.
-"""
+"""Triangles, cores, communities, independent sets; clustering coefficients, transitivity, modularity."""
 
 from __future__ import annotations
 
@@ -168,17 +165,11 @@ def _numbers(found: Vector) -> Array:
 
 
 def vertex_scores(name: str, found: Vector, graph: Graph) -> VertexScores:
-    """A vector with an entry everywhere, as the result of a public function.
-
-    What a GPU computed stays there if the graph is there, and is copied when it is first read otherwise.
-    """
+    """A vector with an entry everywhere, as a result where the graph is; copied from a GPU when it is first read."""
     away = found.device == "cuda" and graph.device != "cuda"
     scores: Any = Deferred(lambda: on_host(_numbers(found))) if away else _numbers(found)
     vertices: Any = Deferred(lambda: np.arange(graph.n, dtype=np.int64))
     return VertexScores(name, scores, vertices, graph)
-
-
-# ------------------------------------------------------------------ shares of triangles and squares
 
 
 def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexScores:

@@ -18,8 +18,6 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.results.components import Blocks, Components
 
-# ------------------------------------------------------------------ components
-
 
 def connected_components(G: Any, device: str = "auto") -> Components:
     """Connected components of an undirected graph. Weights are ignored.
@@ -109,9 +107,6 @@ def _is_one(graph: Graph, strong: bool, device: str) -> bool:
     return _find_components(graph, False, device).count == 1
 
 
-# ------------------------------------------------------------------ bipartite graphs
-
-
 def is_bipartite(G: Any, device: str = "auto") -> bool:
     """Whether the vertices can be split into two sides such that every edge joins the two.
 
@@ -188,9 +183,6 @@ def _without_directions(graph: Graph) -> Graph:
     return Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False) if graph.directed else graph
 
 
-# ------------------------------------------------------------------ biconnected components
-
-
 def biconnected_components(G: Any, device: str = "auto", *, threads: int | None = None) -> Blocks:
     """Biconnected components: maximal subgraphs that stay connected when any one vertex is removed.
 
@@ -247,9 +239,6 @@ def _blocks(G: Any, device: str, threads: int | None, asked: str) -> Blocks:
     plain = Graph(graph.indptr, graph.indices, directed=False) if graph.labels is not None else graph
     tree = bfs(plain, roots, device=engine.name, threads=threads)
     return Blocks(*engine.blocks(graph, on_host(tree.predecessors), on_host(tree.distances), threads), graph)
-
-
-# ------------------------------------------------------------------ directed acyclic graphs
 
 
 def topological_order(G: Any) -> list[Any]:

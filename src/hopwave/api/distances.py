@@ -23,7 +23,7 @@ from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Progress
-from hopwave.planning.many_sources import Sweep, Swept
+from hopwave.planning.many_sources import Sweep
 from hopwave.results.estimates import DistanceHistogram, Estimate, HyperBall
 from hopwave.results.scores import VertexScores
 
@@ -174,17 +174,10 @@ def average_shortest_path_length(
     Parameters
     ----------
     k : int, optional
-        Number of random sources from which to estimate the mean.
-    delta : float, optional
-        Probability that the exact mean lies outside the interval of an estimate.
-    interval : {"guaranteed", "normal"}, optional
-        Interval of an estimate. "guaranteed": it contains the exact mean with probability at least 1 − delta, on any
-        graph. "normal": with probability about 1 − delta, from the standard error; narrower, but measured, not proved.
-
-    Returns
-    -------
-    float, or Estimate if `k` is given
-        The mean. An `Estimate` has an interval and a standard error.
+        Number of random sources from which to estimate the mean. The result is then an `Estimate`, with an interval and
+        a standard error.
+    delta, interval
+        As for `closeness_centrality`: the probability that the exact mean is outside of the interval, and its kind.
 
     Examples
     --------
@@ -200,7 +193,7 @@ def average_shortest_path_length(
         sample = _estimates.Sample(engine, graph, drawn, seed, delta, interval, how.progress, how.threads, weighted)
         value, low, high, error = (float(part[0]) for part in _estimates.path_length(sample))
         return Estimate(value, low, high, error, drawn, delta, interval)
-    total = _total(_from_all(how, engine, graph, "average path length", weighted), weighted)
+    total, _ = _from_all(how, engine, graph, "average path length", weighted)
     mean = total / (n * (n - 1)) if n > 1 else 0.0
     return mean if k is None else Estimate(mean, mean, mean, 0.0, n, delta, interval)
 
@@ -222,7 +215,7 @@ def wiener_index(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
         raise GraphError("this graph has no vertices, so it is neither connected nor disconnected; give at least one")
     if not _distances.connected(engine, graph):
         return float("inf")
-    return _total(_from_all(how, engine, graph, "Wiener index", weighted), weighted) / (1 if graph.directed else 2)
+    return _from_all(how, engine, graph, "Wiener index", weighted)[0] / (1 if graph.directed else 2)
 
 
 def global_efficiency(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
@@ -240,17 +233,13 @@ def global_efficiency(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> flo
     engine, n = how.engine(weighted, graph, graph.n), graph.n
     if n < 2:
         return 0.0
-    return float(_from_all(how, engine, graph, "efficiency", weighted).inverse.sum() / (n * (n - 1)))
+    return _from_all(how, engine, graph, "efficiency", weighted)[1] / (n * (n - 1))
 
 
-def _from_all(how: Running, engine: Engine, graph: Graph, title: str, weighted: bool) -> Swept:
-    """Sums of distances, one per vertex."""
-    return how.sweep(engine, graph, Sweep(vertex_ids(graph, None), "sums", weighted=weighted), title)
-
-
-def _total(found: Swept, weighted: bool) -> int | float:
-    """Sum of distances over all ordered pairs."""
-    return math.fsum(found.total) if weighted else int(found.total.sum())
+def _from_all(how: Running, engine: Engine, graph: Graph, title: str, weighted: bool) -> tuple[int | float, float]:
+    """The sums of d and of 1/d over all ordered pairs."""
+    found = how.sweep(engine, graph, Sweep(vertex_ids(graph, None), "sums", weighted=weighted), title)
+    return math.fsum(found.total) if weighted else int(found.total.sum()), float(found.inverse.sum())
 
 
 def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> float:

@@ -1,8 +1,4 @@
-"""Centralities from arcs: degrees, and by power iteration PageRank, eigenvector and Katz centrality, HITS.
-
-The latter use the graph's own weights if it has any. Here G may also be a `linalg.Matrix`, and device="auto" is where
-it is.
-"""
+"""Centralities from arcs: degrees, and by power iteration PageRank, eigenvector and Katz centrality, HITS."""
 
 from __future__ import annotations
 
@@ -24,8 +20,6 @@ from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.planning.jobs import Integers
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
-
-# ------------------------------------------------------------------ degrees
 
 
 def degree_centrality(G: Any) -> VertexScores:
@@ -79,9 +73,6 @@ def _share(name: str, graph: Graph, degrees: Integers) -> VertexScores:
     """Degrees times 1 / (n − 1), by NetworkX's own operations; 1 for a vertex that is alone."""
     scores = np.ones(graph.n) if graph.n <= 1 else degrees * (1.0 / (graph.n - 1))
     return VertexScores(name, scores, vertex_ids(graph, None), graph)
-
-
-# ------------------------------------------------------------------ power iteration
 
 
 def pagerank(
@@ -282,10 +273,7 @@ def hits(
 
 
 def _ranked(G: Any, weights: Any, what: str, device: str, packed: bool = True) -> tuple[Graph, Matrix, str]:
-    """The graph, its matrix, and where to compute; raises a GraphError for weights that cannot be added up.
-
-    packed: whether the rounds read compressed rows; they do not where there are weights.
-    """
+    """The graph, its checked matrix, and where to compute. `packed`: whether rounds without weights read such rows."""
     graph, A = weighted(G, weights, parallel="sum")
     device = product_device(graph, device, packed and not A.has_values)
     if isinstance(device, str) and device == "cuda" and has_gpu():  # in fewer bits, if a GPU keeps the rows compressed

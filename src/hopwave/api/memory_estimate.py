@@ -196,8 +196,11 @@ def estimate_memory(
     directed, memory_limit = flag("directed", directed), check_bytes("memory_limit", memory_limit)
     reduce = flag("reduce", reduce)
     check_thread_count(threads)
-    if not isinstance(plan, str):
-        raise GraphError(f"plan={plan!r} is not the name of a plan; pass a name, or omit plan=")
+    if not isinstance(plan, str) or (plan != "auto" and (name not in BETWEENNESS or plan not in KNOWN_PLANS)):
+        known = ", ".join(map(repr, KNOWN_PLANS))
+        raise GraphError(
+            f"no memory is known of {name} by plan {plan!r}; omit plan=, or for betweenness use one of {known}"
+        )
     _check_options(
         name, source=source, sources=sources, targets=targets, values=values, limit=limit, k=k, weights=weights,
         threads=threads, memory_limit=memory_limit, plan=None if plan == "auto" else plan, path_counts=path_counts,
@@ -221,9 +224,11 @@ def estimate_memory(
         if name in BETWEENNESS:
             work = choice.betweenness_work(graph, count)
         device = choice.choose_device(work, "auto", graph, threads, packed)
+    from hopwave.engines.cpu.crew import thread_count
+
     ask = Ask(
-        name, count, weighted, path_counts, name == "edge_betweenness_centrality", _plan(name, plan),
-        max(1, min(threads or _threads(), count)), memory_limit,
+        name, count, weighted, path_counts, name == "edge_betweenness_centrality", None if plan == "auto" else plan,
+        max(1, min(threads or int(thread_count(None)), count)), memory_limit,
     )  # fmt: skip
     besides: Parts = {}
     if reduce and name in BETWEENNESS and plan == "auto" and k is None:
@@ -262,24 +267,6 @@ def _check_options(name: str, **given: Any) -> None:
             raise GraphError(f"{name} has no {option}={value!r}; omit it (its estimate takes: {known})")
 
 
-def _plan(name: str, plan: str) -> str | None:
-    """The name of the plan; None if the engine chooses."""
-    if plan == "auto":
-        return None
-    if name not in BETWEENNESS or plan not in KNOWN_PLANS:
-        known = ", ".join(map(repr, KNOWN_PLANS))
-        raise GraphError(
-            f"no memory is known of {name} by plan {plan!r}; omit plan=, or for betweenness use one of {known}"
-        )
-    return plan
-
-
-def _threads() -> int:
-    from hopwave.engines.cpu.crew import thread_count
-
-    return int(thread_count(None))
-
-
 def _shape(graph: Graph, searched: bool) -> Shape:
     """The sizes that the models need. With `searched`, a search from the vertex of highest degree finds the depth."""
     degrees, depth = np.diff(graph.indptr), 0
@@ -300,9 +287,6 @@ def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEst
     offset = np.dtype(offset_type(edges * (1 if directed else 2))).itemsize
     ask = Ask("from_edges", weighted=weights is not None and weights is not False)
     return _estimated(ask, Shape(n, edges, directed, offset), device)
-
-
-# ---------------------------------------------------------------- the CPU
 
 
 def on_cpu(shape: Shape, ask: Ask) -> Parts:
@@ -387,9 +371,6 @@ def _variants(shape: Shape, ask: Ask) -> list[str]:
     return ["rows together" if ask.together else "rows", *(["hops as lengths"] if what == "sssp_many" else [])]
 
 
-# ---------------------------------------------------------------- reduced runs
-
-
 def _reduced(graph: Graph, job: BetweennessJob, device: str, threads: int | None) -> ReducedJob | None:
     """The job in parts, if a call would reduce it. The CPU's code finds chains for a GPU too."""
     if why_whole(graph, job, device) is not None:
@@ -431,9 +412,6 @@ def _of_distances(graph: Graph, ids: Integers, what: What, weighted: bool, threa
 def _held(arrays: Any) -> int:
     """Bytes of all arrays of a record."""
     return sum(one.nbytes for one in arrays if isinstance(one, np.ndarray))
-
-
-# ---------------------------------------------------------------- the answer
 
 
 def _machine(device: str) -> tuple[Any, int | None]:

@@ -117,10 +117,7 @@ def bfs_each(
 
 
 class Searcher:
-    """Searches of one graph. Engine and plan are chosen once, and buffers are prepared if the engine can.
-
-    The graph keeps its searchers, so a searcher holds no reference to the graph. Several threads may use it at once.
-    """
+    """Searches of a graph, which keeps it, so it does not refer to the graph. Several threads may use it at once."""
 
     __slots__ = ("_ahead", "_direct", "_engine", "_plan", "_question", "_threads", "_trace", "_used", "_used_directly")
 

@@ -1,7 +1,4 @@
-"""Shortest paths: along weights from one source to all vertices or to the nearest; paths between two vertices.
-
-The lengths of the arcs are the graph's own weights, if it has any.
-"""
+"""Shortest paths: along weights from one source to all vertices or to the nearest; paths between two vertices."""
 
 from __future__ import annotations
 
@@ -75,11 +72,8 @@ def sssp(
     -----
     Dijkstra's algorithm runs on one core, Δ-stepping on several (on a GPU by matrix products), near-far in one launch
     on a GPU, Bellman-Ford by matrix products. "auto" is Δ-stepping on the CPU, or Dijkstra's algorithm for small
-    graphs; on a GPU, near-far. Matrix products compute all distances and then drop those beyond `limit` or the farthest
-    of the `targets`; other methods search no farther.
-
-    If the graph is on a GPU, distances and predecessors are CuPy arrays; otherwise they are copied to the host when
-    they are first read. For several calls with one array, attach the weights once: `G.with_weights(weights)`.
+    graphs; on a GPU, near-far. Matrix products compute all distances; other methods search no farther than they must.
+    For several calls with one array, attach the weights once: `G.with_weights(weights)`.
 
     Examples
     --------
@@ -228,9 +222,6 @@ def _longest(limit: Any) -> float:
     """The greatest length of a path; infinite if there is no limit."""
     found = check_distance("limit", limit, weighted=True)
     return math.inf if found is None else found
-
-
-# ------------------------------------------------------------------ paths between two vertices
 
 
 def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:

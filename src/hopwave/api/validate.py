@@ -6,9 +6,9 @@
     4  span     exactly the vertices that can be reached (within the depth limit) are reached
     5  links    every predecessor link is an arc of the graph
 
-Rule 3 says that no distance is too long; rules 1, 2 and 5 say that none is too short. Together they prove that a search
-is correct without a second search. Given only distances, rules 1 and 5 have nothing to check, and rule 2 requires
-instead that every vertex has a neighbour one level above. Given only predecessors, levels are depths in the tree.
+Rule 3 says that no distance is too long; rules 1, 2 and 5 say that none is too short. Given only distances, rules 1 and
+5 have nothing to check, and rule 2 requires instead that every vertex has a neighbour one level above. Given only
+predecessors, levels are depths in the tree.
 """
 
 from __future__ import annotations
@@ -121,10 +121,6 @@ def validate(
     GraphError
         There is nothing to validate, or an array does not fit the graph.
 
-    Notes
-    -----
-    It takes time proportional to vertices × log(depth) + arcs.
-
     Examples
     --------
     >>> G = hw.generate.path(3)
@@ -189,10 +185,7 @@ def check(*search: Any, **options: Any) -> None:
 
 
 def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, limit: int | None) -> bool:
-    """Whether compiled code, on a GPU that has the graph or else here, found no broken rule.
-
-    False also if no distances are given, or if the graph is small. It does not say what is wrong; the rules below do.
-    """
+    """Whether compiled code found no broken rule; False if one is, without distances, and for small graphs."""
     there = is_on_gpu(graph) and compressed_rows(graph) is None
     if distances is None or not graph.n or not (there or is_compiled_faster(graph.m)):
         return False

@@ -1,11 +1,7 @@
 """Weights in every form that callers give: the graph's own, an array, an edge attribute, the values of a matrix.
 
-One rule decides which functions follow weights. Functions of paths and ranks follow the weights of a graph; functions
-that count (hops, components) ignore them; centralities and measures of distances ignore them unless `weights=` says
-otherwise.
-
-`weights=` is None (by this rule), False (none: every arc counts 1), True (the graph's own; an error if it has none), an
-array in the order of `G.indices`, or the name of an edge attribute of a NetworkX graph.
+Functions of paths and ranks follow the weights of a graph; functions that count (hops, components) ignore them;
+centralities and measures of distances ignore them unless `weights=` says otherwise (api/options.py).
 """
 
 from __future__ import annotations
@@ -27,7 +23,6 @@ from hopwave.graph.columns import check_index, check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
 from hopwave.graph.naming import by_index
-from hopwave.graph.row_operations import arc_in_words
 
 Parallel = Literal["min", "sum"]  # how to combine the weights of parallel edges of a NetworkX multigraph
 
@@ -69,11 +64,9 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
 
 
 def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
-    """The graph for a question about distances, and whether its weights are the lengths of its arcs.
+    """The graph with the weights that `weights` stands for, and whether they are the lengths of its arcs.
 
-    None and False count hops; None with a warning if the graph has weights. Everything else is as in `weighted`: the
-    graph returned has the weights that `weights` stands for, none of them negative or infinite; parallel edges get
-    their least weight.
+    None and False count hops, None with a warning if the graph has weights. Parallel edges get their least weight.
     """
     if weights is None or weights is False or (isinstance(weights, np.bool_) and not weights):
         graph = as_graph(G)
@@ -123,31 +116,16 @@ def _check_lengths(graph: Graph) -> None:
 
 def _can_be_lengths(graph: Graph) -> bool:
     """Raise a GraphError if an arc is shorter than 0 or infinitely long, or sums of distances could exceed float64."""
-    least, greatest = _ends(graph) if graph.m else (0.0, 0.0)
-    if least < 0:
-        arc = arc_in_words(graph, int(np.argmin(np.asarray(graph.weights))), graph.label)
-        raise GraphError(
-            f"weight {least:g} {arc} is negative; distances need weights of at least 0: correct it, or count hops with "
-            "weights=False"
-        )
-    if np.isinf(greatest):
-        arc = arc_in_words(graph, int(np.argmax(np.asarray(graph.weights))), graph.label)
-        raise GraphError(f"the weight {arc} is infinite; leave out an arc that no path can take")
+    from hopwave.linalg.algorithms.operands import check_lengths, extremes
+
+    A = Matrix.from_graph(graph)
+    check_lengths(A, graph.label)
+    greatest = extremes(A)[1] if graph.m else 0.0
     if np.isinf(greatest * graph.n * graph.n):
         raise GraphError(
             f"weight {greatest:g} is so great that sums of distances may exceed float64; divide all weights by a number"
         )
     return True
-
-
-def _ends(graph: Graph) -> tuple[float, float]:
-    """(least, greatest) weight. A graph that is only on the GPU stays there."""
-    if graph._host is None and graph.order == "ascending":
-        from hopwave.linalg.algorithms.operands import extremes
-
-        return extremes(Matrix.from_graph(graph))
-    lengths = np.asarray(graph.weights)
-    return float(lengths.min()), float(lengths.max())
 
 
 def _chosen_values(matrix: Matrix, weights: Any) -> Matrix:
@@ -188,8 +166,7 @@ def graph_of(matrix: Matrix) -> Graph:
 def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
     """The weights as an array with one number per stored arc, of a type that `linalg` computes with.
 
-    In an undirected graph both arcs of an edge must have the same weight. This check also catches most arrays in
-    another order.
+    In an undirected graph both arcs of an edge must have the same one, which most arrays in another order do not.
     """
     remedy = "for weights in the order of the edges, build the graph with Graph.from_edges(src, dst, weights=...)"
     if (place := masked_place(weights)) is not None:
