@@ -5,7 +5,6 @@ Numbers per vertex, which an index of pandas names like a dictionary. tests/ques
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import hopwave as hw
 from hopwave import Graph, GraphError, generate
 from hopwave.algorithms import many_sources
 from hopwave.engines.cpu import policy
+from rejections.api import PER_VERTEX
 from together import in_one_test
 
 pl = pytest.importorskip("polars")
@@ -99,33 +99,18 @@ def test_a_map_has_one_dot_per_source() -> None:
     matplotlib.pyplot.close("all")
 
 
-# ---------------------------------------------------------------- numbers per vertex
-
 NUMBERS = {"d": 10.0, "c": 3.0, "b": 0.5, "a": 1.0}
-ASK: dict[str, Callable[[Any], Any]] = {
-    "accessibility": lambda x: hw.accessibility(PATH, x, limit=0).sums,
-    "counts": lambda x: hw.accessibility(PATH, {"jobs": x}, limit=0).counts,
-    "personalization": lambda x: hw.pagerank(PATH, personalization=x),
-    "dangling": lambda x: hw.pagerank(Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], directed=True), dangling=x),
-    "pagerank start": lambda x: hw.pagerank(PATH, nstart=x, tol=0.5),
-    "eigenvector start": lambda x: hw.eigenvector_centrality(PATH, nstart=x, tol=0.1),
-    "katz": lambda x: hw.katz_centrality(PATH, beta=x),
-    "hits start": lambda x: hw.hits(PATH, nstart=x, tol=0.1).hubs,
-    "sources": lambda x: hw.betweenness_centrality(PATH, source_weights=x).scores,
-    "targets": lambda x: hw.edge_betweenness_centrality(PATH, target_weights=x).scores,
-    "states": lambda x: hw.percolation_centrality(PATH, x).scores,
-}
 
 
 @pytest.mark.parametrize("left", [4, 2])  # all vertices, then some of them: the others have no number
-@in_one_test("name", ASK)
+@in_one_test("name", PER_VERTEX)
 def test_a_series_is_read_as_a_dictionary(name: str, left: int) -> None:
     numbers = dict(list(NUMBERS.items())[:left])
-    expected = np.asarray(ASK[name](numbers)).tolist()
+    expected = np.asarray(PER_VERTEX[name](numbers)).tolist()
     in_order = [NUMBERS[vertex] for vertex in "abcd"]
     ordered = [pd.Series(in_order), pl.Series(in_order), np.array(in_order)] if left == 4 else []
     for given in (pd.Series(numbers), *ordered):
-        assert np.asarray(ASK[name](given)).tolist() == expected
+        assert np.asarray(PER_VERTEX[name](given)).tolist() == expected
 
 
 def test_communities_distances_scores_and_new_names_by_vertex() -> None:
@@ -154,9 +139,6 @@ def test_numbers_as_labels_and_without_labels() -> None:
         (plain.relabel([2, 1, 0]), numbers, [7, 6, 5]),  # by label
     ):
         assert hw.accessibility(graph, series, limit=0).sums.ravel().tolist() == right
-
-
-# ---------------------------------------------------------------- tables of distances
 
 
 def test_types_and_pairs_of_a_table() -> None:

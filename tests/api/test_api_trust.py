@@ -51,9 +51,6 @@ def test_where_no_weight_is_above_zero_nobody_is_a_hub() -> None:
         assert hubs.scores.tolist() == authorities.scores.tolist() == [0, 0, 0]
 
 
-# ---------------------------------------------------------------- files
-
-
 def npz(path: Path, **changed: Any) -> Path:
     """An archive of a small graph with some entries replaced: by arrays, or by raw bytes."""
     arrays = {"hopwave": 3, "directed": True, "indptr": [0, 1, 1], "indices": [1]} | changed

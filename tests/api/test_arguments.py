@@ -73,9 +73,6 @@ def test_numbers_of_any_type_and_size_are_taken_as_numbers() -> None:
     assert hw.validate(PATH, 0, [0, 1, 2, 3], depth_limit=10**30).ok
 
 
-# ---------------------------------------------------------------- device="auto", decided in Python
-
-
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> CudaEngine:
     """The part of the CUDA engine that works without a GPU."""

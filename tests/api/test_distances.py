@@ -18,6 +18,7 @@ from hopwave import Graph, generate
 from hopwave.algorithms import distances as algorithm
 from hopwave.engines.cpu import Engine
 from hopwave.engines.cpu.shortest_paths import deviations
+from rejections.api import ALONG
 from together import in_one_test
 
 KINDS: dict[str, Callable[[Any], Any]] = {
@@ -105,30 +106,12 @@ def test_progress_is_reported(ask: Any) -> None:
     assert told[-1][0] == told[-1][1] > 1 and told == sorted(told)
 
 
-# ---------------------------------------------------------------- weights
-
 ROADS = Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 3], weights=[2, 2, 1, 9])
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "closeness": lambda G, **how: hw.closeness_centrality(G, **how).scores.tolist(),
-    "harmonic": lambda G, **how: hw.harmonic_centrality(G, **how).scores.tolist(),
-    "barycenter": hw.barycenter,
-    "eccentricity": lambda G, **how: hw.eccentricity(G, **how).scores.tolist(),
-    "diameter": hw.diameter,
-    "radius": hw.radius,
-    "center": hw.center,
-    "periphery": hw.periphery,
-    "mean": hw.average_shortest_path_length,
-    "sum": hw.wiener_index,
-    "efficiency": hw.global_efficiency,
-    "blocks": lambda G, **how: [rows.tolist() for _, rows in hw.distance_blocks(G, **how)],
-    "pairs": lambda G, **how: [column.tolist() for column in hw.pairs_within(G, 2, **how)],
-    "table": lambda G, **how: hw.sssp_many(G, [0, 3], **how).tolist(),
-}
 
 
-@in_one_test("name", FUNCTIONS)
+@in_one_test("name", ALONG)
 def test_every_way_to_give_weights(name: str) -> None:
-    ask = FUNCTIONS[name]
+    ask = ALONG[name]
     right = ask(ROADS, weights=True)
     assert right == ask(ROADS.without_weights(), weights=ROADS.weights)
     g = ROADS.to_networkx()
@@ -150,9 +133,6 @@ def test_a_graph_without_edges_has_lengths_too() -> None:
         ((_, rows),) = hw.distance_blocks(graph, weights=weights)
         assert rows.dtype == np.float64 and rows.tolist() == [[0.0, math.inf], [math.inf, 0.0]]
         assert hw.betweenness_centrality(graph, weights=weights).plan.name == "brandes-dijkstra"
-
-
-# ---------------------------------------------------------------- ranked paths
 
 
 def sevenths() -> Graph:

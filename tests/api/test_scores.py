@@ -102,14 +102,6 @@ def test_counts_above_two_to_the_53() -> None:
     assert found.tolist() == pytest.approx(exact.tolist(), rel=1e-12)
 
 
-@pytest.mark.parametrize("device", ["cpu", "reference"])
-def test_parallel_arcs_are_several_paths(device: str) -> None:
-    G = Graph.from_edges([0, 0, 1], [1, 1, 2], repeats="keep")
-    assert hw.stress_centrality(G, device=device).scores.tolist() == [0.0, 2.0, 0.0]
-
-
-# ---------------------------------------------------------------- HyperBall
-
 WORLD = generate.smallworld(400, 6, 0.1, seed=3)
 ARCS = generate.kronecker(9, seed=2, directed=True)
 
@@ -159,8 +151,6 @@ def test_what_hyperball_says() -> None:
     assert "effective diameter" in named._repr_html_()
 
 
-# ---------------------------------------------------------------- structure
-
 EMPTY = Graph.from_edges([], [], n=0)
 
 
@@ -183,12 +173,6 @@ def test_deep_graphs_need_no_recursion() -> None:
     assert hw.topological_order(Graph.from_edges(u + 1, u, directed=True)) == list(range(n))[::-1]
 
 
-def test_components_are_a_copy() -> None:
-    graph = generate.path(3)
-    hw.connected_components(graph).labels[:] = 7
-    assert hw.connected_components(graph).labels.tolist() == [0, 0, 0]
-
-
 def test_all_paths_come_one_at_a_time() -> None:
     """A chain of 1100 diamonds has 2^1100 shortest paths."""
     chain = generate.diamonds(1100)
@@ -199,8 +183,10 @@ def test_all_paths_come_one_at_a_time() -> None:
 
 
 def test_parallel_edges() -> None:
-    """They are one neighbour, one step and one path, no bridge, and count one by one in degrees."""
+    """They are one neighbour, one step and one path, no bridge, and count one by one in degrees and stress."""
     twice = Graph.from_edges([0, 0, 1], [1, 1, 2], repeats="keep", weights=[1.0, 1.0, 1.0])
+    for device in ("cpu", "reference"):
+        assert hw.stress_centrality(twice, device=device).scores.tolist() == [0.0, 2.0, 0.0]
     assert hw.core_numbers(twice).scores.tolist() == [1, 1, 1] and hw.local_efficiency(twice) == 0.0
     for weights in (False, True):
         assert list(hw.all_shortest_paths(twice, 0, 2, weights=weights)) == [[0, 1, 2]]
@@ -248,9 +234,11 @@ def test_clusters_of_other_inputs() -> None:
     assert hw.modularity(several, halves) == pytest.approx(nx.community.modularity(several, halves))
 
 
-def test_a_core_keeps_weights() -> None:
+def test_a_core_keeps_weights_and_components_are_a_copy() -> None:
     G = Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], weights=[1, 2, 3, 4])
     assert sorted(np.unique(hw.k_core(G).weights).tolist()) == [1.0, 2.0, 3.0]
+    hw.connected_components(G).labels[:] = 7
+    assert hw.connected_components(G).labels.tolist() == [0, 0, 0, 0]
 
 
 def test_graphs_without_vertices_or_without_paths() -> None:

@@ -42,8 +42,6 @@ def test_vertices_and_graphs_are_those_of_searches() -> None:
         assert validate(same, 2, [2, 1, 0, 1]).ok and not validate(same, 1, [2, 1, 0, 1]).ok
 
 
-# ---------------------------------------------------------------- mistakes
-
 # A 5 x 5 grid (vertices 0-24), a path 25-26-27 beside it, and vertex 28 alone. Searched from 0: d(r, c) = r + c.
 GRID = Graph.from_edges(
     np.concatenate([generate.grid(5, 5).to_edges()[0], [25, 26]]),

@@ -127,9 +127,6 @@ def test_hops_never_refuse_weights() -> None:
     assert not as_graph(lopsided).directed and not as_graph(lopsided).is_weighted
 
 
-# ------------------------------------------------------------------ the rule
-
-
 DETOUR = Graph.from_edges(["a", "a", "c"], ["b", "c", "b"], weights=[10.0, 1.0, 1.0])
 
 
@@ -181,9 +178,6 @@ def test_every_docstring_states_the_rule_and_the_word_of_networkx_is_answered(na
     assert f"Weights are {follows}" in text
     with pytest.raises(TypeError, match=rf"{name}\(\) has no argument 'weight'; did you mean weights=\?"):
         QUESTIONS[name](DETOUR, weight="km")
-
-
-# ------------------------------------------------------------------ traps
 
 
 def test_the_check_of_symmetry_is_right_for_large_arrays_of_any_type(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ RING = generate.cycle(4, directed=True)
 TWO = np.array([1, 0])
 BAD_FLAGS = ("no", "", 2, float("nan"), TWO, [True], np.ma.masked)
 BAD_WORDS = ("misspelt", 3, TWO, ["cpu"], None)
-BAD_THREADS = ("2", "", 2.5, 2.0, True, 0, -1, TWO, np.ma.masked)
+BAD_THREADS = ("2", "", 2.5, 2.0, True, 0, -1, TWO, [2], float("nan"), float("inf"), np.ma.masked)
 WORDS = ("device", "direction", "interval", "method", "plan", "repeats", "combine")
 NONE_IS_KNOWN = {"combine"}
 

@@ -64,9 +64,6 @@ def test_every_word_of_a_step_is_used_by_some_plan() -> None:
             assert used == set(get_args(get_type_hints(kind)[field]))
 
 
-# ---------------------------------------------------------------- plans as their papers describe them
-
-
 def test_turbobfs() -> None:
     """Its top-down CSC is a gather without early exit; only COOC scatters (sections III-A to III-C)."""
     names = ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu")
@@ -113,17 +110,6 @@ def test_pushpull_table_2_adds_one_optimisation_per_row() -> None:
         assert plan.steps == (keys, pull) and plan.rule == Ratio(0.01, 0.01)
 
 
-# ---------------------------------------------------------------- records
-
-
-@pytest.mark.parametrize("record", [Push("thread"), Pull("thread"), MINE, Beamer(1, 2), COUNTING, plus_first])
-def test_records_are_frozen(record: Any) -> None:
-    for field in dataclasses.fields(record):
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            setattr(record, field.name, None)
-    assert hash(record) == hash(dataclasses.replace(record)) and record == dataclasses.replace(record)
-
-
 def test_steps_print_what_matters() -> None:
     assert str(Push("edge", "dense")) == "push(edge, dense)"
     assert str(Pull("thread", early_exit=False)) == "pull(thread, unvisited)"
@@ -142,9 +128,6 @@ def test_the_table() -> None:
     for plan, line in zip(table, lines[2:], strict=True):
         assert line.startswith(f"| `{plan.name}` |")
         assert all(str(part) in line for part in (plan.paper, plan.section, plan.rule, *plan.steps))
-
-
-# ---------------------------------------------------------------- questions, path counts, rules of one's own
 
 
 def test_auto_and_the_semiring_follow_the_question() -> None:

@@ -142,8 +142,6 @@ def test_single_levels(rule: Rule, sizes: tuple[int, ...], step: int) -> None:
     assert rule.choose(Sizes(*sizes)) == step
 
 
-# ---------------------------------------------------------------- all rules
-
 counts = st.integers(0, 2**40)
 
 

@@ -61,9 +61,6 @@ def test_xbfs_examples_1_to_6() -> None:
     assert (pull.found, pull.ahead, pull.checked) == (4, 1, 1 + 2 + 1 + 2)
 
 
-# ---------------------------------------------------------------- Hiragushi, section 3.4
-
-
 @pytest.mark.parametrize("order", ["any", "degree"])
 def test_vertices_without_in_arcs_are_never_looked_at(order: str) -> None:
     """A path of 4 vertices, and 100 vertices that have an arc to it but no in-arc."""
@@ -86,9 +83,6 @@ def test_both_operands_in_one_plan(device: str) -> None:
     np.testing.assert_array_equal(found.distances, [0, 1, 1, 2, 3, -1, 4])
 
 
-# ---------------------------------------------------------------- Hiragushi's rule on a grid
-
-
 def test_beamers_rule_alternates_at_the_end_of_a_grid() -> None:
     """As printed: m_u goes to 0, so every push is followed by a pull, and n_f < n/β ends every pull at once."""
     found = hw.bfs(hw.generate.grid(40, 40), 0, plan="hiragushi-hybrid", device="cpu", trace=True)
@@ -101,8 +95,6 @@ def test_beamers_rule_alternates_at_the_end_of_a_grid() -> None:
     calm = hw.bfs(hw.generate.grid(40, 40), 0, plan="hopwave", device="cpu", trace=True)
     assert calm.trace is not None and calm.trace.directions == ["push"] * len(calm.trace), "hopwave's rule does not"
 
-
-# ---------------------------------------------------------------- saved arcs
 
 KRONECKER = hw.generate.kronecker(10, seed=1)
 ROOT = int(KRONECKER.degrees.argmax())

@@ -18,36 +18,22 @@ pull: Any = Pull
 
 
 def made(**changes: Any) -> Plan:
-    given: dict[str, Any] = {
-        "name": "mine",
-        "paper": "none",
-        "section": "1",
-        "summary": "a test",
-        "steps": (Push("thread"), Pull("thread")),
-        "rule": Beamer(15, 18),
-    }
-    return Plan(**(given | changes))
+    given: dict[str, Any] = {"steps": (Push("thread"), Pull("thread")), "rule": Beamer(15, 18)}
+    return Plan("mine", "none", "1", "a test", **given | changes)
 
 
 MINE = dataclasses.replace(hw.plan("pushpull"), name="mine", rule=lambda sizes: 0)
 OF_PULLS = [{"early_exit": True}, {"rows": "all"}, {"asynchronous": True}, {"operand": "visited"}]
 OF_PUSHES = [{"output": "queue"}, {"claim": "atomic"}, {"structure_only": False}]
+PULLS = ["mapping", "rows", "operand", "balance"]
 OTHER_TASKS = [plan.name for plan in CATALOGUE.values() if plan.task != "search"]
 
 ROWS: list[Row] = [
     *each(lambda choice: push("thread", **choice), OF_PULLS, TypeError, "unexpected keyword"),
     *each(lambda choice: pull("thread", **choice), OF_PUSHES, TypeError, "unexpected keyword"),
-    (lambda: push("walp"), PlanError, "walp"),
-    (lambda: push("thread", output="pile"), PlanError, "pile"),
-    (lambda: push("thread", claim="maybe"), PlanError, "maybe"),
-    (lambda: pull("edge"), PlanError, "edge"),
-    (lambda: pull("thread", rows="some"), PlanError, "some"),
-    (lambda: pull("thread", operand="queue"), PlanError, "queue"),
-    (lambda: pull("thread", balance="fair"), PlanError, "fair"),
-    (lambda: made(loop="moon"), PlanError, "moon"),
-    (lambda: made(order="random"), PlanError, "random"),
-    (lambda: made(task="sorting"), PlanError, "sorting"),
-    (lambda: made(regime="grid"), PlanError, "grid"),
+    *each(lambda name: push(**{"mapping": "thread", name: "odd"}), ["mapping", "output", "claim"], PlanError, "'odd'"),
+    *each(lambda name: pull(**{"mapping": "thread", name: "odd"}), PULLS, PlanError, "='odd' is not known to Pull"),
+    *each(lambda name: made(**{name: "odd"}), ["loop", "order", "task", "regime", "lengths"], PlanError, "'odd'"),
     *each(
         lambda given: made(rule=given[0], steps=(Push("thread"),) * given[1]),
         [(Always(), 2), (Beamer(15, 18), 1), (Beamer(15, 18), 3), (XBFS(0.1), 2)],

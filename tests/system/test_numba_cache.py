@@ -210,9 +210,6 @@ def test_without_a_folder_for_machine_code_all_works_and_it_is_said_once() -> No
     assert "not cached" in start.cached_in(None, [])
 
 
-# ---------------------------------------------------------------- code that a wheel carries
-
-
 def test_code_in_the_package_is_loaded(
     shipped: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -125,9 +125,6 @@ def test_nobody_watches_when_the_work_is_over(is_told, eager, printed, capsys):
     assert ("done" in capsys.readouterr().err) is is_told
 
 
-# ---------------------------------------------------------------- threads: results, errors, limits
-
-
 def test_a_pool_uses_no_more_threads_than_it_may() -> None:
     seen: set[int] = set()
     pool = Pool(2)
