@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import wraps
@@ -11,7 +11,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import EngineError, HopwaveError, LinalgError, amount, explain_gpu, explaining
+from hopwave.errors import EngineError, HopwaveError, LinalgError, amount, explaining
 
 Array = Any  # of NumPy or CuPy
 Given = ParamSpec("Given")
@@ -174,11 +174,8 @@ class Deferring:
         waiting = self.__dict__.get("_deferred", {})
         deferred = waiting.get(name)
         if deferred is not None:
-            try:
+            with explaining(f"fetching {name}"):
                 self.__dict__[name] = deferred.fetch()
-            except Exception as error:
-                explain_gpu(error, f"fetching {name}")
-                raise
             waiting.pop(name, None)  # after the fetch, because another thread may read it meanwhile
         if name not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -212,7 +209,7 @@ class Prepared(dict[Any, Any]):
         """The record of that class; made by calling the class without arguments when first needed."""
         return self.made(kind, kind)
 
-    def made(self, key: Hashable, make: Callable[[], Record]) -> Record:
+    def made(self, key: Any, make: Callable[[], Record]) -> Record:
         """The record under a key, such as a class and whether a matrix is transposed; made when first needed."""
         found: Record | None = self.get(key)
         return self.setdefault(key, make()) if found is None else found

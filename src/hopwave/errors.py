@@ -8,12 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
-
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 
 def amount(size: float) -> str:
@@ -190,18 +187,11 @@ def explain_gpu(error: Exception, doing: str) -> None:
             raise EngineError(reason) from error
 
 
-def explaining(doing: str) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
-    """A decorator: errors of CUDA and CuPy inside of the function, which is not public, become EngineErrors."""
-
-    def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-        @wraps(function)
-        def called(*given: Given.args, **more: Given.kwargs) -> Answer:
-            try:
-                return function(*given, **more)
-            except Exception as error:
-                explain_gpu(error, doing)
-                raise
-
-        return called
-
-    return decorate
+@contextmanager
+def explaining(doing: str) -> Iterator[None]:
+    """Errors of CUDA and CuPy in a block, or in a function that this decorates, become EngineErrors."""
+    try:
+        yield
+    except Exception as error:
+        explain_gpu(error, doing)
+        raise

@@ -9,8 +9,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 
 import hopwave as hw
@@ -87,13 +85,6 @@ def test_bounds_save_searches(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(Engine, "sweep", counted)
     assert hw.diameter(graph, weights=kind != "hops") > 4
     assert 1 < sum(made) < graph.n / 5
-
-
-@given(n=st.integers(1, 70), block=st.integers(0, 3000))
-def test_blocks_keep_to_their_size(n: int, block: int) -> None:
-    blocks = list(hw.distance_blocks(generate.path(n), block_bytes=block))
-    assert all(rows.nbytes <= max(block, 4 * n) for _, rows in blocks)
-    assert np.concatenate([ids for ids, _ in blocks]).tolist() == list(range(n))
 
 
 REPORTING = hw.betweenness_centrality, hw.closeness_centrality, hw.local_efficiency, hw.stress_centrality, hw.hyperball

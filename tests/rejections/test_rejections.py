@@ -8,11 +8,10 @@ How to add a row. Each room of src/hopwave has a file here (api.py, graph.py, io
     (lambda tmp: hw.read(file(tmp, "a.mtx", "%%no")), FormatError, "banner"),
     (lambda patch: (patch.setattr(memory, "LIMIT", 0), hw.bfs(PATH, 0)), EngineError, "memory"),
 
-The word is looked for as it is, without regular expressions: take what a reader needs to mend the call, such as the
-option's name, and not the whole sentence. A parameter without a default asks for something: `device` runs the row on
-the CPU, on the reference, and on a GPU if there is one; `tmp` is a new folder; `patch` is a pytest.MonkeyPatch that is
-undone afterwards. GPU_ROWS is a second list, for rows that need a GPU. A new file is found by itself. Call public
-functions by their module (hw.bfs, la.mxv, generate.grid): a function that no row names fails the last test.
+The word is looked for as it is: take what a reader needs to mend the call, such as the option's name. A parameter
+without a default asks for something: `device` runs the row on the CPU, on the reference, and on a GPU if there is one;
+`tmp` is a new folder, `patch` a pytest.MonkeyPatch. GPU_ROWS are rows that need a GPU. Call public functions by their
+module (hw.bfs, la.mxv, generate.grid): a function that no row names fails the last test.
 """
 
 from __future__ import annotations

@@ -165,8 +165,8 @@ def _nearness(
     searches = None
     if top is not None:  # along weights all scores were computed
         made = len(ids) if about is None else about.vertices
-        best, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(made, 0, len(ids) - made)
-        scores, ids = scores[best], ids[best]
+        first, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(made, 0, len(ids) - made)
+        scores, ids = scores[first], ids[first]
     return VertexScores(name, to_input_device(graph, engine, scores), ids, graph, None, searches, reduction=about)
 
 

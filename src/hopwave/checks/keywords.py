@@ -1,22 +1,17 @@
 """What every public function has in common: it suggests keywords, explains errors of a GPU, and shares options.
 
 Options that many functions take are declared once: a TypedDict for type checkers (`**run: Unpack[Run]`), and a
-NamedTuple with the defaults, which `shared` joins to it. They are described once, too: a public function gets a line
-for each that its docstring does not describe (SHARED).
-
-Public names are imported when they are first used, so that `import hopwave` takes milliseconds (`find`). The imports
-stand in the package's file under TYPE_CHECKING, and are read from there (SPEC 1 of Scientific Python).
+NamedTuple with the defaults, which `shared` joins to it. Their descriptions are shared, too (SHARED). Public names are
+imported when they are first used, so that `import hopwave` takes milliseconds (`find`; SPEC 1 of Scientific Python).
 """
 
 from __future__ import annotations
 
 import ast
-import gc
 import inspect
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from functools import cache, wraps
 from importlib import import_module
@@ -178,27 +173,8 @@ def homes(file: str) -> dict[str, str]:
 
 def find(package: str, file: str, name: str) -> Any:
     """What a package offers by that name: a public name that its file imports, or one of its modules."""
-    with without_collecting(stays=True):
-        if name in sys.modules[package].__all__ and (home := homes(file)[name]) != package:
-            return offered(getattr(import_module(home), name))
-        if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
-            return import_module(f"{package}.{name}")
+    if name in sys.modules[package].__all__ and (home := homes(file)[name]) != package:
+        return offered(getattr(import_module(home), name))
+    if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
+        return import_module(f"{package}.{name}")
     raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
-
-
-@contextmanager
-def without_collecting(*, stays: bool = False) -> Iterator[None]:
-    """No garbage collection inside: it takes a tenth of the time of importing and compiling.
-
-    What is made and `stays`, as modules do, counts as old afterwards: the next collection does not look through it.
-    """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            if stays and gc.get_freeze_count() == 0:  # a program that freezes objects itself wants them to stay so
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()

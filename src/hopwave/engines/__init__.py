@@ -19,7 +19,6 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.checks.keywords import without_collecting
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import Rows
@@ -284,8 +283,7 @@ def _ready(name: str, module: str, kind: str) -> Any:
     if name not in NAMES:
         raise EngineError(f"device {name!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
     try:
-        with without_collecting(stays=True):
-            found = getattr(import_module(module), kind)()
+        found = getattr(import_module(module), kind)()
     except ModuleNotFoundError as error:
         raise EngineError(f"device {name!r} cannot run here: {error}; install it, or use device='cpu'") from None
     reason = found.missing()

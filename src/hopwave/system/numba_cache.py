@@ -26,7 +26,6 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
-from hopwave.checks.keywords import without_collecting
 from hopwave.system import shipped_code
 from hopwave.system.files import why_not_trusted
 
@@ -265,10 +264,8 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
 
 
 def _in_haste(compile_: Callable[..., Any], *given: Any) -> Any:
-    """Numba's compiler without Python's garbage collector, for about 40 MB."""
     _put_off_blas()
-    with without_collecting():
-        return compile_(*given)
+    return compile_(*given)
 
 
 @cache
