@@ -172,18 +172,6 @@ def _validation(failures: dict[str, list[str]], has_tree: bool) -> Validation:
     return Validation(tuple(verdicts))
 
 
-def check(*search: Any, **options: Any) -> None:
-    """Like `validate`, but raise a GraphError that names rule, vertex and values if the search is not correct.
-
-    >>> check(hw.generate.path(3), 0, distances=[0, 1, 1])
-    Traceback (most recent call last):
-    hopwave.errors.GraphError: rule 2 (levels): vertex 2 is at level 1 and has no neighbour at level 0
-    """
-    found = validate(*search, **options)
-    if not found.ok:
-        raise GraphError("; ".join(found.failures))
-
-
 def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, limit: int | None) -> bool:
     """Whether compiled code found no broken rule; False if one is, without distances, and for small graphs."""
     there = is_on_gpu(graph) and compressed_rows(graph) is None

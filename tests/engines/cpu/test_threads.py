@@ -21,7 +21,7 @@ import pytest
 
 import hopwave as hw
 from hopwave import EngineError, Graph, generate
-from hopwave.api.validate import check
+from hopwave.api.validate import validate
 from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness import source
 from hopwave.engines.cpu.crew import thread_count
@@ -197,7 +197,7 @@ def test_searches_one_after_another_and_at_once_are_all_right():
             if not np.array_equal(found.distances, right[id(graph), round_ % 8]):
                 return False
             if round_ % 10 == 0:
-                check(graph, [round_ % 8], found.distances, found.predecessors)
+                assert validate(graph, [round_ % 8], found.distances, found.predecessors)
         return True
 
     with ThreadPoolExecutor(2) as pool:
@@ -272,7 +272,7 @@ def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
     assert np.array_equal(first((3,), None)["distances"], search(RING, 3, 1).distances) and not begun
     for _ in range(4):
         found = first((3,), None)
-        check(RING, [3], found["distances"], found["predecessors"])
+        assert validate(RING, [3], found["distances"], found["predecessors"])
     may_end.set()
     assert ended.wait(20) and begun == [(3,)]
     assert first((3,), None) is None and first_searches(RING, SearchJob(), None, loop, compiles) is None
