@@ -84,19 +84,12 @@ def test_entries_that_are_not_needed_are_not_read(tmp_path: Path) -> None:
         hw.read(path, labels=False)
 
 
+SHAPES = ("(1,", "(1,), }}", "((((((1,), }", "(-1,), }\n", "(10**9,), }\n", "(9999999999999999999999,), }\n")
+KINDS = ("|V0", "<M8[D]", "(" * 300)
 HEADERS = (
-    "{'descr': '<i4', 'fortran_order': False, 'shape': (1,",
-    "{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }}",
-    "{'descr': '<i4', 'fortran_order': False, 'shape': ((((((1,), }",
-    "'''",
-    "(",
-    "\x00\x00",
-    "{'descr': [('a',", "{'descr': '|V0', 'fortran_order': False, 'shape': (3,), }\n",
-    "{'descr': '<i4', 'fortran_order': False, 'shape': (-1,), }\n",
-    "{'descr': '<i4', 'fortran_order': False, 'shape': (10**9,), }\n",
-    "{'descr': '<i4', 'fortran_order': False, 'shape': (9999999999999999999999,), }\n",
-    "{'descr': '<M8[D]', 'fortran_order': False, 'shape': (1,), }\n" + "\x00" * 8,
-    "{'descr': '" + "(" * 300 + "', 'fortran_order': False, 'shape': (1,), }\n",
+    *(f"{{'descr': '<i4', 'fortran_order': False, 'shape': {shape}" for shape in SHAPES),
+    *(f"{{'descr': '{kind}', 'fortran_order': False, 'shape': (1,), }}\n" + "\x00" * 8 for kind in KINDS),
+    "'''", "(", "\x00\x00", "{'descr': [('a',",
 )  # fmt: skip
 
 
