@@ -97,6 +97,7 @@ UNDIRECTED: dict[str, Callable[[], Graph]] = {
     "few-diamonds": partial(generate.diamonds, 5),
     "kronecker": partial(generate.kronecker, 8, edge_factor=6),
     "uniform": partial(generate.uniform, 150, edge_factor=3),
+    "band-of-high-degree": partial(generate.smallworld, 900, k=40, p=0.0),
     "mycielskian": partial(generate.mycielskian, 6),
     "delaunay": partial(generate.delaunay, 200),
     "small-world": partial(generate.smallworld, 120, k=6, p=0.1),

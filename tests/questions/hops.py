@@ -20,7 +20,7 @@ from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Pull
 from hopwave.planning.rules import Sizes
 from questions import CPU, WITH_REFERENCE, Row, available, partition
-from questions.cases import Case
+from questions.cases import LARGE, Case
 
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
 COUNTING = [plan for plan in SEARCHES if plan.why_not(SearchJob(path_counts=True)) is None]
@@ -30,11 +30,11 @@ COUNTING = [plan for plan in SEARCHES if plan.why_not(SearchJob(path_counts=True
 
 
 def search(c: Case) -> dict[str, Any]:
-    """One to three sources, one of them perhaps twice, a limit and a direction."""
+    """One to three sources, one of them perhaps twice, a limit (not in large graphs) and a direction."""
     sources = c.some(3)
     return {
         "source": c.draw.choice((sources[0], sources, [*sources, sources[0]])),
-        "depth_limit": c.draw.choice((None, None, 0, 1, 2, 5)),
+        "depth_limit": None if c.n > LARGE else c.draw.choice((None, None, 0, 1, 2, 5)),
         "direction": c.draw.choice(("out", "out", "in")),
     }
 
@@ -264,7 +264,7 @@ ROWS = [
     *(by_plan(plan, False) for plan in SEARCHES),
     *(by_plan(plan, True) for plan in COUNTING),
     Row("hw.bfs", given=lambda c: search(c) | {"predecessors": c.flag(), "path_counts": c.flag()}, read=None,
-        check=check_search, devices=WITH_REFERENCE, title="no trace"),
+        check=check_search, devices=WITH_REFERENCE, title="no trace", large=True),
     Row(
         "hw.bfs_each",
         lambda c, sources, depth_limit: no_path(rows(c, sources, depth_limit)),

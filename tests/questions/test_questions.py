@@ -59,6 +59,7 @@ def ask_all(rows: list[Row], cases: Iterator[Case], devices: tuple[str, ...]) ->
                             continue
                         patch.setattr(policy, "SMALL_JOB", 0)
                         patch.setattr(policy, "ARCS_PER_PATH_THREAD", 1)
+                        patch.setattr(policy, "VERTICES_PER_THREAD", 1)
                         patch.setattr(distances, "SMALL", 0)  # bounds that save searches
                     asked += row.ask(case)
     return asked
@@ -93,6 +94,7 @@ def test_on_a_gpu(module: str, part: int) -> None:
 def test_threads_change_no_bit(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "SMALL_JOB", 0)
     monkeypatch.setattr(policy, "ARCS_PER_PATH_THREAD", 1)
+    monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 1)
     rows = [row for row in TABLE[module] if "threads" in public_calls.options(row.function)]
     for graph in (
         generate.kronecker(7, 8, seed=1),
