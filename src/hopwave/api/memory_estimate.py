@@ -439,10 +439,11 @@ def _estimated(
         parts = on_cpu(shape, ask) | (besides or {})
     else:
         from hopwave.engines.cuda import footprint as model
+        from hopwave.engines.cuda.betweenness.regimes import Machine
 
         rows, parts = "plain", model.footprint(shape, ask, machine, free)
         if graph is not None:
-            room = model.room_of(machine) if free is None else free
+            room = Machine.memory if free is None else free
             kept = choice.compressed_rows(graph)
             fits = sum(model.footprint(shape, Ask("bfs"), machine, free).values()) <= room  # decides for every function
             room = room if kept is None else 1 << 62

@@ -16,11 +16,6 @@ SWEEP_BLOCKS, THREADS = 4, 256  # blocks of search_many per multiprocessor, limi
 TABLES = ("bfs_many", "sssp_many", "distance_table")  # questions that return a distance for every source and vertex
 
 
-def room_of(machine: regimes.Machine | None) -> int:
-    """The memory of a machine, or of a usual one."""
-    return int((machine or regimes.Machine()).memory)
-
-
 def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, free: int | None = None) -> Parts:
     """The parts of one question at its peak on a GPU, by default an H200 with nothing else on it."""
     machine = machine or regimes.Machine()
@@ -47,9 +42,8 @@ def _rows(shape: Shape, sides: int | None = None) -> Parts:
     """Offsets and neighbours, `sides` times: of a directed graph, those by head too; or packed into fewer bits."""
     sides = sides or (2 if shape.directed else 1)
     if shape.packed:
-        both = 2 if shape.directed else 1
-        packed = int(both * shape.m * shape.packed / 8)
-        return {"compressed rows": packed, "numbers and offsets": 8 * shape.n + 8 * both * (shape.n + 1)}
+        packed = int(sides * shape.m * shape.packed / 8)
+        return {"compressed rows": packed, "numbers and offsets": 8 * shape.n + 8 * sides * (shape.n + 1)}
     return {"rows": sides * shape.rows}
 
 

@@ -26,10 +26,6 @@ class Branch(Exception):
     """The function tests a condition that this path has no outcome for yet; the text is the condition."""
 
 
-class TooMany(Exception):
-    """The function has more than MOST_PATHS paths."""
-
-
 class Symbol:
     """A C++ expression and its kind of number."""
 
@@ -261,7 +257,7 @@ def translated(name, function, kinds, constants=()):
         nonlocal paths
         paths += 1
         if paths > MOST_PATHS:
-            raise TooMany(f"it has over {MOST_PATHS} paths, or a loop whose length depends on a value")
+            raise RecursionError(f"it has over {MOST_PATHS} paths, or a loop whose length depends on a value")
         path = Path(outcomes)
         try:
             found = twin(*(Symbol(letter, kind, path) for letter, kind in zip("xy", kinds, strict=False)))
