@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components, dijkstra
+from test_many import WEIGHTS as KINDS
 
 import hopwave as hw
 from graphs import TRAPS, graphs
@@ -191,14 +192,7 @@ def test_levels_beyond_the_planes() -> None:
 
 # ------------------------------------------------------------------ short arcs first
 
-WEIGHTS: dict[str, Any] = {
-    "whole": lambda x: np.ceil(9 * x),
-    "fractions": lambda x: x,
-    "zeros and ties": lambda x: np.floor(3 * x),
-    "few short": lambda x: np.where(x < 0.2, 1.0, 1.0 + 9 * x),
-    "all alike": lambda x: np.full(len(x), 0.1),
-    "tiny beside huge": lambda x: np.where(x < 0.4, 1e-300, 1e290 * x),
-}
+WEIGHTS: dict[str, Any] = KINDS | {"few short": lambda x: np.where(x < 0.2, 1.0, 1.0 + 9 * x)}
 
 
 def check_paths(graph: Graph, kind: str, seed: int, pairs: list[tuple[int, int]]) -> Graph:
