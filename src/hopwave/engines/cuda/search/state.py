@@ -12,7 +12,6 @@ from hopwave.planning.plan import Push
 HEADER = "steps/state.cuh"
 COUNTER_BYTES = 8 * COUNTERS
 MOST_AHEAD = 64  # most levels whose counters are read together; each has a row of counters
-NO_LEVEL = np.uint64(0)  # a null pointer for the counters of the level before
 BENIGN = Push("twc", "queue", "benign")  # made once: checking the words of a step takes longer than a small level
 
 
@@ -66,14 +65,6 @@ class Search:
         self.has_queue = self.has_frontier_bits = self.visited_exact = False
         self.waiting = 0  # length of the pull's queue of unvisited vertices, 0 if there is none
 
-    @property
-    def depth(self):
-        return self._depth
-
-    @depth.setter
-    def depth(self, depth):
-        self._depth, self.level = depth, np.int32(depth)
-
     def begin(self):
         if self.work is not None:
             return
@@ -104,7 +95,8 @@ class Search:
         )  # fmt: skip
         self.has_queue = True
 
-    # Kernel arguments; `level` is the depth.
+    # Kernel arguments.
+    level = property(lambda self: np.int32(self.depth))
     parents = property(lambda self: NULL if self.parent is None else self.parent)
     sigmas = property(lambda self: NULL if self.sigma is None else self.sigma)
     counting = property(lambda self: "false" if self.sigma is None else "true")
@@ -123,12 +115,13 @@ class Search:
     def clear_counters(self):
         """Use the next row of counters from now on. Clearing all rows at once takes no longer than clearing one."""
         if self.ahead:
-            return
+            return self.counters
         if self.next_row == MOST_AHEAD:
             self.all_counters.data.memset_async(0, COUNTER_BYTES * MOST_AHEAD)
             self.next_row = 0
         self.counters = self.work.rows[self.next_row]
         self.next_row += 1
+        return self.counters
 
     def read_counters(self, levels):
         """Wait until `levels` levels have ended: those launched ahead, or the one just computed."""
@@ -140,7 +133,7 @@ class Search:
 
     def take_row(self, number):
         """Use row `number` of the counters, which is clear; `before` becomes the row of the level before."""
-        self.before = self.counters if number else NO_LEVEL
+        self.before = self.counters if number else NULL
         self.counters = self.work.rows[number]
 
     # ---------------------------------------------------------------- the forms of a frontier
@@ -205,11 +198,7 @@ class Search:
         if self.overflowed or not self.nf:
             return
         level = self.distance, self.vertices, self.level
-        self.overflowed = not self.scaling.rescale(self.launch, self.n, level, (self.sigma,), self._cleared_counters)
-
-    def _cleared_counters(self):
-        self.clear_counters()
-        return self.counters
+        self.overflowed = not self.scaling.rescale(self.launch, self.n, level, (self.sigma,), self.clear_counters)
 
     def path_counts(self):
         """σ from σ̂ and each level's shift; counted again with mantissa and exponent if a level spans too much."""
