@@ -25,9 +25,9 @@ def folder() -> Path:
     return cache_folder() / "kernels"
 
 
-def why_not(place: Path | None = None) -> str | None:
+def why_not() -> str | None:
     """Why the folder is not used, with the remedy; None if it is."""
-    place = place or folder()
+    place = folder()
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         reason = why_not_trusted(place)

@@ -24,7 +24,6 @@ from hopwave.graph.row_operations import Place, by_place
 from hopwave.planning import jobs
 
 COMMUTATIVE = ("plus", "times", "min", "max", "lor", "land", "lxor")
-FALSE, TRUE = np.int8(0), np.int8(1)  # as kernel arguments
 
 
 class _Explained(errors.explained):
@@ -65,7 +64,7 @@ class Algebra(NoShortcuts):
         matrix = part.indptr, part.indices, a, b, NULL if x.count_if_known() == x.n else present
         rows: Array = NULL if chosen is None else chosen
         bits: Array = NULL if allowed is None or allowed.bits is None else allowed.bits
-        complement = TRUE if allowed is not None and allowed.complement else FALSE
+        complement = np.int8(allowed is not None and allowed.complement)
         carries = not (product.term == "one" and product.add.any_term)
         sums: Array = cupy.empty(count, dtype) if carries else None
         out = NULL if sums is None else sums
@@ -103,10 +102,9 @@ class Algebra(NoShortcuts):
         first, second = source.kernels_of(here, product, part, values.dtype).get("push")
         a, b = source.operands(here, product, part, values)
         bits: Array = NULL
-        complement = FALSE
         if allowed is not None:
             bits = allowed.bits if allowed.bits is not None else allowed.as_bits(n, cupy)
-            complement = TRUE if allowed.complement else FALSE
+        complement = np.int8(allowed is not None and allowed.complement)
         any_term, carries = product.add.any_term, not (product.term == "one" and product.add.any_term)
         marks, stamp = here.marks(n)
         queue = cupy.empty(n, np.int32)
@@ -261,7 +259,7 @@ class Algebra(NoShortcuts):
         if count:
             here = stream_scratch()
             kernel = here.array_kernel("fill", dtype=values.dtype)
-            complement = TRUE if allowed.complement else FALSE
+            complement = np.int8(allowed.complement)
             value = values.dtype.type(value)
             value = value.view(np.int8) if value.itemsize == 1 else value
             here.launch(kernel, count, (values, present, value, rows, bits, complement, np.uint64(count)))
