@@ -46,14 +46,6 @@ def farthest(launch, one, other):
     return 0xFFFFFFFF - vertex, distance - 1
 
 
-def landmarks(launch, search, first):
-    """Distances from two vertices that are far apart, but not at opposite ends of the graph; -1: not reached."""
-    start = search(first)
-    one = search(farthest(launch, start, start)[0])
-    other = search(farthest(launch, one, one)[0])
-    return one, search(farthest(launch, one, other)[0])
-
-
 def morton_order(launch, both, offsets):
     """The vertices in Morton's order of two distances; if both arrays are equal, in the order of that distance."""
     n = len(offsets) - 1
@@ -77,8 +69,12 @@ def moved_rows(launch, offsets, neighbours, order, rank, lengths):
 def renumbered(loaded, search):
     """The graph in Morton's order of distances; search(v): distances from v, as an array on the GPU."""
     launch, n = loaded.on_device.launch, loaded.n
-    both = landmarks(launch, search, int(loaded.graph.degrees.argmax()))
-    order, rank, lengths = morton_order(launch, both, loaded.offsets)
+    # Two vertices that are far apart, but not at opposite ends of the graph.
+    one = search(int(loaded.graph.degrees.argmax()))
+    one = search(farthest(launch, one, one)[0])
+    other = search(farthest(launch, one, one)[0])
+    other = search(farthest(launch, one, other)[0])
+    order, rank, lengths = morton_order(launch, (one, other), loaded.offsets)
     rows = columns = moved_rows(launch, loaded.offsets, loaded.neighbours, order, rank, lengths)
     if loaded.directed:
         launch(HEADER, "row_lengths", n, order, loaded.in_offsets, np.uint64(n), lengths)

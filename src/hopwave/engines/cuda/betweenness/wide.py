@@ -67,12 +67,6 @@ class Buffers:
         return self.told[0]
 
 
-def buffers(loaded):
-    if "wide" not in loaded.kept:
-        loaded.kept["wide"] = Buffers(loaded)
-    return loaded.kept["wide"]
-
-
 class Wide:
     """The wide regime on one graph for one job."""
 
@@ -81,7 +75,9 @@ class Wide:
         regimes.check_wide(n, m, loaded.directed, job.memory_limit)
         self.job, self._make_block_regime, self._block_regime = job, block_regime, None
         self.size = regimes.rounds(m, k, 1)
-        self.buffers = buffers(loaded)
+        if "wide" not in loaded.kept:
+            loaded.kept["wide"] = Buffers(loaded)
+        self.buffers = loaded.kept["wide"]
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
         # One level more than the kernel takes, so that the kernel notices deeper searches.
         limit = min(NO_LIMIT if job.cutoff is None else job.cutoff, self.buffers.max_levels + 1)
