@@ -48,11 +48,9 @@ def plans(plan: str | None = None, *, markdown: bool = False, as_json: bool = Fa
         terminal.show(terminal.facts(plan, about))
     else:
         caption = "'hopwave plans PLAN' shows one plan in full."
-        shown = terminal.table("Plans", "plan", "what it is", "rule", "paper", caption=caption)
-        shown.columns[0].no_wrap, shown.columns[0].style = True, "cyan"
-        shown.columns[2].no_wrap = True
-        for one in chosen:
-            shown.add_row(one.name, one.summary, str(one.rule), f"{one.paper}, {one.section}")
+        rows = ((one.name, one.summary, str(one.rule), f"{one.paper}, {one.section}") for one in chosen)
+        shown = terminal.table("Plans", "plan", "what it is", "rule", "paper", rows=rows, caption=caption)
+        shown.columns[0].style, shown.columns[0].no_wrap, shown.columns[2].no_wrap = "cyan", True, True
         terminal.show(shown)
 
 

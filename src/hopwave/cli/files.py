@@ -339,17 +339,11 @@ def page(path: Path, width: float, height: float) -> Iterator[Any]:
             figure.savefig(stream, format=path.suffix[1:].lower())
 
 
-def heading(axes: Any, title: str, subtitle: str = "") -> None:
-    """A title in bold above the axes, and a line below it."""
-    axes.set_title(short(title), loc="left", fontweight="bold", pad=22)
-    axes.annotate(subtitle, (0, 1), (0, 8), xycoords="axes fraction", textcoords="offset points", fontsize=9.5)
-
-
 def draw_levels(path: Path, result: Any) -> None:
     """The vertices of each level, coloured by its direction, and its time."""
     with page(path, 8, 5) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
-        heading(above, terminal.title(result), terminal.reach(result))
+        figure.suptitle(short(f"{terminal.title(result)}: {terminal.reach(result)}", 90), fontweight="bold")
         result.plot(above).set_xlabel("")
         later = terminal.levels(result)[1:]
         times = [seconds * 1e3 for *_, seconds in later]
@@ -361,7 +355,7 @@ def draw_scores(path: Path, result: Any, top: int) -> None:
     """The distribution of the scores, and the highest of them."""
     with page(path, 11, min(max(5, min(top, len(result)) / 4), 40)) as figure:  # a bar needs a quarter of an inch
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
-        heading(left, f"{result.name.capitalize()} of {len(result):,} {result._things}", "; ".join(result._about()))
+        title = "; ".join([f"{result.name.capitalize()} of {len(result):,} {result._things}", *result._about()])
+        figure.suptitle(short(title, 120), fontweight="bold")
         distribution(left, result._columns()[result.name], result.name)
-        heading(right, "Highest")
         result.plot(right, top=max(1, top))

@@ -49,10 +49,8 @@ def info(file: Path, reading: ReadingLengths, *, memory: bool = False, as_json: 
         return
     terminal.show(terminal.facts(str(file), described(graph)))
     if memory:
-        shown = terminal.table("Peak memory", "function", "CPU", "GPU", numbers=(1, 2))
-        for name, sizes in needed.items():
-            shown.add_row(name, *(amount(sizes[device]) for device in DEVICES))
-        terminal.show(shown)
+        rows = ((name, *map(amount, sizes.values())) for name, sizes in needed.items())
+        terminal.show(terminal.table("Peak memory", "function", "CPU", "GPU", rows=rows, numbers=(1, 2)))
     if not graph.n:
         return
     kind = "out-degree" if graph.directed else "degree"
@@ -230,10 +228,9 @@ def generate(ctx: typer.Context, *, listing: bool = False, as_json: bool = False
     caption = (
         "hopwave generate KIND OUT --option value …; options in [ ] are optional, KIND --help shows their defaults"
     )
-    shown = terminal.table("Generators", "kind", "what it makes", "options", caption=caption)
+    rows = ((spelled(one.name), one.summary, " ".join(map(_usage, one.parameters))) for one in generators().values())
+    shown = terminal.table("Generators", "kind", "what it makes", "options", rows=rows, caption=caption)
     shown.columns[0].no_wrap, shown.columns[0].style = True, "cyan"
-    for one in generators().values():
-        shown.add_row(spelled(one.name), one.summary, " ".join(map(_usage, one.parameters)))
     terminal.show(shown)
 
 

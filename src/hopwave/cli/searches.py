@@ -295,9 +295,8 @@ def accessibility(
         "top": [{title: column[v] for title, column in made.items()} for v in best],
         "wall_seconds": wall,
     }
-    shown = terminal.table(f"Most {titles[0]}", "vertex", *titles, numbers=range(1, 1 + len(titles)))
-    for v in best:
-        shown.add_row(terminal.printable(str(made["vertex"][v])), *(f"{made[title][v]:,g}" for title in titles))
+    rows = ((terminal.printable(str(made["vertex"][v])), *(f"{made[title][v]:,g}" for title in titles)) for v in best)
+    shown = terminal.table(f"Most {titles[0]}", "vertex", *titles, rows=rows, numbers=range(1, 1 + len(titles)))
     to.tell(file, graph, record, [shown, terminal.facts("", {"time": f"{wall:,.2f} s"})])
 
 

@@ -299,7 +299,5 @@ def self_test() -> Iterator[Outcome]:
 
 def _test_table(outcomes: list[Outcome]) -> Table:
     marks = {True: Text("ok", "green"), None: Text("–", "dim"), False: Text("FAILED", "bold red")}
-    shown = terminal.table("Self-test", "engine", "check", "", "")
-    for outcome in outcomes:
-        shown.add_row(outcome.engine, outcome.check, marks[outcome.passed], Text(outcome.note))
-    return shown
+    rows = ((one.engine, one.check, marks[one.passed], Text(one.note)) for one in outcomes)
+    return terminal.table("Self-test", "engine", "check", "", "", rows=rows)

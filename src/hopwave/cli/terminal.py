@@ -113,22 +113,27 @@ def escaping_unicode() -> Iterator[None]:
 # ------------------------------------------------------------------ tables and numbers
 
 
-def table(title: str, *columns: str, numbers: Sequence[int] = (), caption: str | None = None) -> Table:
-    """An empty table in our style; `numbers` are the columns of numbers, aligned right."""
+def table(
+    title: str,
+    *columns: str,
+    rows: Iterable[Sequence[Any]] = (),
+    numbers: Sequence[int] = (),
+    caption: str | None = None,
+) -> Table:
+    """A table in our style; `numbers` are the columns of numbers, aligned right."""
     made = Table(title=printable(title), caption=caption, box=SIMPLE_HEAD, title_justify="left", caption_justify="left")
     made.title_style, made.caption_style = "bold", "dim"
     for place, name in enumerate(columns):
         made.add_column(name, justify="right" if place in numbers else "left", no_wrap=place in numbers)
+    for row in rows:
+        made.add_row(*row)
     return made
 
 
 def facts(title: str, pairs: dict[str, str]) -> Table:
     """A table of two columns: a name and its value."""
-    made = table(title, "", "")
-    made.show_header = False
-    made.columns[0].style = "dim"
-    for name, value in pairs.items():
-        made.add_row(Text(name), Text(_lines(value)))
+    made = table(title, "", "", rows=((Text(name), Text(_lines(value))) for name, value in pairs.items()))
+    made.show_header, made.columns[0].style = False, "dim"
     return made
 
 
@@ -156,11 +161,10 @@ def ranking(title: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]]) -
 
 def distribution(title: str, what: str, names: Iterable[str], counts: Sequence[int]) -> Table:
     """How many vertices have each value, as numbers, shares and bars."""
-    made = table(title, what, "vertices", "%", "", numbers=(0, 1, 2))
     width, most, total = bar_width(46), max(counts, default=0) or 1, sum(counts) or 1
-    for name, count in zip(names, counts, strict=True):
-        made.add_row(name, f"{count:,}", f"{100 * count / total:.2f}", bar(count / most, width))
-    return made
+    cells = ((f"{count:,}", f"{100 * count / total:.2f}", bar(count / most, width)) for count in counts)
+    rows = ((name, *row) for name, row in zip(names, cells, strict=True))
+    return table(title, what, "vertices", "%", "", rows=rows, numbers=(0, 1, 2))
 
 
 def score(value: float) -> str:

@@ -176,10 +176,9 @@ def warmup(*, device: Literal["cpu", "cuda"] = "cpu", as_json: bool = False) -> 
     if as_json:
         terminal.emit({"parts": parts, "seconds": total})
         return
-    shown = terminal.table("Compiled for this machine", "what", "seconds", "", numbers=(1,))
-    for part in parts:
-        shown.add_row(part["name"], f"{part['seconds']:.2f}", "compiled" if part["compiled"] else "already on disk")
-    terminal.show(shown)
+    how = {True: "compiled", False: "already on disk"}
+    rows = ((part["name"], f"{part['seconds']:.2f}", how[part["compiled"]]) for part in parts)
+    terminal.show(terminal.table("Compiled for this machine", "what", "seconds", "", rows=rows, numbers=(1,)))
     terminal.line(f"Ready in {total:.1f} s. Later runs load the compiled code from disk.")
 
 

@@ -106,11 +106,7 @@ def bars(
 def lines(
     series: Mapping[str, Sequence[tuple[float, float]]], x: str, y: str, log: tuple[bool, bool], joined: bool = True
 ) -> str:
-    """Points (x, y) of each series, joined by a line or not.
-
-    >>> lines({"ours": [(1.0, 2.0), (10.0, 4.0)]}, "entries", "ms", (True, True)).count("<circle")
-    2
-    """
+    """Points (x, y) of each series, joined by a line or not."""
     usable = {
         name: [(a, b) for a, b in points if (a > 0 or not log[0]) and (b > 0 or not log[1])]
         for name, points in series.items()

@@ -14,13 +14,7 @@ for family in FAMILIES:
 
 
 class Backend:
-    """hopwave as NetworkX sees it; every served function is an attribute.
-
-    >>> backend.can_run("has_path", (None, 0, 1), {})
-    True
-    >>> backend.can_run("newman_betweenness_centrality", (None,), {"weight": "length"})
-    "weight='length' is not supported by hopwave, which needs weight=None"
-    """
+    """hopwave as NetworkX sees it; every served function is an attribute."""
 
     convert_from_nx = staticmethod(convert.convert_from_nx)
     convert_to_nx = staticmethod(convert.convert_to_nx)

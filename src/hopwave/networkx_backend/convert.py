@@ -75,11 +75,6 @@ class NetworkXGraph:
     """A converted NetworkX graph of any of the four kinds, without the keys of parallel edges.
 
     It keeps only the edge attributes that a call names as lengths.
-
-    >>> import networkx as nx
-    >>> G = convert_from_nx(nx.DiGraph([("b", "c"), ("b", "a"), ("c", "a")]))
-    >>> G.nodes, G.out_rows[1].tolist(), G.graph.indices.tolist()
-    (['b', 'c', 'a'], [1, 2, 2], [1, 2, 2])
     """
 
     __networkx_backend__ = "hopwave"
@@ -163,10 +158,8 @@ class NetworkXGraph:
         return Graph(*_ascending(*self.out_rows), directed=self.directed, transpose=transpose)
 
     def lengths_of(self, attribute: Any, into: bool = False) -> Lengths:
-        """The lengths that an edge attribute gives to the arcs of out_rows; with `into`, to those of in_rows.
-
-        They are read at every call: NetworkX caches this graph, and does not notice `G[u][v]["weight"] = 3`.
-        """
+        """The lengths that an edge attribute gives to the arcs of out_rows; with `into`, to those of in_rows."""
+        # They are read at every call: NetworkX caches this graph, and does not notice `G[u][v]["weight"] = 3`.
         reference, missing = self.attributed or (lambda: None, {})
         source = self.original if self.original is not None else reference()
         if source is not None:
@@ -241,12 +234,7 @@ def convert_from_nx(
     preserve_node_attrs: bool = False,
     **unread: Any,  # attributes of nodes, names: no call that `can_run` accepts needs them
 ) -> NetworkXGraph:
-    """The arrays of a NetworkX graph, in one pass over its adjacency; `edge_attrs` are read as lengths.
-
-    >>> import networkx as nx
-    >>> len(convert_from_nx(nx.path_graph(3)))
-    3
-    """
+    """The arrays of a NetworkX graph, in one pass over its adjacency; `edge_attrs` are read as lengths."""
     is_view = getattr(graph, "_graph", None) is not None
     if is_view:
         # A view changes when the graph under it does, but NetworkX then clears only that graph's cache. None means that
@@ -286,10 +274,6 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     """The NetworkX graph of a converted graph, with neighbours in their old order; anything else is returned unchanged.
 
     Parallel edges all get the least of their lengths.
-
-    >>> import networkx as nx
-    >>> list(convert_to_nx(convert_from_nx(nx.Graph([("b", "c"), ("a", "b")]))).edges())
-    [('b', 'c'), ('b', 'a')]
     """
     if not isinstance(result, NetworkXGraph):
         return result
