@@ -1,4 +1,4 @@
-"""Results as a dictionary, a table, a path and a picture; how they were computed; counts beyond float64."""
+"""Results as a dictionary, a table, a path and a picture; how they were computed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
 import hopwave as hw
-from hopwave import Graph, ScaledCounts
+from hopwave import Graph
 from hopwave.api.validate import validate
 from hopwave.arrays import Deferred
 from hopwave.display.drawing import COLOURS
@@ -200,25 +200,6 @@ def test_trace_prints_as_a_table() -> None:
     assert head.split() == ["level", "step", "vertices", "edges", "found", "checked", "ms"]
     assert len(lines) == len(trace)
     assert {len(line) for line in (head, *lines)} == {len(head)}, "columns stand under each other"
-
-
-# ---------------------------------------------------------------- counts beyond float64
-
-
-def scaled(counts: list[int]) -> ScaledCounts | Any:
-    """Python integers as mantissa and exponent."""
-    exponent = np.array([count.bit_length() for count in counts], np.int64)
-    return ScaledCounts.plain(np.array([count / 2 ** count.bit_length() for count in counts]), exponent)
-
-
-def test_counts_are_plain_while_float64_holds_them() -> None:
-    plain = scaled([0, 1, 3, 2**1023, 2**1024 - 2**971])
-    assert isinstance(plain, np.ndarray) and plain.dtype == np.float64
-    assert plain.tolist() == [0.0, 1.0, 3.0, 2.0**1023, float(np.finfo(np.float64).max)]
-    pair = scaled([0, 1, 2**1024, 3 * 2**5000])
-    assert isinstance(pair, ScaledCounts) and len(pair) == 4
-    assert pair.log2().tolist() == [-np.inf, 0.0, 1024.0, 5000 + np.log2(3)]
-    assert (pair.mantissa[2], pair.exponent[2]) == (0.5, 1025)
 
 
 # ---------------------------------------------------------------- pictures
