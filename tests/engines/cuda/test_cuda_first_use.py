@@ -119,20 +119,6 @@ def test_rows_of_every_length(name: str, offset: Any) -> None:
         np.testing.assert_allclose(on_host(found), right, rtol=1e-11, atol=1e-290, err_msg=asked)
 
 
-def test_new_numbers_bring_neighbours_near() -> None:
-    from hopwave.engines.cuda.renumber import neighbours_near, renumbered
-    from hopwave.engines.cuda.search.one_launch import distances_from
-
-    grid = generate.grid(90, 110)
-    graph = Graph.from_edges(*(np.random.default_rng(5).permutation(grid.n)[ends] for ends in grid.to_edges()))
-    loaded = engines.engine("cuda").load(graph, CATALOGUE["hopwave-dense"])
-    found = renumbered(loaded, lambda vertex: distances_from(loaded, vertex)[0])
-    assert (found.rank[found.order.get()] == np.arange(graph.n)).all()
-    near = [neighbours_near(loaded.on_device.launch, one.offsets, one.neighbours) for one in (loaded, found)]
-    tails = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
-    assert near[0] == (np.abs(tails - graph.indices) < 64).sum() / graph.m < 0.05 and near[1] > 0.25
-
-
 @pytest.mark.parametrize("graph", [generate.grid(9, 30), generate.kronecker(9, directed=True)], ids=str)
 def test_the_depth_of_a_graph_is_the_same_on_both_sides(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     from hopwave.engines.cuda.search import one_launch

@@ -122,13 +122,6 @@ def test_subgrids_share_the_grid_and_fit(n: int, words: int, groups: int, depth:
     assert each == 1 or (each - 1) * 256 < n * words, "no block is without a vertex"
 
 
-def test_deep_graphs_get_fewer_blocks_and_very_many_arcs_larger_pieces() -> None:
-    shallow, deep = (policy.subgrids_for(114_599, 16, 112, depth, 528, 10**11, 256) for depth in (9, 1000))
-    assert deep[0] > shallow[0] and deep[1] < shallow[1]
-    usual, large = policy.level_split((1 << 30) - 1), policy.level_split(1 << 30)
-    assert usual == policy.LevelSplit() and large.chunk > usual.chunk and large.long_row > usual.long_row
-
-
 def test_auto_takes_a_gpu_where_the_run_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cupy")
     real, cuda, graph = engines.engine, Engine(), generate.uniform(1 << 10, edge_factor=16)
