@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 import hopwave as hw
-from checks import DEVICE, WORLD, hub, refused, share_of
+from checks import DEVICE, WORLD, hub, refused
 from graphs import TRAPS
 from hopwave import GraphError, LinalgError
 from hopwave import distributed as hd
@@ -42,22 +44,25 @@ def both(places: Any, values: Any, B: da.DistributedMatrix) -> tuple[la.Vector, 
     return la.Vector.from_entries(places, values, B.n), B.vector(places, values)
 
 
+def ask_product(draw: random.Random, G: hw.Graph, rings: Sequence[str]) -> None:
+    """A random product over ranks, compared with linalg: a semiring, a mask, a direction, a layout."""
+    ring, values = la.semiring[draw.choice(rings)], np.array([float(draw.randint(1, 4)) for _ in range(G.m)])
+    A = la.Matrix.from_graph(G, draw.choice((None, values)))
+    B = da.DistributedMatrix.from_matrix(A, layout=draw.choice(LAYOUTS), device=DEVICE)
+    places, let = (sorted(draw.sample(range(G.n), draw.randint(0, G.n))) for _ in range(2))
+    (x, y), (m, mask) = both(places, np.array([float(draw.randint(1, 4)) for _ in places]), B), both(let, True, B)
+    how: dict[str, Any] = {"structural": True, "complement": draw.random() < 0.5}
+    how["direction"] = draw.choice(("auto", "push", "pull"))
+    if draw.random() < 0.5:
+        right, found = la.vxm(x, A, ring, mask=m, **how), da.vxm(y, B, ring, mask=mask, **how)
+    else:
+        right, found = la.mxv(A, x, ring, mask=m, **how), da.mxv(B, y, ring, mask=mask, **how)
+    same(found, right, ring.any_term, (ring.name, how, places, let))
+
+
 def check_products_over_ranks() -> None:
-    rng = np.random.default_rng(3)
-    few, many, let = (np.sort(rng.choice(n, count, False)) for count in (9, 100, 60))
-    cases = list(product(LAYOUTS, (False, True), RINGS, (few, many), ("auto", "push", "pull"), (False, True)))
-    made = {(layout, has): da.DistributedMatrix.from_matrix(matrix(has), layout=layout, device=DEVICE)
-            for layout, has in product(LAYOUTS, (False, True))}  # fmt: skip
-    for layout, has, name, places, direction, forward in share_of(cases[::5]):
-        A, B, ring = matrix(has), made[layout, has], la.semiring[name]
-        x, y = both(places, rng.integers(1, 9, n).astype(float)[places], B)
-        m, mask = both(let, True, B)
-        options: dict[str, Any] = {"structural": True, "complement": direction == "push", "direction": direction}
-        if forward:
-            right, found = la.vxm(x, A, ring, mask=m, **options), da.vxm(y, B, ring, mask=mask, **options)
-        else:
-            right, found = la.mxv(A, x, ring, mask=m, **options), da.mxv(B, y, ring, mask=mask, **options)
-        same(found, right, ring.any_term, (layout, has, name, len(places), direction, forward))
+    for seed in range(20):
+        ask_product(random.Random(seed), TRAPS["kronecker-directed"](), RINGS)
 
 
 def check_products_write_as_linalg_does() -> None:

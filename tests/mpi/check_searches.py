@@ -161,6 +161,12 @@ def check_steps_of_plans() -> None:
         assert sums[0] > sums[1] > sums[2], sums
         assert "neighbour order" in found["exit"].plan.without
         agrees(graph, parts, root, plan="turbobfs-tdbu")
+        grid = hd.spread(graph, layout="2d")  # a row ends where another rank found a parent; unmasked rows are all read
+        for name, wanted in product(found, (True, False)):
+            one = agrees(graph, grid, root, plan=f"pushpull-{name}", predecessors=wanted)
+            assert all(level.checked == graph.m for level in one.trace if "all" in level.step)
+            left_out = any("to their end" in words for words in one.plan.without)
+            assert left_out == (grid.layout.columns > 1 and name != "exit")
 
 
 def check_hiragushis_hybrid() -> None:
@@ -178,18 +184,6 @@ def check_hiragushis_hybrid() -> None:
             assert found.trace.directions == right.trace.directions
             assert layout == "2d" or checked(found) == [level.checked for level in right.trace]
             assert found.plan.without == (("thread mappings", "queue making") if DEVICE == "cpu" else ())
-
-
-def check_steps_on_a_grid_of_ranks() -> None:
-    """Unmasked rows are all read. Without early exit a row ends where another rank found a parent, as traced."""
-    plans = "pushpull-direction", "pushpull-masking", "pushpull", "hiragushi-hybrid"
-    for graph in GRAPHS:
-        parts = hd.spread(graph, layout="2d")
-        for name, wanted in product(plans, (True, False)):
-            found = agrees(graph, parts, hub(graph), plan=name, predecessors=wanted)
-            assert all(level.checked == graph.m for level in found.trace if "all" in level.step)
-            left_out = any("to their end" in words for words in found.plan.without)
-            assert left_out == (parts.layout.columns > 1 and name in plans[:2])
 
 
 def check_time_spent_waiting() -> None:

@@ -1,10 +1,7 @@
-"""MPI calls that fail on one rank, at every place where hopwave makes one.
+"""MPI calls that fail on one rank, at every place (FILE:LINE:METHOD) where hopwave makes one; the job must end in time.
 
-    mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER                   # prints the places and ranks; no call fails
-    mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER RANK PLACE        # the first call there fails
-    python tests/mpi/faulty_calls.py --all [--record FILE]                 # one job for each place and rank
-
-A place is FILE:LINE:METHOD. After each fault the whole job must end, in time, with a sentence.
+mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER [RANK PLACE]      # the first call there fails
+python tests/mpi/faulty_calls.py --all [--record FILE]                 # one job for each place and rank
 """
 
 from __future__ import annotations

@@ -231,6 +231,9 @@ def test_rows_share_the_time_and_one_that_fails_does_not_stop_the_others(tiny: L
     tiny.ends = began
     (late, *_) = tiny.over(FOUR, measure)
     assert late[WHY] == "not begun: this run had 60 seconds"
+    for ends, searches in ((began + 1000, 4), (began, 1)):
+        tiny.grant(1, ends)
+        assert len(tiny.in_turn(tiny.kron()[0], {"push": "merrill"}, 4)[0]["push"]) == searches
 
 
 def test_path_counts_beyond_float64_are_compared() -> None:
@@ -243,13 +246,6 @@ def test_path_counts_beyond_float64_are_compared() -> None:
     assert turbobfs.same(counts, ScaledCounts(2 * counts.mantissa, counts.exponent - 1), np)
     twice = ScaledCounts(counts.mantissa, counts.exponent + (np.arange(graph.n) == 1500))
     assert "path count" in lab.wrong(graph, found.distances, twice, 0) and not turbobfs.same(counts, twice, np)
-
-
-def test_searches_stop_after_the_time_that_was_granted(tiny: Lab) -> None:
-    graph, _ = tiny.kron()
-    assert len(tiny.in_turn(graph, {"push": "merrill"}, 4)[0]["push"]) == 4
-    tiny.grant(0)
-    assert len(tiny.in_turn(graph, {"push": "merrill"}, 4)[0]["push"]) == 1
 
 
 def test_quick_runs_measure_one_graph_of_each_kind(tiny: Lab) -> None:
@@ -376,13 +372,10 @@ def one_row(lab: Lab) -> list[Row]:
 ONE = Paper("xbfs", "T", "A", "M", {"s": one_row}, (Exhibit("Table 1", "C", "s", ("graph", "ms", "from")),))
 
 
-def test_the_command_knows_every_paper() -> None:
-    assert get_args(get_type_hints(benchmarks.paper)["name"]) == tuple(papers.NAMES)
-
-
-def test_it_writes_a_page_and_lines(
+def test_the_command_writes_a_page_and_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert get_args(get_type_hints(benchmarks.paper)["name"]) == tuple(papers.NAMES)
     monkeypatch.setattr(papers, "paper", lambda name: ONE)
     monkeypatch.setenv("HOPWAVE_PROGRESS", "1")
     assert main(["paper", "xbfs", "--quick", "--out", str(tmp_path / "new"), "--json"]) == 0
@@ -397,10 +390,6 @@ def test_it_writes_a_page_and_lines(
     assert "1 of 1 tables and figures, 1 rows measured (1 on stand-ins), 0 left out" in shown.out
     assert "hopwave: one row" in shown.err
 
-
-def test_a_wrong_answer_is_shown_and_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     def study(lab: Lab) -> list[Row]:
         raise WrongAnswer("level 3 is wrong")
 
