@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import date
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,11 @@ from hopwave.papers.lab import EFFORTS, Lab, WrongAnswer
 from hopwave.papers.records import Drawing, Exhibit, Outcome, Paper, Row
 from hopwave.system.files import replacing
 
-STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
 
 
 def html(outcome: Outcome) -> str:
-    paper, counts, where = outcome.paper, outcome.summary(), outcome.where
+    paper, where = outcome.paper, outcome.where
     links = "".join(
         f'<li><a href="#e{at}">{escape(one.number)}</a> {escape(one.caption)}</li>'
         for at, one in enumerate(paper.exhibits)
@@ -33,23 +34,11 @@ def html(outcome: Outcome) -> str:
     sections = "\n".join(section(at, one, one.rows(outcome.found)) for at, one in enumerate(paper.exhibits))
     quick = " With --quick: small graphs, one of each kind; its times are not to be compared." if outcome.quick else ""
     cpu = " A CPU's times are not to be set against the paper's GPU." if where["device"] == "cpu" else ""
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(paper.key)}: its tables and figures, here</title>
-<link rel="icon" href="data:,"><style>{STYLE}</style></head>
-<body><h1>{escape(paper.title)}</h1>
-<p class="soft">{escape(paper.authors)}. Measured by its authors on: {escape(paper.machine)}.</p>
-<p>Ours: {escape(str(where["model"]))} ({where["device"]}), hopwave {where["hopwave"]}, {where["date"]}, in
-{outcome.seconds:.0f} seconds.
-{counts["measured"]} of {counts["exhibits"]} tables and figures have numbers of ours: {counts["rows"]} rows, of which
-{counts["stand-ins"]} on graphs that stand in for the paper's; {counts["left out"]} rows say why they have none.
-The paper's numbers are in the columns <em>paper: …</em>; they are another machine's, so what can be compared are
-gains, counts and shares.{quick}{cpu}</p>
-<p class="soft">{escape(paper.method)} A time has up to {where["trials"]} trials, fewer where
-{where["or seconds"]} seconds are used up.</p>
-<nav><ol>{links}</ol></nav>
-<main>{sections}</main></body></html>
-"""
+    texts = {"key": paper.key, "title": paper.title, "authors": paper.authors, "theirs": paper.machine,
+             "method": paper.method, "version": where["hopwave"], "seconds": round(outcome.seconds),
+             **where, **outcome.summary()}  # fmt: skip
+    escaped = {name.replace(" ", "_").replace("-", "_"): escape(str(text)) for name, text in texts.items()}
+    return PAGE.substitute(escaped | {"quick": quick, "cpu": cpu, "links": links, "sections": sections})
 
 
 def section(place: int, one: Exhibit, rows: list[Row]) -> str:
