@@ -14,11 +14,10 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "src"), str(ROOT / "tests")]
 
@@ -44,12 +43,6 @@ def layouts(n: int) -> Iterator[Any]:
         yield Layout(np.array([0] * (owner + 1) + [n] * (size - owner), np.int64))
     if size > 2:
         yield Layout(np.array([0] + [n // 2] * (size - 1) + [n], np.int64))
-
-
-def share_of(cases: Iterable[T]) -> list[T]:
-    """The cases for this number of ranks: 1 rank takes half of them, 2 to 5 ranks another fifth each."""
-    stride = 2 if WORLD.size == 1 else 5
-    return [case for turn, case in enumerate(cases) if turn % stride == WORLD.size % stride]
 
 
 def written(name: str, content: str | hw.Graph, **options: Any) -> Path:

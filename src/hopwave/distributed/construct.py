@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.distributed.graph import BLOCK, DistributedGraph, Edges, Split, Splitting, choose_device, in_blocks
-from hopwave.distributed.layout import grid_columns, slot_type
+from hopwave.distributed.layout import Ids, grid_columns, slot_type
 from hopwave.distributed.ranks import World, everywhere, plain, world
 from hopwave.engines.host_memory import available_memory
 from hopwave.errors import EngineError, FormatError, GraphError
@@ -28,8 +28,6 @@ from hopwave.io.format import TABLE_PER_ID
 from hopwave.io.lines import Source, read_edges
 from hopwave.system.progress import Meter
 
-Ids = npt.NDArray[np.int64]
-LINES = ("matrix-market", "snap")
 # Peak memory while a graph is built (docs/distributed.md), in bytes, with slots of 32 bits.
 PEAK_BYTES_PER_ARC, PEAK_BYTES_PER_ARC_2D = 22, 31
 BYTES_PER_VERTEX = 44  # offsets, degrees, distance, predecessor
@@ -326,7 +324,7 @@ def read_share(path: str | os.PathLike[str], format: str | None, directed: bool 
     if source.size == 0:
         raise source.fail("empty; expected a graph", 1)
     chosen = by_title(format) if format is not None else detect(source)
-    if source.packed or chosen.name not in (*LINES, "graph500"):
+    if source.packed or chosen.name not in ("matrix-market", "snap", "graph500"):
         return _whole(path, format, directed, rank)
     if chosen.name == "graph500":
         return _records(source, directed, rank, size)

@@ -124,9 +124,8 @@ class DistributedGraph(Named):
 
     def tails_of(self, rank: int) -> Group:
         """The group in which another rank names its tails."""
-        if rank not in self._tail_groups:
-            self._tail_groups[rank] = self.layout.column(rank) if self.layout.columns else self.layout.alone(rank)
-        return self._tail_groups[rank]
+        group_of = self.layout.column if self.layout.columns else self.layout.alone
+        return self._tail_groups.get(rank) or self._tail_groups.setdefault(rank, group_of(rank))
 
     def edges_within(self, reached: Any) -> int:
         """The number of input edges between reached vertices (one flag per own vertex); called by all ranks."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import Monoid, binary, monoid, unary
 from hopwave.algebra.semiring import Semiring, semiring
 from hopwave.algebra.vector import Shares, Vector
@@ -263,7 +261,7 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
     check_rounds(tol, max_iter)
     if not is_number(alpha) or not 0 <= alpha <= 1:
         raise GraphError(f"alpha={alpha!r} is no probability; give a number from 0 to 1")
-    _check(A, lambda matrix: check_weights(matrix, "rank", finite=True))
+    A.world.together(lambda: [check_weights(block.matrix, "rank", finite=True) for block in A.blocks])
     if A.n == 0:
         return A.full(0.0)
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
@@ -306,7 +304,7 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
     [0.0, 1.0, 3.0, inf]
     """
     agree("sssp", A, source=source)
-    _check(A, check_lengths)
+    A.world.together(lambda: [check_lengths(block.matrix) for block in A.blocks])
     f, d = A.vector([_place(A, source)], 0.0), A.full(math.inf)
     f.rule = Shares(rising=0.3, falling=0.2)  # as for one process
     assign(d.own, f.own, accum=binary.min)
@@ -315,16 +313,6 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
         f = f.like(select(t.own, binary.lt, d.own))
         assign(d.own, f.own, accum=binary.min)
     return d
-
-
-def _check(A: DistributedMatrix, check: Callable[[Matrix], None]) -> None:
-    """Check every rank's entries; all ranks raise what one of them raises."""
-
-    def own() -> None:
-        for block in A.blocks:
-            check(block.matrix)
-
-    A.world.together(own)
 
 
 def _place(A: DistributedMatrix, source: Any) -> int:
