@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -261,7 +262,8 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
     check_rounds(tol, max_iter)
     if not is_number(alpha) or not 0 <= alpha <= 1:
         raise GraphError(f"alpha={alpha!r} is no probability; give a number from 0 to 1")
-    A.world.together(lambda: [check_weights(block.matrix, "rank", finite=True) for block in A.blocks])
+    for block in A.blocks:
+        A.world.together(partial(check_weights, block.matrix, "rank", finite=True))
     if A.n == 0:
         return A.full(0.0)
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
@@ -304,7 +306,8 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
     [0.0, 1.0, 3.0, inf]
     """
     agree("sssp", A, source=source)
-    A.world.together(lambda: [check_lengths(block.matrix) for block in A.blocks])
+    for block in A.blocks:
+        A.world.together(partial(check_lengths, block.matrix))
     f, d = A.vector([_place(A, source)], 0.0), A.full(math.inf)
     f.rule = Shares(rising=0.3, falling=0.2)  # as for one process
     assign(d.own, f.own, accum=binary.min)
