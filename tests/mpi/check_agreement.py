@@ -8,7 +8,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import hopwave as hw
@@ -38,13 +37,10 @@ def check_other_arguments() -> None:
     long = hw.generate.grid(40, 50)
     ones, changed = np.ones(long.m), np.ones(long.m)
     changed[long.m // 2] = 2.0  # in the middle, which a repr leaves out
-    reversed_index = pd.Series(np.ones(long.n), index=np.arange(long.n)[::-1])
     scored = [("k", 3, 4), ("seed", 1, 2), ("sources", [1, 2], [1, 3]), ("cutoff", 2, 3), ("normalized", True, False),
               ("endpoints", False, True)]  # fmt: skip
     columns = [
         ("weights", ones, changed),
-        ("weights", pd.Series(ones), pd.Series(changed)),
-        ("source_weights", pd.Series(np.ones(long.n)), reversed_index),
         ("source_weights", dict(enumerate(ones[: long.n])), dict(enumerate(2 * ones[: long.n]))),
         ("sources", np.array([0, 1], object), np.array([0, 2], object)),
     ]

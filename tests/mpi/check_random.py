@@ -15,8 +15,8 @@ from check_searches import agrees
 import hopwave as hw
 from checks import FOLDER, WORLD, refused, written
 from hopwave import distributed as hd
+from hopwave import generate
 from hopwave import linalg as la
-from questions.cases import pairs
 
 MINE = WORLD.size > 1 and WORLD.rank == WORLD.size - 1  # whether this rank is the one that disagrees
 
@@ -25,9 +25,10 @@ def check_random_questions(seed: int = 0) -> None:
     """Some questions, and more if a seed is given. All ranks draw the same graph, layout and question."""
     draw = random.Random(seed)
     for _ in range(60 if seed else 12):
-        n = draw.choice((2, 5, 12, 20, 33))
-        u, v = zip(*(pairs(draw, n) or [(0, 1)]), strict=True)
-        G = hw.Graph.from_edges(list(u), list(v), n=n, directed=draw.random() < 0.5)
+        n, directed = draw.choice((2, 5, 12, 20, 33)), draw.random() < 0.5
+        most = draw.choice((n // 2, 2 * n, n * n))
+        ends = [[draw.randrange(n) for _ in range(most)] for _ in range(2)]
+        G = draw.choice((hw.Graph.from_edges(*ends, n=n, directed=directed), generate.path(n), generate.star(n)))
         parts, source = hd.spread(G, layout=draw.choice(LAYOUTS)), draw.randrange(n)
         kind = draw.choice(("search", "scores", "file", "product", *["disagree"] * (2 if WORLD.size > 1 else 0)))
         if kind == "search":
