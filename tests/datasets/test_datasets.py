@@ -10,11 +10,9 @@ import io
 import re
 import stat
 import tarfile
-import threading
 import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -49,54 +47,47 @@ def archive(member: str = "tiny/tiny.mtx", content: bytes = MTX, **about: Any) -
     return packed.getvalue()
 
 
-@dataclass
-class Site:
-    """What the server has, how it misbehaves, and the Range header of every request."""
+class Handler(BaseHTTPRequestHandler):
+    server: Site
 
-    files: dict[str, bytes] = field(default_factory=dict)
-    cuts: list[int] = field(default_factory=list)  # bytes after which each of the next responses breaks off
-    asked: list[str | None] = field(default_factory=list)
-    url: str = ""
+    def do_GET(self) -> None:
+        wanted, data = self.headers["Range"], self.server.files.get(self.path)
+        self.server.asked.append(wanted)
+        if data is None:
+            return self.send_error(404)
+        first = int(re.findall(r"\d+", wanted)[0]) if wanted else 0
+        self.send_response(206 if first else 200)
+        self.send_header("Content-Length", str(len(data) - first))
+        if first:
+            self.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
+        self.send_header("ETag", '"first"')
+        self.end_headers()
+        self.wfile.write(data[first:][: self.server.cuts.pop(0) if self.server.cuts else None])
+        return None
+
+    def log_message(self, *_: object) -> None:
+        pass
 
 
-def handler(site: Site) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            wanted = self.headers["Range"]
-            site.asked.append(wanted)
-            data = site.files.get(self.path)
-            if data is None:
-                self.send_error(404)
-                return
-            first = int(re.findall(r"\d+", wanted)[0]) if wanted else 0
-            self.send_response(206 if first else 200)
-            self.send_header("Content-Length", str(len(data) - first))
-            if first:
-                self.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
-            self.send_header("ETag", '"first"')
-            self.end_headers()
-            self.wfile.write(data[first:][: site.cuts.pop(0) if site.cuts else None])
+class Site(ThreadingHTTPServer):
+    """What the server has, after how many bytes its next responses break off, and the Range header of every request."""
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    return Handler
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files: dict[str, bytes] = {f"/{NAME}.tar.gz": archive()}
+        self.cuts: list[int] = []
+        self.asked: list[str | None] = []
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    found = Site({f"/{NAME}.tar.gz": archive()})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(found))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    found.url = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setenv("HOPWAVE_MIRROR", found.url)
-    monkeypatch.setenv("HOPWAVE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("no_proxy", "*")
-    yield found
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with Site() as server, ThreadPoolExecutor(1) as pool:
+        pool.submit(server.serve_forever, 0.01)
+        monkeypatch.setenv("HOPWAVE_MIRROR", f"http://127.0.0.1:{server.server_port}")
+        monkeypatch.setenv("HOPWAVE_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setenv("no_proxy", "*")
+        yield server
+        server.shutdown()
 
 
 def files(tmp_path: Path) -> set[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 import hopwave as hw
 from hopwave.errors import HopwaveError
-from hopwave.io import lines, metis
+from hopwave.io import lines, suites
 from hopwave.io.lines import LARGEST_NUMBER, Grammar
 from questions import Difference
 
@@ -78,7 +78,7 @@ def compare(name: str, data: bytes) -> int:
 def try_lists(draw: random.Random) -> int:
     """Run both scanners of METIS's neighbour lists on one block: equal lists, or the same complaint."""
     data = block(draw)
-    slow, fast = (metis._parse(data, how) for how in (False, True))
+    slow, fast = (suites.parse_lists(data, how) for how in (False, True))
     if [part.tolist() for part in fast[:2]] != [part.tolist() for part in slow[:2]] or fast[2:] != slow[2:]:
         raise Difference(f"lists: {data!r}")
     return 1

@@ -31,13 +31,9 @@ def npz(**arrays):
 
 
 def own_npz(**changes):
-    entries = {
-        "hopwave": np.array(3),
-        "directed": np.array(True),
-        "indptr": np.array([0, 1, 1]),
-        "indices": np.array([1]),
-    }
-    return npz(**{key: value for key, value in (entries | changes).items() if value is not None})
+    entries = {"hopwave": np.array(3), "directed": np.array(True), "indptr": np.array([0, 1, 1])}
+    entries |= {"indices": np.array([1])} | changes
+    return npz(**{key: value for key, value in entries.items() if value is not None})
 
 
 def scipy_npz(A):
@@ -56,12 +52,8 @@ def parquet(columns, notes=None):
 
 
 def sg(directed=0, m=2, n=2, offsets=(0, 1, 2), neighbours=(1, 0), rest=b""):
-    return (
-        struct.pack("<Bqq", directed, m, n)
-        + np.array(offsets, "<i8").tobytes()
-        + np.array(neighbours, "<i4").tobytes()
-        + rest
-    )
+    arrays = np.array(offsets, "<i8").tobytes() + np.array(neighbours, "<i4").tobytes()
+    return struct.pack("<Bqq", directed, m, n) + arrays + rest
 
 
 def pairs(*ends):
@@ -82,12 +74,10 @@ CASES = [
     # Matrix Market
     ("empty.mtx", b"", 1, "empty; expected"),
     ("no-banner.mtx", b"3 3 1\n1 2\n", 1, "expected '%%MatrixMarket"),
-    ("short-banner.mtx", b"%%MatrixMarket matrix coordinate\n", 1, "expected '%%MatrixMarket matrix"),
     ("array.mtx", b"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", 1, "dense.*expected a sparse one"),
     ("field.mtx", MTX + b"quaternion general\n1 1 0\n", 1, "'quaternion'.*expected one of pattern"),
     ("symmetry.mtx", MTX + b"real crooked\n1 1 0\n", 1, "'crooked'.*expected one of general"),
     ("banner-only.mtx", GENERAL, 1, "expected 'rows columns entries'"),
-    ("size.mtx", GENERAL + b"3 3\n1 2\n", 2, "expected 'rows columns entries'"),
     ("rectangle.mtx", GENERAL + b"3 4 1\n1 2\n", 2, "3 rows and 4 columns; expected equal numbers"),
     ("truncated.mtx", GENERAL + b"3 3 3\n1 2\n2 3\n", 4, "ends after 2 entries; expected the 3"),
     ("surplus.mtx", GENERAL + b"3 3 1\n1 2\n% hi\n2 3\n", 5, "more entries than the 1 .*expected the end"),
@@ -107,20 +97,15 @@ CASES = [
     ("bare.wsg", struct.pack("<?qq2q1i", False, 1, 1, 0, 1, 0), None, "expected 8 bytes of neighbours on 1 arcs"),
     ("nul.mtx", GENERAL + b"3 3 1\n1\x00 2\n", 3, "NUL byte.*expected row and column"),
     # SNAP edge lists
-    ("empty.txt", b"", 1, "empty; expected"),
-    ("comments.txt", b"# nothing\n# here\n", 1, "no edge; expected lines of two vertices"),
     ("negative.txt", b"# hi\n0 1\n1 -2\n", 3, "vertex -2 is negative; expected two vertex ids"),
     ("text-later.txt", b"0 1\n1 2\n2 x\n", 3, "found 'x'.*expected two vertex ids"),
     ("too-large.txt", b"0 1\n1 99999999999999999999\n", 2, "too large.*expected two vertex ids"),
-    ("fewer-edges.txt", b"# Nodes: 3 Edges: 5\n0 1\n1 2\n", 3, "ends after 2 edges; expected the 5"),
     ("more-edges.txt", b"# Nodes: 3 Edges: 1\n0 1\n1 2\n", 3, "more edges than the 1.*expected the end"),
     ("more-nodes.txt", b"# Nodes: 2 Edges: 2\n0 1\n1 7\n", 1, "3 different vertices; expected the 2"),
     ("name-alone.txt", b"ann bob\ncyd\n", 2, "too few cells: 1; expected 2"),
-    ("not-utf8.txt", b"ann bob\ncyd \xff\xfe\n", 2, "not UTF-8 text; expected the name"),
     ("fewer-names.txt", b"# Nodes: 3 Edges: 5\nann bob\n", 1, "1 edges; expected the 5"),
     # Tables
     ("cells.csv", b"|\n", 1, "no row; expected rows"),
-    ("blank.csv", b" \n\n", 1, "no row; expected rows"),
     ("one-column.csv", b"source\n1\n2\n", 1, "one column, 'source'; expected at least two"),
     ("text-later.csv", b"source,target\n0,1\n1,x\n", 3, "found 'x'; expected a vertex id"),
     ("negative.csv", b"0,1\n-1,2\n", 2, "vertex -1 is negative; expected ids from 0"),
@@ -130,18 +115,15 @@ CASES = [
     ("no-weight.csv", b"source,target,weight\n0,1,2\n1,2\n", 3, "too few cells: 2; expected 3, the weight among them"),
     ("na.csv", b"source,target,weight\n0,1,2\n1,2,NA\n", 3, "found 'NA' as the weight; .* fill it in, or drop the row"),
     ("pointed.csv", b"source,target\n1.0,2.0\n2.0,3.0\n", 2, "vertex 1.0 has a point.*astype.*names=True"),
-    ("comments.csv", b"# nothing\n# here\n", 1, "no row; expected rows"),
     ("hash-return.csv", b"# hi\r0,1\n1,2\n", 1, "a carriage return inside the line"),
     ("open-quote.csv", b'source,target\n"a","b"\n"c,"d"\n', 3, "expected a closing quote"),
     ("nul.csv", b"0,1\n1,\x002\n", 2, "NUL byte.*expected a table"),
     ("not-utf8.csv", b"source,target\nann,bob\n\xff\xfe,x\n", 3, "not UTF-8 text; expected a table: save it as UTF-8"),
     # METIS
-    ("empty.graph", b"% nothing\n", 1, "expected 'vertices edges"),
     ("header.graph", b"3 x\n", 1, "expected 'vertices edges"),
     ("fmt.graph", b"3 2 7\n2\n1 3\n2\n", 1, "fmt is 7; expected up to three digits"),
     ("text.graph", b"3 2\n2\n1 three\n2\n", 3, "found 'three'; expected vertices from 1 to 3"),
     ("large.graph", b"% hi\n3 2\n2\n1 4\n2\n", 4, "neighbour 4 of vertex 2; expected vertices from 1 to 3"),
-    ("negative.graph", b"3 2\n2\n1 -3\n2\n", 3, "found '-3'; expected vertices from 1 to 3"),
     ("short.graph", b"3 2\n2\n1 3\n", 3, "ends after 2 vertices; expected one line for each of 3"),
     ("long.graph", b"2 1\n2\n1\n\n1\n", 5, "after vertex 2; expected the end"),
     ("count.graph", b"3 3\n2\n1 3\n2\n", 1, "4 neighbours are listed; expected 6"),
@@ -154,15 +136,10 @@ CASES = [
     ("early.gr", b"a 1 2 3\np sp 2 1\n", 1, "expected a problem line"),
     ("problem.gr", b"c hi\np max 3 1\na 1 2 3\n", 2, "found 'p max 3 1'; expected 'p sp N M'"),
     ("letter.gr", b"p sp 3 2\na 1 2 3\nb 2 3 1\n", 3, "found 'b 2 3 1'; expected an arc 'a u v weight'"),
-    ("weightless.gr", b"p sp 3 1\na 1 2\n", 2, "expected an arc 'a u v weight'"),
-    ("large.gr", b"p sp 3 1\na 1 4 1\n", 2, "vertex 4 is too large.*expected an arc"),
-    ("truncated.gr", b"p sp 3 2\na 1 2 1\n", 2, "ends after 1 arcs; expected the 2"),
-    ("surplus.col", b"p edge 3 1\ne 1 2\ne 2 3\n", 3, "more edges than the 1"),
     # GAPBS
     ("spaces.el", b"  \n", 1, "no edge; expected lines"),
     ("comment.el", b"# hi\n0 1\n", 1, "expected two vertex ids"),
     ("three.el", b"0 1\n1 2 3\n", 2, "expected two vertex ids from 0 and nothing else"),
-    ("large.el", b"0 1\n1 2147483646\n", 2, "too large.*expected two vertex ids"),
     ("sparse.el", b"0 1\n1 2147483645\n", 2, "expected fewer: pass n=2147483646"),
     ("short.sg", b"\0\0\0", None, "expected 17 bytes of header"),
     ("flag.sg", sg(directed=7), None, "the first byte is 7; expected 0"),
@@ -171,8 +148,6 @@ CASES = [
     ("no-transpose.sg", sg(directed=1), None, "expected 32 bytes of in-arcs"),
     ("goes-on.sg", sg(rest=b"x"), None, "continues after its 2 arcs; expected the end"),
     ("range.sg", sg(neighbours=(1, 5)), None, "not a graph; expected offsets and vertices in range"),
-    ("offsets.sg", sg(offsets=(0, 9, 2)), None, "not a graph; expected offsets"),
-    ("one-sided.sg", sg(m=1, offsets=(0, 1, 1), neighbours=(1,)), None, "not a graph; expected"),
     # Graph500
     ("ragged.graph500", b"x" * 17, None, "17 bytes; expected a multiple of 16.*packed=True"),
     ("negative.graph500", pairs(0, 1, 2, -3)[:32], None, "edge 1 has the end -3; expected ids from 0"),
@@ -197,7 +172,6 @@ CASES = [
     # Name and content differ
     ("npz.mtx", own_npz(), 1, "named like Matrix Market but contains NumPy archive; expected"),
     ("mtx.csv", GENERAL + b"1 1 0\n", 1, "named like CSV and TSV but contains Matrix Market; expected"),
-    ("gr.el", b"p sp 2 1\na 1 2 3\n", 1, "named like GAPBS edge list but contains DIMACS"),
     # Parquet
     ("truncated.parquet", parquet({"a": [1], "b": [2]})[:-20], None, "not a readable Parquet file.*expected one"),
     ("single.parquet", parquet({"a": [1]}), None, "one column, 'a'; expected at least two"),

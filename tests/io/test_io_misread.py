@@ -260,17 +260,6 @@ def test_byte_order_marks_and_line_ends_of_other_systems(name: str, tmp_path: Pa
         assert found == right
 
 
-def test_any_white_space_in_a_table_is_read_or_refused(tmp_path: Path) -> None:
-    texts = (b"0 1\n%s\n1 2\n", b"%s\n0 1\n1 2\n", b"0 1\n1 2\n%s", b"0 1\n%s1 2\n", b"0 %s 1\n1 2\n", b"a,b\n%s\n")
-    for space in (b"\f", b"\v", b"\x1c", b"\xc2\x85", b"\xe2\x80\xa8", b" \f ", b'""', b"\t"):
-        for text in texts:
-            (tmp_path / "a.csv").write_bytes(text % space)
-            try:
-                assert hw.read(tmp_path / "a.csv", header=False, weights=False).n in (2, 3)
-            except FormatError:
-                continue
-
-
 def test_files_are_read_where_no_thread_can_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: Any) -> None:
         raise RuntimeError("can't start new thread")

@@ -27,19 +27,13 @@ HEADERS = {
     "two billion.mtx": b"%%MatrixMarket matrix coordinate pattern general\n2000000000 2000000000 1\n1 2\n",
     "edges.gr": b"p sp 4 %d\na 1 2 1\n" % MANY,
     "vertices.gr": b"p sp %d 1\na 1 2 1\n" % MANY,
-    "two billion.gr": b"p sp 2000000000 1\na 1 2 1\n",
-    "edges.col": b"p edge 4 %d\ne 1 2\n" % MANY,
-    "two billion.col": b"p edge 2000000000 1\ne 1 2\n",
     "edges.graph": b"4 %d\n2\n1\n\n\n" % MANY,
     "vertices.graph": b"%d 1\n2\n1\n" % MANY,
-    "two billion.graph": b"2000000000 1\n2\n1\n",
     "vertices.net": b"*Vertices %d\n*Edges\n1 2\n" % MANY,
-    "two billion.net": b"*Vertices 2000000000\n*Edges\n1 2\n",
     "both.txt": b"# Nodes: %d Edges: %d\n0 1\n" % (MANY, MANY),
     "two billion.txt": b"# Nodes: 2000000000 Edges: 1\n0 1\n",
     "edges.sg": struct.pack("<?qq", False, MANY, 4) + bytes(48),
     "vertices.sg": struct.pack("<?qq", False, 4, MANY) + bytes(48),
-    "two billion.sg": struct.pack("<?qq", False, 4, 2_000_000_000) + bytes(48),
 }
 MOST_MEMORY = 200 << 20
 MOST_SECONDS = 10  # on a busy machine; an idle one needs less than one
@@ -66,14 +60,7 @@ def test_sizes_in_a_header(name: str, packed: bool, tmp_path: Path) -> None:
     refused(path, "vertices; expected at most|expected fewer: pass n=|ends after|bytes early|bytes of|are listed")
 
 
-BOMBS = {
-    "zeros.txt": b"\0",
-    "blank.txt": b"\n",
-    "edges.txt": b"0 1\n",
-    "quotes.csv": b'"',
-    "digits.graph": b"1",
-    "zeros.sg": b"\0",
-}
+BOMBS = {"zeros.txt": b"\0", "edges.txt": b"0 1\n", "quotes.csv": b'"', "digits.graph": b"1", "zeros.sg": b"\0"}
 
 
 @pytest.mark.parametrize("name", BOMBS)

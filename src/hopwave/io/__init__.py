@@ -16,7 +16,7 @@ from hopwave.graph import Graph
 from hopwave.graph.columns import constructor_of
 from hopwave.graph.construct import check_combine
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
-from hopwave.io import declared, edge_list, graphml, metis, npz, parquet, suites, table
+from hopwave.io import declared, edge_list, graphml, npz, parquet, suites, table
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.lines import BYTE_ORDER_MARK, Source
 from hopwave.system.files import replacing
@@ -50,7 +50,7 @@ FORMATS = (
         npz.read, npz.write, holds_parallel=True, signature=b"PK(?:\x03\x04|\x05\x06)",  # a zip archive, an empty one
     ),
     Format(
-        "metis", "METIS", (".graph", ".metis"), False, "always undirected", metis.read, metis.write,
+        "metis", "METIS", (".graph", ".metis"), False, "always undirected", suites.read_metis, suites.write_metis,
         content_decides=True,
     ),
     Format(
@@ -113,10 +113,6 @@ def formats() -> tuple[Format, ...]:
     tuple of Format
         Names, file extensions, and what each can hold.
 
-    See Also
-    --------
-    read, write
-
     Examples
     --------
     >>> [known.name for known in formats()][:3]
@@ -171,11 +167,6 @@ def read(
     ------
     FormatError
         The file contains an error (the message names the line), or its format is unknown.
-
-    See Also
-    --------
-    write : the way back.
-    formats : what can be read and written.
 
     Examples
     --------
@@ -237,10 +228,6 @@ def write(
     ------
     FormatError
         The format cannot store this graph, or is not known.
-
-    See Also
-    --------
-    read : the way back.
 
     Examples
     --------

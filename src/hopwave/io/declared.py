@@ -15,12 +15,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.graph.columns import object_array
-from hopwave.io.format import Request, Target, plain_labels, weight_cells, write_columns
+from hopwave.io.format import Ids, Request, Target, plain_labels, weight_cells, write_columns
 from hopwave.io.lines import LARGEST_NUMBER, LONE_RETURN, NUMBER, Problem, Source, float_of, short
 
 # Integers in their usual spelling: "7" and "-7", but not "07" or "-0", which are names.
@@ -82,7 +81,7 @@ class Declared:
         order, labels = self._numbered(names) if self.labels and request.labels else (None, None)
         if order is not None:
             u, v = order[u], order[v]
-        weights: npt.NDArray[Any] | None = None
+        weights: Ids | None = None
         given = np.frombuffer(self._weights, np.float64)
         missing = np.isnan(given)
         if not missing.all() if len(given) else weighted:
@@ -99,7 +98,7 @@ class Declared:
         n = len(places) if labels is not None else request.vertices(self.source, len(places))
         return request.graph(self.source, u, v, n, directed=directed, labels=labels, weights=weights)
 
-    def _numbered(self, names: bool | None) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[Any] | None]:
+    def _numbered(self, names: bool | None) -> tuple[Ids | None, Ids | None]:
         """The position of each vertex in the graph (None: unchanged), and the labels: none for integers 0 … n−1."""
         labels, seen = self.labels, dict[str, int]()
         for i, label in enumerate(labels):
@@ -198,13 +197,9 @@ def _lists(source: Source, single: tuple[str | None, ...]) -> Iterator[tuple[int
 
 
 def read_gml(
-    source: Source,
-    request: Request,
-    *,
-    label: str | None = "label",
-    weight: str | None = "weight",
+    source: Source, request: Request, *, label: str | None = "label", weight: str | None = "weight",
     names: bool | None = None,
-) -> Graph:
+) -> Graph:  # fmt: skip
     """Read GML. Vertices are called by their key `label`, or by their ids if none has it, or if `label=None`."""
     nodes, edges = [], []
     head: dict[str, str] = {}

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.graph import Graph
 from hopwave.graph.columns import object_array
@@ -131,7 +130,7 @@ def _words(text: str) -> list[str]:
     return words if words and words[0][0] not in "#%" else []
 
 
-def listed_numbers(source: Source, header: _Header) -> npt.NDArray[np.int64]:
+def listed_numbers(source: Source, header: _Header) -> Any:
     """The vertices that comments list before the edges, where ids are numbers."""
     try:
         return np.array([int(name) for name in header.listed], np.int64)

@@ -105,17 +105,16 @@ class Request:
 
     def vertices(self, source: Source, n: int, line: int | None = None) -> int:
         """The number of vertices of the graph, from the number that the file declares or implies."""
+        message = None
         if n > LARGEST_VERTEX_COUNT:
-            raise source.fail(
-                f"{n:,} vertices; expected at most {LARGEST_VERTEX_COUNT:,}, the limit of 32-bit ids", line
-            )
-        if n > max(MAX_UNCONFIRMED_VERTICES, MAX_VERTICES_PER_BYTE * source.size) and self.n != n:
+            message = f"{n:,} vertices; expected at most {LARGEST_VERTEX_COUNT:,}, the limit of 32-bit ids"
+        elif n > max(MAX_UNCONFIRMED_VERTICES, MAX_VERTICES_PER_BYTE * source.size) and self.n != n:
             message = f"declares {n:,} vertices in {source.size:,} bytes; expected fewer: pass n={n} if that is right"
+        if message is not None:
             raise source.fail(message, line)
         if self.n is not None and self.n < n:
-            raise GraphError(
-                f"n={self.n} is less than the {n} vertices of {source.path}; leave n out, or give a larger one"
-            )
+            less = f"n={self.n} is less than the {n} vertices of {source.path}"
+            raise GraphError(f"{less}; leave n out, or give a larger one")
         return n if self.n is None else self.n
 
     def check_n(self, source: Source, n: int) -> None:
@@ -150,9 +149,8 @@ class Request:
         """
         directed = bool(self.directed) if directed is None else directed
         if labels is not None and self.n not in (None, n):
-            raise GraphError(
-                f"n={self.n} adds vertices without a label to the {n} labels of {source.path}; leave n out"
-            )
+            adds = f"n={self.n} adds vertices without a label to the {n} labels of {source.path}"
+            raise GraphError(f"{adds}; leave n out")
         source.meter.stage(f"building the graph of {source.path.name}")
         directed_now = directed if self.directed is None else directed and self.directed
         weights = weights if self.weights else None
@@ -223,9 +221,8 @@ def compact(u: Ids, v: Ids, lone: Ids) -> tuple[Ids, Ids, int, npt.NDArray[np.in
         number -= 1
         u, v = (csr_compiled.looked_up(ids, number) if compiled else number[ids] for ids in (u, v))
         return u, v, len(labels), labels
-    labels, numbers = np.unique(
-        np.concatenate([column.astype(np.int64, copy=False) for column in columns]), return_inverse=True
-    )
+    every = np.concatenate([column.astype(np.int64, copy=False) for column in columns])
+    labels, numbers = np.unique(every, return_inverse=True)
     numbers = numbers.astype(np.int32 if len(labels) < 2**31 else np.int64)
     return numbers[: len(u)], numbers[len(u) : len(u) + len(v)], len(labels), labels
 
@@ -295,12 +292,11 @@ def whole_weights(target: Target, graph: Graph, least: int, most: int) -> npt.ND
     return weights.astype(np.int64)
 
 
-def require_last_vertex(target: Target, graph: Graph, isolated: bool) -> None:
+def check_last(target: Target, graph: Graph, isolated: bool) -> None:
     """For formats that only list edges: reject a graph whose last vertices are isolated, unless isolated=False."""
     if graph.m == 0:
-        raise target.fail(
-            "a graph without edges; in this format it is the same as an empty file: use .npz, .mtx or .sg"
-        )
+        same = "in this format it is the same as an empty file"
+        raise target.fail(f"a graph without edges; {same}: use .npz, .mtx or .sg")
     last = max(int(np.flatnonzero(graph.degrees)[-1]), int(graph.indices.max()))
     if isolated and last + 1 < graph.n:
         message = f"vertices {last + 1} to {graph.n - 1} have no edge and this format lists edges only"
@@ -316,22 +312,16 @@ def plain_labels(
     values: list[Any] = graph.labels.tolist()
     whole = bool(values) and type(values[0]) is int
     for value in values:
+        problem = None
         if type(value) is not (int if whole else str):
-            raise target.fail(
-                f"label {value!r} is a {type(value).__name__}; files store labels that are all strings or all 64-bit "
-                "integers; relabel, or drop them with labels=False"
-            )
-        if whole and value not in ids:
-            other = "" if ids == INT64 else "use .npz, or "
-            raise target.fail(
-                f"label {value}; integer labels in this format must be from {ids[0]} to {ids[-1]}; {other}relabel, or "
-                "drop labels with labels=False"
-            )
-        if encoded and isinstance(value, str) and value.encode(errors="ignore").decode() != value:
-            raise target.fail(
-                f"label {value!r} has half of a surrogate pair, which is no text; relabel, or drop labels with "
-                "labels=False"
-            )
+            problem = f" is a {type(value).__name__}; files store labels that are all strings or all 64-bit integers"
+        elif whole and value not in ids:
+            other = "" if ids == INT64 else ": use .npz"
+            problem = f"; integer labels in this format must be from {ids[0]} to {ids[-1]}{other}"
+        elif encoded and isinstance(value, str) and value.encode(errors="ignore").decode() != value:
+            problem = " has half of a surrogate pair, which is no text"
+        if problem is not None:
+            raise target.fail(f"label {value!r}{problem}; relabel, or drop labels with labels=False")
     return values
 
 

@@ -227,9 +227,8 @@ def float_of(text: str, *, whole: bool = False, real: bool = False, needed: bool
     exact = real or not needed or not digits.isdecimal() or abs(value) < EXACT_UP_TO
     if not exact and int(digits.lstrip("0")) != abs(value):
         otherwise = "" if whole else ", or one with a point, as in 1.0, which is rounded"
-        raise Problem(
-            f"the value {short(text)} is an integer that float64 cannot hold exactly; expected a smaller one{otherwise}"
-        )
+        problem = f"the value {short(text)} is an integer that float64 cannot hold exactly"
+        raise Problem(f"{problem}; expected a smaller one{otherwise}")
     return value
 
 
@@ -347,7 +346,7 @@ def read_edges(
     """
     wide = np.int64 if grammar.last - grammar.first >= LARGEST_VERTEX_COUNT else np.int32
     parts, total = [Parsed(np.empty(0, wide), np.empty(0, wide), np.empty(0), 0)], 0
-    for block, parsed in in_threads(source.blocks(stream, line), lambda data, fast: _parse(data, grammar, wide, fast)):
+    for block, parsed in threaded(source.blocks(stream, line), lambda data, fast: _parse(data, grammar, wide, fast)):
         if declared is not None and total + len(parsed.u) > declared:
             rows = (number for number, text in enumerate(block.split(b"\n"), line) if grammar.row(text) is not None)
             surplus = next(islice(rows, declared - total, None))
@@ -366,7 +365,7 @@ def read_edges(
     return u, v, w if grammar.weight else None, last
 
 
-def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -> Iterator[tuple[bytes, Result]]:
+def threaded(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -> Iterator[tuple[bytes, Result]]:
     """(block, work(block, fast)) for each block, in order. A file of one small block is read without threads."""
     first = next(blocks, b"")
     if len(first) >= MIN_BYTES_FOR_SCANNER:

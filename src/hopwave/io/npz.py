@@ -12,14 +12,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.checks.options import flag
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import map_array
 from hopwave.graph.csr import Rows, check_rows
-from hopwave.io.format import Request, Target, plain_labels
+from hopwave.io.format import Ids, Request, Target, plain_labels
 from hopwave.io.lines import FREE_BYTES, MOST_TIMES_UNPACKED, Source
 from hopwave.system.files import LOCAL_HEADER, Archive, joined_crc, write_arrays
 from hopwave.system.threads import each
@@ -80,13 +79,13 @@ class _Arrays(dict[str, Any]):
         super().__init__((entry.filename.removesuffix(".npy"), entry) for entry in archive.infolist())
         self._source, self._archive, self.mapped = source, archive, mapped
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+    def __getitem__(self, name: str) -> Ids:
         entry = super().__getitem__(name)
         with _complete(self._source):
             return _array(self._source, self._archive, entry, self.mapped)
 
 
-def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, mapped: bool) -> npt.NDArray[Any]:
+def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, mapped: bool) -> Ids:
     """One entry. Its shape is compared with its size first, so that a false shape cannot allocate memory."""
     with archive.open(entry) as stream:
         try:
@@ -98,14 +97,12 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, map
         except Exception as error:  # NumPy parses the header as Python: a damaged one may raise anything
             raise source.fail(f"the entry {entry.filename!r} is not a NumPy array ({error}); expected one") from None
         if dtype.hasobject:
-            raise source.fail(
-                f"the entry {entry.filename!r} contains Python objects; expected numbers or text: nothing is unpickled"
-            )
+            expected = "expected numbers or text: nothing is unpickled"
+            raise source.fail(f"the entry {entry.filename!r} contains Python objects; {expected}")
         size = math.prod(shape) * max(dtype.itemsize, 1)  # texts without characters, too, need memory once read
         if size > entry.file_size:
-            raise source.fail(
-                f"the entry {entry.filename!r} declares {size:,} bytes, has {entry.file_size:,}; expected all of them"
-            )
+            declares = f"declares {size:,} bytes, has {entry.file_size:,}"
+            raise source.fail(f"the entry {entry.filename!r} {declares}; expected all of them")
         source.unpack(entry.file_size)
         source.meter.stage(f"reading {entry.filename} of {source.path.name}")
         begin = stream.tell()
@@ -115,13 +112,13 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, map
     if mapped and len(shape):
         raise source.fail(f"the entry {entry.filename!r} is packed; expected one that is not: leave mmap out")
     with archive.open(entry) as stream:
-        array: npt.NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+        array: Ids = np.lib.format.read_array(stream, allow_pickle=False)
         return array
 
 
 def _in_one_piece(
     source: Source, entry: zipfile.ZipInfo, begin: int, count: int, dtype: np.dtype[Any], mapped: bool
-) -> npt.NDArray[Any]:
+) -> Ids:
     """An array that lies in the file as it is, mapped or read; `begin` is where it begins in its entry."""
     with source.path.open("rb") as file:
         file.seek(entry.header_offset)
@@ -174,9 +171,7 @@ def _own(source: Source, request: Request, arrays: _Arrays) -> Graph:
     return request.turned(source, graph)
 
 
-def _with_parallel_arcs(
-    indptr: npt.NDArray[Any], indices: npt.NDArray[Any], directed: bool, weights: npt.NDArray[Any] | None, labels: Any
-) -> Graph:
+def _with_parallel_arcs(indptr: Ids, indices: Ids, directed: bool, weights: Ids | None, labels: Any) -> Graph:
     """The graph of rows in which a neighbour may stand more than once; `from_csr` would merge these."""
     n = len(indptr) - 1
     check_rows(indptr, indices, n)
@@ -186,21 +181,19 @@ def _with_parallel_arcs(
         source[once], indices[once], n, directed, repeats="keep", labels=labels,
         weights=None if weights is None else weights[once],
     )  # fmt: skip
-    same: list[Any] = [(graph.indptr, indptr), (graph.indices, indices)]
-    same += [] if weights is None else [(graph.weights, weights)]
+    same: list[Any] = [(graph.indptr, indptr), (graph.indices, indices), (graph.weights, weights)]
     if not all(np.array_equal(mine, theirs) for mine, theirs in same):
         raise ValueError("rows are not ascending, or those of an undirected graph are not symmetric")
     return graph
 
 
-def _texts(data: npt.NDArray[Any], offsets: npt.NDArray[Any]) -> list[str]:
-    """The labels that are text."""
+def _texts(data: Ids, offsets: Ids) -> list[str]:
     if data.dtype != np.uint8 or data.ndim != 1 or offsets.dtype.kind != "i" or offsets.ndim != 1 or not len(offsets):
         raise ValueError("labels are not bytes and where each label begins")
     if offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
         raise ValueError("where labels begin does not rise from 0 to the number of their bytes")
-    text, begins = data.tobytes(), offsets.tolist()
-    return [text[i:j].decode("utf-8", "surrogatepass") for i, j in itertools.pairwise(begins)]
+    text = data.tobytes()
+    return [text[i:j].decode("utf-8", "surrogatepass") for i, j in itertools.pairwise(offsets.tolist())]
 
 
 def _scipy(source: Source, request: Request, arrays: _Arrays) -> Graph:
@@ -251,7 +244,7 @@ def write(target: Target, graph: Graph, *, compress: bool = False, reverses: boo
     write_arrays(target.stream, arrays, packed=compress and not any(map(_packs_too_well, arrays.values())))
 
 
-def _packs_too_well(array: npt.NDArray[Any]) -> bool:
+def _packs_too_well(array: Ids) -> bool:
     """Whether packing makes an array so small that a reader would reject it, such as 10⁸ offsets that are all 0."""
     if array.nbytes <= FREE_BYTES // 8:
         return False

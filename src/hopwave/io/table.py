@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
@@ -71,12 +70,8 @@ def sheet_of(source: Source, delimiter: str | None = None, header: bool | None =
             )
     header = is_header(cells) if header is None else header
     if header is None:
-        shown = ", ".join(repr(cell[:40]) for cell in cells[0][:2])
-        raise source.fail(
-            f"the first row ({shown}) may be a header or an edge; expected to be told: pass header=True or "
-            "header=False",
-            len(opening) + 1,
-        )
+        row = f"the first row ({', '.join(repr(cell[:40]) for cell in cells[0][:2])}) may be a header or an edge"
+        raise source.fail(f"{row}; expected to be told: pass header=True or header=False", len(opening) + 1)
     titles = cells[0] if header else [str(i) for i in range(len(cells[0]))]
     columns = [filled(cells[header:], place) for place in range(len(titles))]
 
@@ -110,10 +105,8 @@ def _delimiter(source: Source, opening: list[str], first: str) -> str:
     bare = QUOTED.sub("", first)
     found = [mark for mark in DELIMITERS if mark in bare]
     if len(found) > 1:
-        raise source.fail(
-            f"the first row contains {' and '.join(map(repr, found))}; pass delimiter=, the one between cells",
-            len(opening) + 1,
-        )
+        marks = " and ".join(map(repr, found))
+        raise source.fail(f"the first row contains {marks}; pass delimiter=, the one between cells", len(opening) + 1)
     return found[0] if found else " "
 
 
@@ -146,6 +139,9 @@ def is_number(cell: str) -> bool:
 # ---------------------------------------------------------------- edges
 
 
+Columns = tuple[Any, Any, Any]  # both ends, and weights or None
+
+
 class Layout(NamedTuple):
     """Where the edges are in a row."""
 
@@ -158,16 +154,9 @@ class Layout(NamedTuple):
 
 
 def read(
-    file: Source,
-    request: Request,
-    *,
-    source: Column = None,
-    target: Column = None,
-    weight: Column = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    names: bool | None = None,
-) -> Graph:
+    file: Source, request: Request, *, source: Column = None, target: Column = None, weight: Column = None,
+    delimiter: str | None = None, header: bool | None = None, names: bool | None = None,
+) -> Graph:  # fmt: skip
     """Read a table of edges, undirected by default. By default, the first row decides whether ids are names."""
     if header is None and any(isinstance(column, str) for column in (source, target, weight)):
         header = True
@@ -180,7 +169,7 @@ def read(
         names = row.quoted or not all(is_number(cell) or POINTED.fullmatch(cell) for cell in given)
     layout = Layout(*ends, names, plain, len(sheet.table.titles))
     numbers = numbering() if names else None
-    found = None
+    found: Columns | None = None
     if not names and ends[:2] == (0, 1) and layout.weight not in (0, 1):
         with suppress(FormatError):  # quotes, or an error: the careful reader below finds out which, and on which line
             found = _read_fast(file, sheet, layout)
@@ -196,9 +185,6 @@ def read(
     if numbers is None:
         return request.numbered(file, u, v, alone, directed=None, weights=weights)
     return request.graph(file, u, v, len(numbers), directed=None, labels=object_array(list(numbers)), weights=weights)
-
-
-Columns = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.float64] | None]
 
 
 def _read_fast(source: Source, sheet: Sheet, layout: Layout) -> Columns:
@@ -220,9 +206,7 @@ def columns_of(
     source: Source, rows: Callable[[], Iterator[Row]], layout: Layout, names: dict[str, int] | None
 ) -> Columns:
     """Both ends and the weights of rows, one by one: quotes, names, any columns, and the line of every error."""
-    u: list[int] = []
-    v: list[int] = []
-    w: list[float] = []
+    u, v, w = list[int](), list[int](), list[float]()
     number: Callable[[str], int] = partial(_integer, plain=layout.plain) if names is None else names.__getitem__
     needed, most = max(layout.first, layout.second, layout.weight or 0), layout.columns or sys.maxsize
     guessed = layout.names and layout.plain
@@ -235,10 +219,8 @@ def columns_of(
             if not first.strip():
                 raise ValueError("an empty cell; expected a vertex: drop the row")
             if guessed and not quoted and (missing := [end for end in (first, second) if end and end in NOTHING]):
-                raise ValueError(
-                    f"{missing[0]!r} may be a missing end; expected a vertex: drop the row, or pass names=True if it "
-                    "is a name"
-                )
+                remedy = "drop the row, or pass names=True if it is a name"
+                raise ValueError(f"{missing[0]!r} may be a missing end; expected a vertex: {remedy}")
             if lone:
                 _check_lone(row, layout)
             u.append(number(first))
@@ -252,13 +234,10 @@ def columns_of(
 
 def _check_width(row: Sequence[str], layout: Layout) -> None:
     """Every row has its ends and its weight, and no more cells than the first: one with the delimiter would be cut."""
-    columns = layout.columns
-    needed = max(layout.first, layout.second)
+    columns, needed = layout.columns, max(layout.first, layout.second)
     if len(row) <= needed:
-        raise ValueError(
-            f"too few cells: {len(row)}; expected {columns or needed + 1} (in a table, an isolated vertex has an empty "
-            "second cell)"
-        )
+        isolated = "(in a table, an isolated vertex has an empty second cell)"
+        raise ValueError(f"too few cells: {len(row)}; expected {columns or needed + 1} {isolated}")
     if any(cell.strip() for cell in row[columns:] if columns):
         remedy = "put a name with the delimiter in it in quotes" if layout.names else "write decimals with a point"
         raise ValueError(f"{len(row)} cells; expected {columns}: {remedy}")
@@ -313,10 +292,7 @@ def _integer(cell: str, plain: bool) -> int:
 
 
 def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None:
-    """Write a header `source,target` or `source,target,weight`, and one row per edge.
-
-    Strings are quoted, so that they are not read back as numbers.
-    """
+    """Write a header and one row per edge; strings are quoted, so that they are not read back as numbers."""
     if delimiter is None:
         delimiter = "\t" if ".tsv" in map(str.lower, target.path.suffixes) else ","
     elif delimiter not in DELIMITERS:
@@ -325,16 +301,14 @@ def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None
     u, v = edges.source, edges.target
     names = plain_labels(target, graph, IDS)
     cell, weights = weight_cells(edges.weights)
-    end = f"{delimiter}{cell}\n" if cell else "\n"
-    target.stream.write(f"source{delimiter}target{end.replace(cell, 'weight') if cell else end}".encode())
+    end = delimiter + "{}\n" if cell else "\n"
+    target.stream.write(f"source{delimiter}target{end.format('weight')}".encode())
     lone = listed_first(graph, names, u, v)
-    no_edge = f"{delimiter}%s{end.replace(cell, '') if cell else end}", np.full(len(lone), "")
-    if names is None:
-        write_columns(target, "%d" + no_edge[0], lone, no_edge[1])
-        return write_columns(target, f"%d{delimiter}%d{end}", u, v, *weights)
-    cells = np.array([_cell(target, name) for name in names], object)
-    write_columns(target, "%s" + no_edge[0], cells[lone], no_edge[1])
-    return write_columns(target, f"%s{delimiter}%s{end}", cells[u], cells[v], *weights)
+    mark, cells = "%d", np.arange(graph.n)
+    if names is not None:
+        mark, cells = "%s", np.array([_cell(target, name) for name in names], object)
+    write_columns(target, f"{mark}{delimiter}%s{end.format('')}", cells[lone], np.full(len(lone), ""))
+    write_columns(target, f"{mark}{delimiter}{mark}{end.format(cell)}", cells[u], cells[v], *weights)
 
 
 def _cell(target: Target, name: str | int) -> str:
