@@ -61,7 +61,7 @@ class Declared:
 
     def edge(self, u: str | int, v: str | int, weight: str | None, arc: bool, line: int) -> None:
         """An edge between two vertices, by their ids."""
-        self._ends += (sys.intern(end) if isinstance(end, str) else end for end in (u, v))
+        self._ends += (sys.intern(u), sys.intern(v)) if isinstance(u, str) and isinstance(v, str) else (u, v)
         self._weights.append(math.nan if weight is None else weight_of(self.source, weight, line))
         self._arcs.append(arc)
         self._edge_lines.append(line)
@@ -283,7 +283,8 @@ def read_pajek(source: Source, request: Request, *, names: bool | None = None) -
 
     for line, raw in source.lines("Pajek"):
         text = raw.strip(" \t\n\r\v\f")  # not other spaces, such as U+00A0
-        words = [word.decode() for word in text.encode().split()]  # str.split also splits at U+00A0
+        is_vertex = section == "*vertices" and text[:1] != "*"
+        words = [] if is_vertex else [word.decode() for word in text.encode().split()]  # not at U+00A0, as str.split
         if "\r" in text:
             raise fail(LONE_RETURN)
         if text.lower() == _NAMES_MARK and names is None:
@@ -308,7 +309,7 @@ def read_pajek(source: Source, request: Request, *, names: bool | None = None) -
             arcs = arcs or section in ("*arcs", "*arcslist", "*matrix")
         elif section in ("", "*network"):
             raise fail(f"found {text[:40]!r}; expected '*Vertices N'")
-        elif section == "*vertices":
+        elif is_vertex:
             found = _VERTEX.match(text)
             if found is None:
                 raise fail(f"found {text[:40]!r}; expected a number and a label, in quotes if it has spaces")
