@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick random fuzz oldest audit lint style bench bench-quick against report papers docs site readme wheels clean
+.PHONY: demo test complete quick random fuzz oldest audit lint style bench bench-quick against report papers docs site readme wheels clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
@@ -35,9 +35,13 @@ $(VENV)/.test: pyproject.toml
 demo: $(VENV)/.demo
 	$(BIN)/hopwave demo
 
-# All tests: what CI runs.
+# All tests: what CI runs. Of tests with very many similar cases, a sample that has every value of every parameter.
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
+
+# All cases of all tests, all functions of NetworkX's own suite, and twice as many attempts of every fuzzer.
+complete: $(VENV)/.test
+	HOPWAVE_TESTS=complete $(BIN)/python -m pytest -n auto --dist worksteal -q
 
 # The daily loop: every test function, on a sample of its cases (tests/conftest.py says which), without those that start
 # MPI or take more than two seconds. The first run also compiles the CPU engine, later runs do not.

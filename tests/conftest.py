@@ -1,7 +1,9 @@
 """What all tests share: the number of cases, the folder of real graphs, and the GPU.
 
+`make test` runs every test. Of a test that is marked `sampled`, it runs as few cases as have every value of every
+parameter; fuzzers and statistics make half of their attempts. HOPWAVE_TESTS=complete, as in `make complete`, runs all.
 HOPWAVE_TESTS=quick, as in `make quick`, runs every test function on a sample of its cases, gives hypothesis fewer
-examples, and leaves out the real graphs. The sample is the same on every run.
+examples, and leaves out the real graphs. Samples are the same on every run.
 
 The examples of hypothesis are the same on every run too: a test that fails does so because of a change, not by chance.
 HOPWAVE_TESTS=random, as in `make random`, draws forty times as many, and new ones each time.
@@ -24,6 +26,7 @@ from graphs import DATA
 from hopwave import EngineError, engines
 from hopwave.api import choice
 from hopwave.engines.cpu.search.small import FirstSearches
+from together import PROFILE
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,11 +35,12 @@ os.environ.setdefault("HOPWAVE_PROGRESS", "0")
 
 FirstSearches.most_seconds = 0.0  # searches take the same way whether or not code is compiled already
 
-PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
-EXAMPLES = {"whole": 15, "quick": 4, "random": 600}  # at least 4: some tests draw a quarter
+EXAMPLES = {"whole": 15, "complete": 15, "quick": 4, "random": 600}  # at least 4: some tests draw a quarter
 QUICK_CASES = 4  # per test function
-COMPILE_KERNELS = ("test_kernels.py", "test_linalg_kernels.py")  # of the GPU
-WITHOUT_SEARCHES = ("house", "io", "datasets")  # folders of tests that make no searches
+WITHOUT_SEARCHES = {  # folders, and files, of tests that need no compiled search
+    *("test_kernels.py", "test_linalg_kernels.py", "site", "io", "datasets", "test_import.py", "test_layout.py"),
+    *("test_budget.py", "test_docstrings.py", "test_oracle.py", "test_report.py", "test_scaling.py", "test_papers.py"),
+}
 QUICK_COMPILES = 1  # cases of a test that compiles kernels for a GPU, which takes seconds each
 
 for name, examples in EXAMPLES.items():
@@ -52,19 +56,25 @@ if PROFILE not in EXAMPLES:
 settings.load_profile(PROFILE)
 
 
+@pytest.hookimpl(trylast=True)  # after -m and -k
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if PROFILE == "quick":
+    if PROFILE in ("quick", "whole"):
         take_sample(config, items)
     leave_out_gpu(config, items)
-    site = [item for item in items if item.path.parent.name == "site" and "site" in getattr(item, "fixturenames", ())]
-    without = [item for item in items if item not in site and needs_no_engine(item.path)]
-    others = [item for item in items if item not in site and not needs_no_engine(item.path)]
-    # Two workers each begin with one half of the list. The second worker begins with tests that need no compiled
-    # search, while the first compiles what both need; otherwise each would compile it. Then the second builds the site:
-    # if that came last, the first would wait for it.
-    half = len(items) // 2
-    later = (half + len(others)) // 2
-    items[:] = [*others[:half], *without, *others[half:later], *site, *others[later:]]
+    # Two workers each begin with one half of the list. The first begins with `hopwave warmup`, which compiles what all
+    # tests need by two processes; meanwhile the second runs tests that need no compiled search, and builds the site.
+    # Otherwise both would compile the same functions at the same time.
+    turn = {id(item): place_of(item) for item in items}
+    first, others, without = ([item for item in items if turn[id(item)] == place] for place in range(3))
+    half = max(0, (len(items) + 1) // 2 - len(first))
+    items[:] = [*first, *others[:half], *without, *others[half:]]
+
+
+def place_of(item: pytest.Item) -> int:
+    """0: the warm-up. 2: no search on the CPU, but kernels for a GPU, files, pages or the site. 1: all others."""
+    if item.name == "test_warmup":
+        return 0
+    return 2 if item.path.name in WITHOUT_SEARCHES or item.path.parent.name in WITHOUT_SEARCHES else 1
 
 
 def leave_out_gpu(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -89,18 +99,17 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def needs_no_engine(path: Path) -> bool:
-    """Whether the tests of a file make no search on the CPU: they compile kernels for a GPU, or read files."""
-    return path.name in COMPILE_KERNELS or path.parent.name in WITHOUT_SEARCHES
-
-
 def take_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Reduce the list to a few cases of every test function that needs no real graphs."""
+    """Reduce the list: to a few cases of functions that are marked, or of every function that needs no real graphs."""
     by_function = defaultdict(list)
     for item in items:
         by_function[item.nodeid.partition("[")[0]].append(item)
-    chosen = (item for cases in by_function.values() for item in sample(cases))
-    kept = {item for item in chosen if "data" not in item.fixturenames}
+    kept = set()
+    for cases in by_function.values():
+        if PROFILE == "quick":
+            kept |= {item for item in sample(cases) if "data" not in item.fixturenames}
+        else:
+            kept |= set(sample(cases) if cases[0].get_closest_marker("sampled") else cases)
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
 
@@ -116,6 +125,7 @@ def sample(cases: Iterable[Any]) -> list[Any]:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         values = {(name, repr(value)) for name, value in parameters.items()}
         limit = QUICK_COMPILES if "architecture" in parameters else 99 if "room" in parameters else QUICK_CASES
+        limit = limit if PROFILE == "quick" else len(parameters) * 99
         if len(chosen) < limit and (not chosen or not values <= seen):
             chosen.append(item)
             seen |= values

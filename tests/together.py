@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
+PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")  # conftest.py says what they are
 QUICK_VALUES = 4
+
+
+def some(count: int, quick: int = 8) -> int:
+    """How many of `count` attempts this run makes: all, half of them, or one in `quick`; at least one."""
+    return max(1, count // {"quick": quick, "whole": 2}.get(PROFILE, 1))
 
 
 def in_one_test(name: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -18,7 +24,7 @@ def in_one_test(name: str, values: Iterable[Any]) -> Callable[[Callable[..., Non
     The first value may skip the test, for a reason that holds for all values. `make quick` tries a few values.
     """
     tried = list(values)
-    if os.environ.get("HOPWAVE_TESTS") == "quick":
+    if PROFILE == "quick":
         tried = tried[:: max(1, len(tried) // QUICK_VALUES)]
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from machine_code import damaged
 
 import hopwave as hw
 from hopwave import generate
@@ -75,17 +76,6 @@ def changed(parts: Parts, draw: random.Random, certified: bool) -> Parts:
         return draw.choice(turns + values if certified else turns)()
 
 
-def damaged(content: bytes, draw: random.Random) -> bytes:
-    """Bytes that were cut, changed or added."""
-    place = draw.randrange(len(content))
-    return draw.choice((
-        lambda: content[:place],
-        lambda: content[:place] + bytes([draw.randrange(256)]) + content[place + 1 :],
-        lambda: content + content[place:],
-        lambda: content[place:],
-    ))()  # fmt: skip
-
-
 @cache
 def known(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The scores of every call, and the file of a run that was interrupted."""
@@ -106,7 +96,7 @@ def inputs(draw: random.Random, folder: Path) -> int:
     except (TypeError, ValueError, OverflowError):  # such an array cannot be made
         return 0
     if draw.random() < 0.4:
-        content = draw.choice((damaged(content, draw), damaged(files[name], draw), files[draw.choice(list(CALLS))]))
+        content = draw.choice((damaged(draw, content), damaged(draw, files[name]), files[draw.choice(list(CALLS))]))
     path.write_bytes(content)
     try:
         with warnings.catch_warnings():

@@ -40,9 +40,10 @@ import hopwave as hw
 from every_call import Call, plain
 from hopwave.engines.cpu.crew import thread_count
 from questions import Difference
+from together import some
 
 KINDS = ("memory", "disk", "interrupt")
-STEPS = 3  # of each kind per attempt
+STEPS = some(3)  # of each kind per attempt
 # Functions of NumPy that are written in C and allocate, but that a profiler does not see.
 HIDDEN = ("concatenate", "where", "bincount", "copyto", "empty_like", "zeros_like", "full_like")
 ARRAYS = {

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import hopwave as hw
 from recorded import record
+from together import some
 
 
 class Fuzzer(NamedTuple):
@@ -40,7 +41,7 @@ class Fuzzer(NamedTuple):
         return getattr(import_module(module), name)
 
     def count(self, folder: Path) -> int:
-        return self.attempts or import_module(self.place.partition(":")[0]).every(folder)
+        return some(self.attempts) if self.attempts else import_module(self.place.partition(":")[0]).every(folder)
 
 
 FUZZERS = {
@@ -53,6 +54,7 @@ FUZZERS = {
     "graphs on cuda": Fuzzer("answers:on_cuda", 3),
     "compressed rows on cuda": Fuzzer("packed_rows:on_cuda", 10),
     "reductions": Fuzzer("reductions:inputs", 100),
+    "reductions on cuda": Fuzzer("reductions:on_cuda", 80),
     "linalg": Fuzzer("products:inputs", 100),
     "linalg on cpu": Fuzzer("products:on_cpu", 1),
     "linalg on cuda": Fuzzer("products:on_cuda", 1),

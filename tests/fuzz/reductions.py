@@ -200,3 +200,9 @@ def inputs(draw: random.Random, folder: Path) -> int:
     compare(seed)
     compare_sums(seed)
     return 4
+
+
+def on_cuda(draw: random.Random, folder: Path) -> int:
+    """One graph on a GPU, compared with the CPU."""
+    compare(draw.randrange(1 << 40), "cuda")
+    return 2

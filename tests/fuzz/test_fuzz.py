@@ -34,7 +34,6 @@ from questions import Difference
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 LONG = ("memory", "ranks")  # an attempt takes half a minute
-QUICK = os.environ.get("HOPWAVE_TESTS") == "quick"
 NEEDS = {"linalg": "graphblas", "linalg on cpu": "graphblas"}
 
 
@@ -69,8 +68,7 @@ def try_inputs(name: str, folder: Path) -> None:
         assert done.stdout.endswith(" 0 wrong\n") and not done.stdout.startswith(f"{name}: 0 inputs")
     else:
         draw, attempt = random.Random(name), fuzzer.function()
-        attempts = max(1, fuzzer.count(folder) // (8 if QUICK else 1))
-        assert sum(attempt(draw, folder) for _ in range(attempts))
+        assert sum(attempt(draw, folder) for _ in range(fuzzer.count(folder)))
 
 
 @pytest.mark.parametrize("name", [marked(name) for name in long_run.FUZZERS if not name.endswith(("cuda", *LONG))])

@@ -1,4 +1,4 @@
-"""A sample of tests/fuzz/reductions.py, and what users see of a reduction."""
+"""What users see of a reduction; tests/fuzz/reductions.py compares random graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reductions import compare
 
 import hopwave as hw
 from hopwave.algorithms import reduction
@@ -19,14 +18,7 @@ from hopwave.algorithms.reduction import union as parts
 from hopwave.algorithms.reduction.union import as_whole
 from hopwave.arrays import on_host
 from hopwave.engines.cpu.betweenness import core_run
-
-
-@pytest.mark.gpu
-@pytest.mark.usefixtures("gpu")
-@pytest.mark.parametrize("first", range(0, 80, 20))
-def test_random_graphs_on_a_gpu(first: int) -> None:
-    for seed in range(first, first + 20):
-        compare(seed, "cuda")
+from operands import devices
 
 
 def lollipops() -> hw.Graph:
@@ -189,10 +181,12 @@ def strip(length: int, inner: int) -> hw.Graph:
 
 
 @pytest.mark.slow
-def test_too_many_paths_for_the_core(tmp_path: Path) -> None:
+@devices
+def test_too_many_paths_for_the_core(device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A strip of squares, closed to a ring of many shortest paths: the blocks are searched with scaled counts."""
+    monkeypatch.setitem(reduction.LEAST_WORK, "cuda", 0)
     G, sources = strip(1200, 30_000), np.arange(1100)
-    found = hw.betweenness_centrality(G, device="cpu", sources=sources, checkpoint=tmp_path / "file")
+    found = hw.betweenness_centrality(G, device=device, sources=sources, checkpoint=tmp_path / "file")
     assert found.reduction is not None and found.reduction.chains == 0
 
 
@@ -231,12 +225,3 @@ def test_a_run_over_the_core_on_a_gpu(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(set(seen)) > 2
     again = [hw.betweenness_centrality(G, device="cuda", deterministic=True).scores.tolist() for _ in range(3)]
     assert again[0] == again[1] == again[2]
-
-
-@pytest.mark.gpu
-@pytest.mark.usefixtures("gpu")
-def test_too_many_paths_for_the_core_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(reduction.LEAST_WORK, "cuda", 0)
-    G, sources = strip(1200, 30_000), np.arange(1100)
-    found = hw.betweenness_centrality(G, device="cuda", sources=sources)
-    assert found.reduction is not None and found.reduction.chains == 0

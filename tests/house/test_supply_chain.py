@@ -41,10 +41,10 @@ def found_in(text: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             yield (node.module or "").partition(".")[0]
         elif isinstance(node, ast.Call):
-            name = node.func.id if isinstance(node.func, ast.Name) else ""
-            if ast.unparse(node.func) in ("os.system", "os.popen", "builtins.eval"):
-                name = ast.unparse(node.func).partition(".")[2]
-            yield name
+            called = node.func
+            yield called.id if isinstance(called, ast.Name) else ""
+            if isinstance(called, ast.Attribute) and ast.unparse(called.value) in ("os", "builtins"):
+                yield called.attr
             for word in node.keywords:
                 if word.arg in ("allow_pickle", "shell") and not (
                     isinstance(word.value, ast.Constant) and word.value.value is False

@@ -61,6 +61,14 @@ def always(case: Any) -> bool:
     return True
 
 
+def directed(case: Any) -> bool:
+    return bool(case.directed)
+
+
+def undirected(case: Any) -> bool:
+    return not case.directed
+
+
 @dataclass(frozen=True)
 class Row:
     """One question; the module says what the fields are."""
@@ -149,6 +157,14 @@ def partition(labels: Any) -> list[int]:
     """Labels by lowest vertex: equal for equal partitions."""
     first: dict[int, int] = {}
     return [first.setdefault(label, v) for v, label in enumerate(list(labels))]
+
+
+def check_independent(case: Any, found: Any, **_: Any) -> None:
+    """No two vertices of the set are neighbours, and no vertex can be added."""
+    chosen = set((found.to("cpu").indices if hasattr(found, "indices") else found).tolist())
+    own = case.neighbours()
+    assert not [v for v in chosen if own[v] & chosen]
+    assert not [v for v in range(case.n) if v not in chosen and not own[v] & chosen]
 
 
 def available(device: str) -> bool:

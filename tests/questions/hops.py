@@ -19,7 +19,7 @@ from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Pull
 from hopwave.planning.rules import Sizes
-from questions import CPU, WITH_REFERENCE, Row, available, partition
+from questions import CPU, WITH_REFERENCE, Row, available, directed, partition, undirected
 from questions.cases import LARGE, Case
 
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
@@ -228,14 +228,6 @@ def in_order(answer: Any) -> list[int]:
     assert first == list(range(answer.count)) == list(range(len(answer)))
     assert sorted(map(len, answer.sets())) == sorted(np.bincount(labels).tolist()) if labels else True
     return partition(labels)
-
-
-def directed(c: Case) -> bool:
-    return c.directed
-
-
-def undirected(c: Case) -> bool:
-    return not c.directed
 
 
 def simple_blocks(c: Case) -> Any:

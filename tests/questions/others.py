@@ -13,8 +13,9 @@ import hopwave as hw
 from hopwave import generate
 from hopwave import linalg as la
 from hopwave.planning.catalogue import CATALOGUE
-from questions import CPU, WITH_REFERENCE, Row, partition
+from questions import CPU, WITH_REFERENCE, Row, check_independent, partition, undirected
 from questions.cases import SAFE, Case
+from questions.values import eigenvector
 
 MATRIX = "matrix"
 
@@ -36,10 +37,6 @@ def entries(c: Case, name: str) -> dict[str, Any]:
     return {name: la.Vector.from_entries(at, x[at], c.n)}
 
 
-def vector(c: Case, name: str) -> Any:
-    return c.memory[name]
-
-
 def one(c: Case) -> dict[str, Any]:
     return entries(c, "u")
 
@@ -58,22 +55,22 @@ def by(c: Case) -> dict[str, Any]:
 
 
 PRODUCTS = [
-    Row("la.mxv", lambda c, **_: c.dense @ vector(c, "x"), MATRIX, by, values, only=safe, devices=WITH_REFERENCE),
-    Row("la.vxm", lambda c, **_: c.dense.T @ vector(c, "x"), None, lambda c: by(c) | {"A": c.matrix}, values, only=safe,
+    Row("la.mxv", lambda c, **_: c.dense @ c.memory["x"], MATRIX, by, values, only=safe, devices=WITH_REFERENCE),
+    Row("la.vxm", lambda c, **_: c.dense.T @ c.memory["x"], None, lambda c: by(c) | {"A": c.matrix}, values, only=safe,
         devices=WITH_REFERENCE),
     Row("la.mxm", lambda c, **_: c.dense @ c.dense, MATRIX,
         lambda c: {"B": c.matrix, "semiring": la.semiring.plus_times}, values, only=safe, devices=WITH_REFERENCE),
-    Row("la.ewise_add", lambda c, **_: vector(c, "u") + vector(c, "v"), None,
+    Row("la.ewise_add", lambda c, **_: c.memory["u"] + c.memory["v"], None,
         lambda c: two(c) | {"op": la.binary.plus}, values, devices=WITH_REFERENCE),
-    Row("la.ewise_mult", lambda c, **_: vector(c, "u") * vector(c, "v"), None,
+    Row("la.ewise_mult", lambda c, **_: c.memory["u"] * c.memory["v"], None,
         lambda c: two(c) | {"op": la.binary.times}, values, devices=WITH_REFERENCE),
-    Row("la.apply", lambda c, **_: -vector(c, "u"), None, lambda c: one(c) | {"op": la.unary.negate}, values,
+    Row("la.apply", lambda c, **_: -c.memory["u"], None, lambda c: one(c) | {"op": la.unary.negate}, values,
         devices=WITH_REFERENCE),
-    Row("la.select", lambda c, **_: vector(c, "u") * (vector(c, "u") > 0.5), None,
+    Row("la.select", lambda c, **_: c.memory["u"] * (c.memory["u"] > 0.5), None,
         lambda c: one(c) | {"predicate": la.binary.gt, "thunk": 0.5}, values, devices=WITH_REFERENCE),
     Row("la.assign", lambda c, **_: np.full(c.n, 7.0), None, lambda c: entries(c, "w") | {"value": 7.0}, values,
         devices=WITH_REFERENCE),
-    Row("la.extract", lambda c, indices, **_: vector(c, "u")[indices], None,
+    Row("la.extract", lambda c, indices, **_: c.memory["u"][indices], None,
         lambda c: one(c) | {"indices": c.some()}, values, devices=WITH_REFERENCE),
     Row("la.reduce", lambda c: float(c.dense.sum()), MATRIX, only=safe, devices=WITH_REFERENCE),
     Row("la.bfs", lambda c, source: hops(c, source), MATRIX, lambda c: {"source": c.vertex()}, values),
@@ -91,10 +88,6 @@ def start(c: Case) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- algorithms made of products
-
-
-def undirected(c: Case) -> bool:
-    return not c.directed
 
 
 def simple(c: Case) -> dict[str, Any]:
@@ -128,12 +121,6 @@ def ranks(c: Case) -> dict[str, Any]:
     return {"tol": 1e-13, "max_iter": 1000}
 
 
-def check_independent(c: Case, found: Any, **_: Any) -> None:
-    chosen, own = set(found.to("cpu").indices.tolist()), c.neighbours()
-    assert not [v for v in chosen if own[v] & chosen]
-    assert not [v for v in range(c.n) if v not in chosen and not own[v] & chosen]
-
-
 def triangles(c: Case, **_: Any) -> set[tuple[int, ...]]:
     return {tuple(sorted(clique)) for clique in nx.enumerate_all_cliques(c.simple) if len(clique) == 3}
 
@@ -159,7 +146,7 @@ ALGORITHMS = [
         lambda c, alpha, **_: c.listed(nx.katz_centrality_numpy(c.nx, alpha=alpha, weight="weight")), MATRIX,
         lambda c: {"alpha": 0.5 / max(1.0, c.dense.sum(0).max(), c.dense.sum(1).max()), "tol": 1e-13, "max_iter": 1000},
         values, only=lambda c: c.n > 1 and safe(c)),
-    Row("la.algorithms.eigenvector_centrality", lambda c, **how: eigenvector(c, **how), MATRIX,
+    Row("la.algorithms.eigenvector_centrality", lambda c, **how: eigenvector(c, True, **how), MATRIX,
         lambda c: {"max_iter": 1000}, values, refuses=hw.ConvergenceError),
     Row("la.algorithms.hits", lambda c, **_: 1.0, MATRIX, lambda c: {"max_iter": 10_000},
         lambda pair: float(values(pair[0]).sum()), only=safe),
@@ -178,13 +165,6 @@ ALGORITHMS = [
 def components(c: Case) -> list[set[int]]:
     of = {v: part for part in nx.connected_components(c.simple) for v in part}
     return [of[v] for v in range(c.n)]
-
-
-def eigenvector(c: Case, max_iter: int) -> Any:
-    try:
-        return c.listed(nx.eigenvector_centrality(c.nx, max_iter=max_iter, weight="weight"))
-    except nx.NetworkXException:
-        return None
 
 
 # ---------------------------------------------------------------- generators

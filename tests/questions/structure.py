@@ -9,16 +9,8 @@ import networkx as nx
 import numpy as np
 
 import hopwave as hw
-from questions import CPU, Row, scores
+from questions import CPU, Row, check_independent, directed, scores, undirected
 from questions.cases import Case
-
-
-def undirected(c: Case) -> bool:
-    return not c.directed
-
-
-def directed(c: Case) -> bool:
-    return c.directed
 
 
 def weights(c: Case) -> dict[str, Any]:
@@ -70,12 +62,6 @@ def check_communities(c: Case, found: Any, **_: Any) -> None:
     sets = [{v for v in range(c.n) if labels[v] == part} for part in sorted(set(labels))]
     if c.edges:
         assert abs(found.modularity - nx.community.modularity(c.nx, sets, None)) < 1e-9
-
-
-def check_independent(c: Case, found: Any, **_: Any) -> None:
-    chosen, own = set(found.tolist()), c.neighbours()
-    assert not [v for v in chosen if own[v] & chosen], "neighbours in a set"
-    assert not [v for v in range(c.n) if v not in chosen and not own[v] & chosen], "a vertex could be added"
 
 
 def generations(c: Case) -> list[list[int]]:

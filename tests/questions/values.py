@@ -440,7 +440,7 @@ ROWS = [
         only=lambda c: c.safe),
     Row("hw.hyperball", lambda c, **_: np.cumsum(np.bincount(c.hops[np.isfinite(c.hops)].astype(int))),
         given=lambda c: {"precision": 14, "seed": 1}, read=None, check=lambda c, ball, **_: check_ball(c, ball),
-        only=lambda c: c.n <= 40, devices=CPU),
+        only=lambda c: c.n <= 20, devices=CPU),
 ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from hopwave.planning.plan import Plan
 from questions import available
 from questions.hops import COUNTING, SEARCHES, expect, expect_counts, expect_trace
 from questions.values import PLANS
-from together import in_one_test
+from together import PROFILE, in_one_test
 
 HERE = [name for name in engines.NAMES if available(name)]
 
@@ -102,6 +102,8 @@ def test_int64_offsets(device: str, trap: str) -> None:
     expect_counts(counts, oracle.path_counts(narrow, 0))
     ask: dict[str, Any] = {"sources": [0, narrow.n // 3], "device": device}
     for plan in PLANS[: 1 if device == "reference" else None]:
+        if device == "cpu" and plan.name == "hopwave-wide" and PROFILE != "complete":
+            continue  # it compiles for ten seconds
         if engine.why_not(plan, BetweennessJob(np.zeros(1, np.int64))) is None:
             pair = (hw.betweenness_centrality(graph, **ask, plan=plan).scores for graph in (wide, narrow))
             np.testing.assert_allclose(*pair, rtol=1e-12)
