@@ -14,7 +14,7 @@ from docs.site import cells, pages, reference
 HERE = Path(__file__).resolve().parent
 
 
-def build(folder: Path) -> int:
+def build(folder: Path, rows: int | None = None) -> int:
     """Build the site: its pages in folder/source, what a browser reads in folder/html. Returns the exit status."""
     from sphinx.cmd.build import main as sphinx
 
@@ -23,7 +23,7 @@ def build(folder: Path) -> int:
         shutil.rmtree(old, ignore_errors=True)
     gc.set_threshold(100_000, 50, 100)  # trees of documents are large and hold few circles: looking for them takes long
     begin = time.perf_counter()
-    pages.collect(source)
+    pages.collect(source, rows)
     reference.write(source)
     for example in cells.examples():
         spent = cells.write(example, source)
@@ -40,7 +40,9 @@ def main() -> int:
     """Read the arguments and build."""
     parser = argparse.ArgumentParser(description="Build the documentation site.")
     parser.add_argument("folder", type=Path, nargs="?", default=pages.ROOT / "build" / "site")
-    return build(parser.parse_args().folder.resolve())
+    parser.add_argument("--rows", type=int, help="keep only so many rows of every table of results, for the tests")
+    given = parser.parse_args()
+    return build(given.folder.resolve(), given.rows)
 
 
 if __name__ == "__main__":

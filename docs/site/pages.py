@@ -74,15 +74,19 @@ def relinked(text: str, file: Path, here: Path, code: str = "") -> str:
     return "```".join(shown)
 
 
-def collect(source: Path) -> None:
-    """Copy every page and picture to the folder that Sphinx reads."""
+def collect(source: Path, rows: int | None = None) -> None:
+    """Copy every page and picture to the folder that Sphinx reads; `rows`: the most rows of a table of results."""
     code = code_address()
+    longer = re.compile(rf"((?:^\|.*\n){{{(rows or 0) + 2}}})(?:^\|.*\n)+", re.MULTILINE)
     for file in files():
         here = place(file)
         assert here is not None
         target = source / here
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
-            target.write_text(relinked(file.read_text(encoding="utf-8"), file, here, code), encoding="utf-8")
+            text = file.read_text(encoding="utf-8")
+            if rows and here.parts[0] == "results":
+                text = longer.sub(r"\1", text)
+            target.write_text(relinked(text, file, here, code), encoding="utf-8")
         else:
             shutil.copyfile(file, target)

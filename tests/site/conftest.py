@@ -13,6 +13,8 @@ from pathlib import Path
 import browser
 import pytest
 
+from together import PROFILE
+
 
 @pytest.fixture(scope="session")
 def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -28,7 +30,7 @@ def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not done.exists():
             paths = os.pathsep.join([str(root / "src"), str(root)])
             ran = subprocess.run(
-                [sys.executable, "-m", "docs.site", str(shared)],
+                [sys.executable, "-m", "docs.site", str(shared), *(() if PROFILE == "complete" else ("--rows", "3"))],
                 cwd=root,
                 env=os.environ | {"PYTHONPATH": paths},
                 capture_output=True,
