@@ -33,19 +33,28 @@ FILES = ("graph.txt", "graph.mtx", "graph.npz", "graph.csv.gz", "graph.graph")
 LONGEST = 0.03  # most seconds from the start of a process to its end
 
 
+def forked(work: Callable[[], None]) -> int:
+    """A process that does this work; its exit status is 1 after an error."""
+    if child := os.fork():
+        return child
+    try:
+        work()
+    except BaseException as error:
+        sys.stderr.write(f"{error!r}\n")
+        os._exit(1)
+    os._exit(0)
+
+
+def status_of(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def killed(work: Callable[[], None], after: float) -> bool:
     """Whether a process was still doing this work when it was killed."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        except BaseException as error:
-            sys.stderr.write(f"{error!r}\n")
-            os._exit(1)
-        os._exit(0)
+    child = forked(work)
     time.sleep(after)
     os.kill(child, signal.SIGKILL)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = status_of(child)
     if code not in (0, -signal.SIGKILL):
         raise Difference(f"the process ended with {code}")
     return code != 0

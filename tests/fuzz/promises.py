@@ -22,13 +22,14 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import interrupts
 import numpy as np
+from kills import forked, status_of
 from scipy import stats
 
 import every_call
@@ -382,17 +383,7 @@ def writers(draw: random.Random, folder: Path) -> int:
             if not np.array_equal(found.scores, right):
                 raise Difference("other scores")
 
-    children = []
-    for number in range(count):
-        if not (child := os.fork()):
-            try:
-                work(number)
-            except BaseException as error:
-                sys.stderr.write(f"{error!r}\n")
-                os._exit(1)
-            os._exit(0)
-        children.append(child)
-    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    codes = [status_of(child) for child in [forked(partial(work, number)) for number in range(count)]]
     left = [other.name for other in folder.iterdir() if other.name.endswith(".part")]
     if any(codes) or left:
         raise Difference(f"{count} writers of {name} end with {codes} and leave {left}")

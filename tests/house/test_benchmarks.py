@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import doctest
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from benchmarks import __main__ as runner
@@ -231,9 +229,3 @@ def test_what_the_sanitizer_says_is_in_the_table(tmp_path: Path) -> None:
 def test_a_tool_that_looks_at_nothing_is_noticed() -> None:
     said = {"racecheck": Counter(["hopwave::control::racecheck"]), "memcheck": Counter[str]()}
     assert sanitize.silent(said) == ["memcheck does not report a deliberate mistake"] and not said["racecheck"]
-
-
-@pytest.mark.parametrize("module", [sanitize, pages, turbo_kernels], ids=lambda module: module.__name__)
-def test_examples_in_docstrings(module: ModuleType) -> None:
-    failed, tried = doctest.testmod(module)
-    assert tried and not failed

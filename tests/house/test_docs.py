@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import pages
+from benchmarks import pages, report, sanitize, turbo_kernels
 from docs import __main__ as docs
 from docs import measured, papers, papers_values, picture, speed, tables
+from docs.site import pages as site_pages
+from docs.site import reference
 
 import hopwave as hw
 
@@ -36,9 +38,13 @@ def test_what_is_generated_is_up_to_date(name: str, root: Path) -> None:
         assert cells == {6, 7}, "no cell breaks a table: five columns in the first, six in the others"
 
 
-@pytest.mark.parametrize("module", [measured, tables, papers_values], ids=lambda module: module.__name__)
-def test_examples_of_generators(module: Any) -> None:
-    assert doctest.testmod(module).failed == 0
+TOOLS = [measured, tables, papers_values, site_pages, reference, sanitize, pages, turbo_kernels, report]
+
+
+@pytest.mark.parametrize("module", TOOLS, ids=lambda module: module.__name__)
+def test_examples_of_generators_and_tools(module: Any) -> None:
+    failed, tried = doctest.testmod(module)
+    assert tried and not failed
 
 
 def test_a_new_run_changes_the_times(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import math
 import re
@@ -98,11 +97,6 @@ def test_a_new_benchmark_needs_no_entry(tmp_path: Path) -> None:
     assert rate.unit == "MTEPS" and [report.mark_of(series) for series in rate.series] == ["paper"]
     text = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert "a&lt;b" in text and "a<b" not in text and "A &amp; B" in text
-
-
-def test_examples_in_docstrings() -> None:
-    failed, tried = doctest.testmod(report)
-    assert tried and not failed
 
 
 def test_a_folder_without_measurements_is_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import hopwave as hw
 from questions import CPU, Row, check_independent, directed, scores, undirected
 from questions.cases import Case
+from questions.values import by_networkx
 
 
 def weights(c: Case) -> dict[str, Any]:
@@ -36,10 +37,6 @@ def core(c: Case, k: int | None) -> Any:
 def read_core(G: hw.Graph) -> Any:
     ids = list(range(G.n)) if G.labels is None else G.labels.tolist()
     return ids, {tuple(sorted(edge)) for edge in G.edges()}
-
-
-def of_networkx(name: str) -> Any:
-    return lambda c: c.listed(getattr(nx, name)(c.nx))
 
 
 def split(c: Case) -> dict[str, Any]:
@@ -96,9 +93,9 @@ ROWS = [
     Row("hw.triangle_count", lambda c: sum(nx.triangles(c.simple).values()) // 3, only=undirected, large=True),
     Row("hw.core_numbers", lambda c: c.listed(nx.core_number(c.simple)), read=scores, only=undirected, large=True),
     Row("hw.k_core", core, given=lambda c: {"k": c.draw.choice((None, 0, 1, 2, 3))}, read=read_core, only=undirected),
-    Row("hw.degree_centrality", of_networkx("degree_centrality"), read=scores, devices=CPU),
-    Row("hw.in_degree_centrality", of_networkx("in_degree_centrality"), read=scores, only=directed, devices=CPU),
-    Row("hw.out_degree_centrality", of_networkx("out_degree_centrality"), read=scores, only=directed, devices=CPU),
+    Row("hw.degree_centrality", by_networkx("degree_centrality"), read=scores, devices=CPU),
+    Row("hw.in_degree_centrality", by_networkx("in_degree_centrality"), read=scores, only=directed, devices=CPU),
+    Row("hw.out_degree_centrality", by_networkx("out_degree_centrality"), read=scores, only=directed, devices=CPU),
     Row("hw.modularity", modularity, "weighted", split, only=lambda c: sum(c.lengths) > 0, devices=CPU),
     Row("hw.label_propagation", given=seeded, read=None, check=check_communities, only=undirected),
     Row("hw.maximal_independent_set", given=seeded, read=None, check=check_independent, only=undirected),

@@ -110,13 +110,8 @@ def positive(c: Case) -> bool:
     return c.kind != "zeros" and c.kind != "tiny beside huge"
 
 
-def weighted_subsets(c: Case) -> dict[str, Any]:
-    return {"sources": c.some(), "targets": c.some(), "normalized": c.flag(), "weights": True}
-
-
-def of_subsets(c: Case, sources: Any, targets: Any, normalized: bool, weights: Any) -> list[float]:
-    name = "weight" if weights else None
-    return c.listed(nx.betweenness_centrality_subset(c.nx, sources, targets, normalized, name))
+def of_subsets(c: Case, sources: Any, targets: Any, normalized: bool, weights: bool) -> list[float]:
+    return c.listed(nx.betweenness_centrality_subset(c.nx, sources, targets, normalized, "weight"))
 
 
 def demand(c: Case) -> dict[str, Any]:
@@ -367,16 +362,11 @@ ROWS = [
         devices=WITH_REFERENCE, title="as NetworkX"),
     Row("hw.edge_betweenness_centrality", edges_by_networkx, given=sampled_edges, read=edge_dict,
         devices=WITH_REFERENCE, title="as NetworkX"),
-    Row("hw.betweenness_centrality", lambda c, **given: of_subsets(c, **given, weights=None),
-        given=lambda c: {"sources": c.some(), "targets": c.some(), "normalized": c.flag()}, read=scores,
-        devices=WITH_REFERENCE, title="subsets as NetworkX"),
-    Row("hw.betweenness_centrality", lambda c, cutoff, **_: c.igraph.betweenness(directed=c.directed, cutoff=cutoff),
-        given=lambda c: {"cutoff": c.draw.choice((None, 1, 2, 4)), "normalized": False}, read=scores,
-        only=lambda c: c.n > 2, devices=CPU, title="as igraph"),
     Row("hw.betweenness_centrality", by_networkx("betweenness_centrality", weight="weight"), "weighted",
         lambda c: sampled(c) | {"weights": True}, scores, only=positive, devices=WITH_REFERENCE, title="along weights"),
-    Row("hw.betweenness_centrality", of_subsets, "weighted", weighted_subsets, scores, only=positive,
-        devices=WITH_REFERENCE, title="subsets along weights"),
+    Row("hw.betweenness_centrality", of_subsets, "weighted",
+        lambda c: {"sources": c.some(), "targets": c.some(), "normalized": c.flag(), "weights": True}, scores,
+        only=positive, devices=WITH_REFERENCE, title="subsets along weights"),
     Row("hw.edge_betweenness_centrality", edges_by_networkx, "weighted",
         lambda c: sampled_edges(c) | {"weights": True}, edge_dict, only=positive, devices=WITH_REFERENCE,
         title="along weights"),

@@ -58,12 +58,3 @@ def test_links_to_code_are_words_until_the_repository_has_an_address() -> None:
 def test_tables_have_a_value_in_every_column(name: str) -> None:
     rows = tables.TABLES[name]()
     assert rows and all(any(row[title] is not None for row in rows) for title in rows[0])
-
-
-def test_examples_of_the_modules() -> None:
-    import doctest
-
-    from docs.site import reference
-
-    for module in (cells, pages, reference, tables):
-        assert doctest.testmod(module).failed == 0
