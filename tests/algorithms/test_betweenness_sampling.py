@@ -10,9 +10,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+import scipy  # its stats take two seconds to import: only where they are used
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 import hopwave as hw
 from hopwave import engines, generate
@@ -56,7 +56,7 @@ def drawn(graph: hw.Graph, pairs: int, device: str = "cpu", start: int = 3, **jo
 def assert_as_likely(graph: hw.Graph, run: Any, **exact: Any) -> None:
     """Counts are binomial with the exact probabilities: no vertex may deviate too much (Bonferroni)."""
     p = hw.betweenness_centrality(graph, device="cpu", **exact).scores * (graph.n - 2) / graph.n
-    tail = np.minimum(stats.binom.cdf(run.counts, run.done, p), stats.binom.sf(run.counts - 1, run.done, p))
+    tail = np.minimum(scipy.stats.binom.cdf(run.counts, run.done, p), scipy.stats.binom.sf(run.counts - 1, run.done, p))
     assert tail.min() * 2 * graph.n > 1e-4
     assert (run.counts[p == 0] == 0).all() and run.counts.sum() == run.sums[PATH_SUMS.index("inner_vertices")]
 
@@ -76,7 +76,7 @@ def test_the_promise_holds(name: str, along: bool) -> None:
         off = np.abs(found.scores - right)
         broken += bool((off > found.bounds).any())
         errors.append(off.max())
-    assert stats.binom.sf(broken - 1, 40, delta) > 1e-3
+    assert scipy.stats.binom.sf(broken - 1, 40, delta) > 1e-3
     assert np.mean(errors) > epsilon / 10
 
 
@@ -86,8 +86,8 @@ def test_intervals_are_exact() -> None:
         hits = np.unique(np.array([1, pairs // 1000 + 1, pairs // 10, pairs // 2, pairs * 9 // 10]))
         for risk in (0.05, 1e-6, 1e-12):
             low, high = paths.interval(hits, pairs, np.full(len(hits), risk))
-            np.testing.assert_allclose(stats.binom.sf(hits - 1, pairs, low), risk, rtol=1e-2)
-            np.testing.assert_allclose(stats.binom.cdf(hits, pairs, high), risk, rtol=1e-2)
+            np.testing.assert_allclose(scipy.stats.binom.sf(hits - 1, pairs, low), risk, rtol=1e-2)
+            np.testing.assert_allclose(scipy.stats.binom.cdf(hits, pairs, high), risk, rtol=1e-2)
     low, high = paths.interval(np.array([0, 9]), 9, np.full(2, 0.1))
     assert low[0] == 0.0 and high[1] == 1.0
 

@@ -29,8 +29,8 @@ from unittest.mock import patch
 
 import interrupts
 import numpy as np
+import scipy  # its stats take two seconds to import: only where they are used
 from kills import forked, status_of
-from scipy import stats
 
 import every_call
 import hopwave as hw
@@ -223,7 +223,7 @@ def samples(draw: random.Random, folder: Path) -> int:
         raise Difference(f"{kind} {seed}: a bound of {found.bounds.max()}")
     TRIED[kind] += 1
     FAILED[kind] += bool((off > found.bounds + 1e-12).any())
-    if stats.binom.sf(FAILED[kind] - 1, TRIED[kind], delta) < 1e-6:
+    if scipy.stats.binom.sf(FAILED[kind] - 1, TRIED[kind], delta) < 1e-6:
         raise Difference(f"{kind}: {FAILED[kind]} of {TRIED[kind]} samples are outside of their bounds")
     return 1
 
