@@ -68,10 +68,7 @@ class PackageOnly(_Shipped, NullCache):
 
 @cache
 def _name_runtime() -> None:
-    """Tell LLVM where the functions of Numba's runtime are that machine code calls.
-
-    Numba's own cache first loads everything that could compile a function, which takes a quarter of a second.
-    """
+    """Tell LLVM where Numba's runtime is; Numba's own cache first loads the whole compiler (0.25 s)."""
     from llvmlite import binding  # type: ignore[import-untyped]
     from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
@@ -264,15 +261,14 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
 
 
 def _in_haste(compile_: Callable[..., Any], *given: Any) -> Any:
-    _put_off_blas()
+    _trim_compiler()
     return compile_(*given)
 
 
 @cache
-def _put_off_blas() -> None:
-    """Keep Numba from importing SciPy's linear algebra before it compiles anything, which takes 0.25 seconds.
-
-    Functions that call it import it themselves when they are compiled.
+def _trim_compiler() -> None:
+    """Spare Numba the import of SciPy's linear algebra (0.25 s; functions that call it import it when they are
+    compiled), and the text of an error about slices of unequal lengths (2 s to compile; there is a shorter one).
     """
     from numba.np import linalg
 
@@ -282,6 +278,14 @@ def _put_off_blas() -> None:
             import_module("numba.np.arraymath")
         finally:
             linalg.ensure_blas = asked
+    from numba.np import arrayobj
+
+    def raise_error(src_shapes: Any, index_shape: Any) -> None:
+        """Compiled as Numba's short one."""
+
+    with suppress(AttributeError):  # an older version has only that
+        numba.extending.overload(raise_error)(arrayobj.ol_raise_with_shape_context_generic)
+        arrayobj.raise_with_shape_context = raise_error
 
 
 def _warn_once(message: str) -> None:
