@@ -285,6 +285,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "other targets": {"targets": [5]},
     "a cutoff": {"cutoff": 4},
     "endpoints": {"endpoints": True},
+    "demand": {"source_weights": np.arange(GRAPH.n)},
     "another plan": {"plan": "turbobc-sccsc"},
     "all threads on a source": {"plan": "hopwave-wide"},
     "another graph": {"G": generate.delaunay(2500, seed=2)},

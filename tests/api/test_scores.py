@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import math
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -16,7 +15,7 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 import hopwave as hw
-from hopwave import Graph, GraphError, generate
+from hopwave import Graph, generate
 from hopwave.linalg import algorithms
 
 RANDOM = np.random.default_rng(7)
@@ -51,14 +50,6 @@ def test_subsets_dictionaries_and_units() -> None:
     both = hw.betweenness_centrality(G, sources=some, source_weights={3: 2.0, 50: 9.0}, normalized=False)
     np.testing.assert_allclose(both.scores, 2 * hw.betweenness_centrality(G, sources=3, normalized=False).scores)
     assert not hw.betweenness_centrality(G, source_weights=np.zeros(N)).scores.any()
-
-
-def test_a_checkpoint_is_of_its_demand(tmp_path: Path) -> None:
-    demand = {"source_weights": np.arange(900.0), "checkpoint": tmp_path / "run", "device": "cpu"}
-    for _ in range(2):
-        hw.betweenness_centrality(generate.grid(30, 30), **demand)
-    with pytest.raises(GraphError, match="another graph"):
-        hw.betweenness_centrality(generate.grid(30, 30), **demand | {"source_weights": np.arange(900.0) + 1})
 
 
 def test_the_bounds_of_a_sample_hold() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -83,14 +82,6 @@ def test_threads_share_large_buckets_and_the_pool_grows(monkeypatch: pytest.Monk
         fresh = graph.with_weights(graph.weights)  # without the thread pool of earlier runs
         assert np.array_equal(hw.sssp(fresh, source, delta=40.0, threads=threads).distances, right)
         assert np.array_equal(hw.sssp(fresh, list(range(0, 4096, 7)), threads=threads, delta=40.0).distances[0], 0.0)
-
-
-def test_python_threads_search_one_graph_at_once(crowded: None) -> None:
-    graph = with_lengths(hw.generate.grid(60, 60))
-    sources = list(range(0, 3600, 300))
-    with ThreadPoolExecutor(4) as pool:
-        for source, found in zip(sources, pool.map(lambda s: hw.sssp(graph, s).distances, sources), strict=True):
-            assert np.array_equal(found, by_scipy(graph, [source]))
 
 
 def test_a_trace_counts_every_bucket() -> None:

@@ -46,19 +46,15 @@ def test_the_processor_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_gpu_without_cupy_says_what_to_install(driver: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "cupy" else find(name, *rest))
-    monkeypatch.setattr(module, "driver_version", lambda: 13010)
+    for version, extra in ((None, "cuda12"), (12080, "cuda12"), (13000, "cuda13")):
+        monkeypatch.setattr(module, "driver_version", lambda version=version: version)
+        assert cuda_extra() == extra
     found = devices()[1:]
     assert [(device.model, device.available) for device in found] == [("NVIDIA H200", False), ("NVIDIA GPU", False)]
     what = "pip install cupy-cuda13x 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'"
     assert found[0].reason == f"CuPy is not installed; run: {what}" and found[0].name == "cuda:0"
     monkeypatch.setattr(module, "NVIDIA", driver / "missing")
     assert [device.kind for device in devices()] == ["cpu"], "no GPU is not an error"
-
-
-@pytest.mark.parametrize(("version", "extra"), [(None, "cuda12"), (12080, "cuda12"), (13000, "cuda13")])
-def test_the_extra_fits_the_driver(monkeypatch: pytest.MonkeyPatch, version: int | None, extra: str) -> None:
-    monkeypatch.setattr(module, "driver_version", lambda: version)
-    assert cuda_extra() == extra
 
 
 def broken() -> int:
