@@ -1,7 +1,4 @@
-"""The CPU engine: Numba, a crew of helper threads, the default where there is no GPU.
-
-Thread mappings and the making of queues are a GPU's concern: a frontier is a queue when pushed, a bitmap when pulled.
-"""
+"""The CPU engine: Numba, a crew of helper threads, the default where there is no GPU."""
 
 from __future__ import annotations
 

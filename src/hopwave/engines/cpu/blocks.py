@@ -28,10 +28,7 @@ NONE = np.int64(-1)
 
 
 def blocks(loaded, parent, depth, threads=None):
-    """The block that each vertex is a member of (−1: it is at most a head), and each block's head, by lowest members.
-
-    `parent` and `depth` are those of a breadth-first search from one vertex of every component that has edges.
-    """
+    """Of each vertex its block (−1: at most a head), and each block's head; `parent`, `depth`: of searches."""
     A, n = loaded.adjacency("any"), loaded.n
     first, size, low, high = (np.empty(n, np.int32) for _ in range(4))
     above = np.arange(n).astype(np.uint32)  # of every vertex, one of its set that is not greater

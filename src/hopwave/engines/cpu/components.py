@@ -199,10 +199,7 @@ def components(graph, strong):
 
 @outer
 def close_components(indptr, indices, label):
-    """Tarjan (1972): label vertices by components in reverse topological order; returns their number.
-
-    time[v]   when v was first met, from 1; 0 before        low[v]   the earliest still on the stack that v leads to
-    """
+    """Tarjan (1972): labels in reverse topological order; low: the earliest on the stack that a vertex leads to."""
     n = label.size
     time = np.zeros(n, np.uint32)
     low = np.zeros(n, np.uint32)

@@ -1,4 +1,4 @@
-"""The threads of the CPU engine, and the two ways to share work among them.
+"""The threads of the CPU engine, and how they share short loops (workers.py: long runs).
 
 **Jobs on a board**, for loops of microseconds to milliseconds. One thread leads: it posts a job on the board and starts
 on it. Helpers that see the job open join, and all take chunks off one counter. The leader then closes the job and waits
@@ -6,8 +6,6 @@ only for those who joined: a helper that the operating system has put aside cost
 
     share(kernel, …)               one job, a loop over rows, posted from Python
     lead(…) or team.lead(…)        one job after another by a compiled leader; team.lead: helpers stay for the next call
-
-**Workers** (workers.py), for runs of milliseconds to hours over many sources, each with arrays of its own.
 
 Ctrl-C may come between any two steps of the Python code here, so a leader's last step, however it ends, is one call of
 compiled code that sends helpers away.

@@ -60,11 +60,7 @@ class CpuGraph:
         return self._graph()
 
     def adjacency(self, order, searches=1):
-        """The arrays for the next searches. Neither hubs nor the order of neighbours change a distance.
-
-        order    "any"; "degree": with hubs, except in the first search and on flat graphs, which are hardly pulled;
-                 "paper": neighbours sorted by degree, as `Graph.arranged` returns them, so hubs are first
-        """
+        """The arrays for searches. "degree": with hubs, except in the first and on meshes; "paper": by degree."""
         with self._lock:
             hubs = not self.flat and (self.searches >= policy.SEARCHES_BEFORE_HUBS or self.graph.order == "degree")
             kind = "hubs" if order == "degree" and hubs else "arranged" if order == "paper" else "plain"

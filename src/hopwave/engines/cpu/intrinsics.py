@@ -104,10 +104,7 @@ def without_counters(context, builder, kind, value):
 
 @intrinsic
 def uncounted(typing, record):
-    """A copy of the record whose arrays count no references, for use while the caller holds the record.
-
-    Numba counts one more for every array at every call, atomically: longer than a small level on sixteen threads.
-    """
+    """A copy of the record whose arrays count no references, as Numba does atomically; the caller holds them."""
 
     def build(context, builder, signature, arguments):
         return without_counters(context, builder, signature.args[0], arguments[0])

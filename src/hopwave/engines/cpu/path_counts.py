@@ -17,10 +17,7 @@ EXACT_BITS = 53  # sums up to 2^53 are exact in any order
 
 @inner
 def rescale_level(sigma, queue, begin, end, degree_bits):
-    """Scale the level queue[begin:end] down if the next one might pass 2^LARGEST; degrees are below 2^bits.
-
-    Returns the exponent of its greatest σ̂ and the shift: 0 if nothing was done, -1 if the level is too wide.
-    """
+    """Scale a level down if the next may pass 2^LARGEST. Returns its greatest exponent and the shift; -1: too wide."""
     noinline()
     greatest = 0.0
     for i in range(begin, end):

@@ -81,9 +81,7 @@ SORTED_SHARE = 8  # betweenness has room to sort m / SORTED_SHARE arcs, 12 bytes
 WIDE_VERTICES = 1 << 19  # of a graph with hubs, from which on even two or three threads share its only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 SOURCES_OF_FLOWS = 16  # whose flows through edges are added up together, where levels are pulled
-MAX_SOURCES_PER_EDGE_BLOCK = 16  # of edge betweenness elsewhere, whose blocks have a score per arc
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
-MIN_EDGE_BLOCKS = 16  # into which they are divided before blocks of edge betweenness grow
 SOURCES_PER_WORKER = 4  # at least, of searches that share their steps: four take a fifth of what 64 take
 SHALLOW = 12  # levels of searches that are pulled, so that each looks at all vertices that are not yet found
 THREADS_SIDE_BY_SIDE = 8  # at least, and sources
@@ -111,10 +109,8 @@ def short_arcs_first(n, m, directed, sources, mapped=False):
     return m >= SPLIT_DEGREE * n and sources >= SOURCES_BEFORE_SPLITTING and not directed and not mapped
 
 
-def block_size(sources, edges=False):
+def block_size(sources):
     """Betweenness sources per block, by their number alone: threads change no result."""
-    if edges:
-        return max(1, min(MAX_SOURCES_PER_EDGE_BLOCK, sources // MIN_EDGE_BLOCKS))
     return max(1, min(MAX_SOURCES_PER_BLOCK, sources // MIN_BLOCKS))
 
 

@@ -1,7 +1,4 @@
-"""One rank's part of a graph on the CPU: the compiled loops of distributed searches (hopwave.distributed).
-
-Rows are tails with their heads (`out`) and heads with their tails (`into`), all named by slots (distributed/layout.py).
-"""
+"""One rank's part of a graph on the CPU: the compiled loops of distributed searches (hopwave.distributed)."""
 
 import numpy as np
 
@@ -82,10 +79,7 @@ def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
 
 @outer
 def pull_rows(offsets, tails, first, closed, front, parents, all_rows, early_exit, end, size, board):
-    """For each open row, one of its tails in `front` becomes its parent. The board counts rows found and arcs seen.
-
-    first: the slot of the segment's first row; all_rows: read closed rows too, in vain.
-    """
+    """A tail in `front` of each open row becomes its parent. first: the first row's slot; all_rows: closed too."""
     found, checked = 0, 0
     last = offsets.size - 1 - first
     while True:
@@ -332,10 +326,7 @@ class Lengths:
 
 @outer
 def scatter(offsets, neighbours, width, cells, mantissas, exponents, skip, sums, powers, touched):
-    """Add every cell's number to the cells of all neighbours but those in skip. Lists those touched; returns how many.
-
-    A vertex has `width` cells, one per source of a batch: cell c of vertex v is v · width + c. sums are 0 before.
-    """
+    """Add cells' numbers to those of neighbours not in skip; lists those touched. Cell c of v is v · width + c."""
     count = 0
     for i in range(cells.size):
         row = cells[i] // width

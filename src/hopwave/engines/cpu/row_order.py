@@ -39,11 +39,7 @@ def search(indptr, indices, sources, limit, order, level, parent):
 
 @outer
 def close_blocks(indptr, indices, tails, heads, ends, points):
-    """Hopcroft and Tarjan (1973): the edges of every biconnected component, as a depth-first search closes them.
-
-    ends: after how many edges each component ends; points: articulation points. Returns the numbers of both. A loop is
-    an edge of its vertex's component, but not at a root.
-    """
+    """Hopcroft and Tarjan (1973): edges by biconnected components, where each ends, articulation points; how many."""
     n = len(indptr) - 1
     time = np.zeros(n, np.int64)  # when a vertex was met, from 1
     low = np.zeros(n, np.int64)  # the earliest vertex that its subtree leads to

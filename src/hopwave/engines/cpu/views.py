@@ -20,9 +20,7 @@ def read_only(array):
 
 def unsigned(array):
     """A read-only view of the array as unsigned numbers; bools become bytes."""
-    view = array.view(UNSIGNED[array.dtype.itemsize])
-    view.flags.writeable = False
-    return view
+    return read_only(array.view(UNSIGNED[array.dtype.itemsize]))
 
 
 def unsigned_rows(part):

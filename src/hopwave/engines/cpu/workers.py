@@ -45,10 +45,7 @@ def workers_within(limit, workers, each, what="betweenness"):
 
 
 def run_workers(function, A, states, shared, poll, alone=False):
-    """function(A, state, shared) on one thread per state, until all have returned; with `alone`, at once on this one.
-
-    If poll(shared.control[FINISHED]) returns true or raises (Ctrl-C does), workers finish the batch they are in.
-    """
+    """function(A, state, shared) on a thread per state, or `alone` here; a true poll(finished), or Ctrl-C, stops it."""
     if alone:
         function(A, states[0], shared)
         return

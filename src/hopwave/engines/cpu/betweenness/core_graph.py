@@ -47,10 +47,7 @@ class Chains(namedtuple("Chains", "ends length size inner distance arcs edges"))
 
 
 def chains_of(graph: Any, label: Any, lengths: Any, copies: Any = None) -> tuple[Chains, Any]:
-    """The chains of a graph, and its core vertices, component by component; of a cycle, two neighbours are chosen.
-
-    Vertices of degree 2 are not core, unless they, or a neighbour, stand for several vertices.
-    """
+    """The chains of a graph and its core, by components; vertices of degree 2 are core if several are alike there."""
     core = np.diff(graph.indptr) != 2
     if copies is not None:
         core |= copies > 1
@@ -272,9 +269,7 @@ def chain_scores(C, through, sums, starts, ends, vertex, edge):
 
 
 def arcs_of(K: int, x: Any, y: Any, length: Any) -> tuple[Any, Any, Any, Any, tuple[Any, Any]]:
-    """Rows of the core graph: offsets, heads, and of all edges and chains between two ends the least length and how
-    many have it; also the two arcs of each pair of ends, with the pair of every edge or chain, −1 if it is longer.
-    """
+    """Rows of the core graph: offsets, heads, least lengths, how many have it; arcs of each pair of ends; pairs."""
     low, high = np.minimum(x, y), np.maximum(x, y)
     pair = low * np.int64(K) + high
     order = np.lexsort((length, pair))

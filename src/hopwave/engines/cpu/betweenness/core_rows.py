@@ -157,10 +157,7 @@ def enter(C, q, h, amount, paths_x, share_x, paths_y, share_y, into):
 
 @inner
 def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, place, codes, T, first, single, into):
-    """All that leaves at e, also from chains of some slots, to inner vertices of other chains; returns what passes e.
-
-    If pairs count once, a chain sends to those after it, and e to those whose ends are not before it.
-    """
+    """All that leaves at e for inner vertices of other chains, each pair once if pairs do; returns what passes e."""
     noinline()
     half, entered = C.half, C.entered[e]
     begin_slot, end_slot = slots

@@ -57,19 +57,15 @@ def solve(A, own, shared, number, row):
         asm.atomic_add(shared.control, state.EXTENDED, 1)
         paths[:] = 0.0
         scaled = depth, paths, kept.exponent[place], shares
-        found, due = kernels.extended_source(A, own, shared, demand, source, row, row[:0], scaled)
+        found, due, ends = kernels.extended_source(A, own, shared, demand, source, row, row[:0], scaled)
     else:
         for level in range(count):
             for i in range(levels[level, state.BEGINS], levels[level + 1, state.BEGINS]):
                 depth[queue[i]], paths[queue[i]] = level, sigma[queue[i]]
-        found, due = kernels.backward(A, own, shared, demand, count, row, row[:0])
+        found, due, ends = kernels.backward(A, own, shared, demand, count, row, row[:0])
         for i in range(1, levels[count, state.BEGINS]):
             shares[queue[i]] = -sigma[queue[i]]
         kernels.forget(sigma, queue, levels[count, state.BEGINS])
-    ends = 0.0  # what every vertex passes on for itself
-    for v in range(depth.size):
-        if depth[v] > 0:
-            ends += state.counts(demand, shared.targets, v)
     shared.certificate[number, 0], shared.certificate[number, 1] = found + ends, due + ends
 
 
@@ -90,12 +86,10 @@ def put_beside(kept, count, low, high):
     """What is kept of the vertices [low, high) for the first `count` sources, side by side."""
     noinline()
     for s in range(AT_ONCE):
-        if s >= count or kept.extended[s]:
-            kept.levels[low:high, s] = NOWHERE
-            continue
-        for v in range(low, high):
-            kept.levels[v, s] = kept.depth[s, v]
-            kept.beside[v, s] = kept.shares[s, v]
+        kept.levels[low:high, s] = NOWHERE
+        if s < count and not kept.extended[s]:
+            kept.levels[low:high, s] = kept.depth[s, low:high]
+            kept.beside[low:high, s] = kept.shares[s, low:high]
 
 
 @inner

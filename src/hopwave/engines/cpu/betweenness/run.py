@@ -32,7 +32,7 @@ class Accumulation:
         width = m if job.edges else n * (2 if job.squares else 1)
         self.job, self._loaded, self._n = job, loaded, n
         self._copies = state.ALL_ALIKE if job.copies is None else job.copies
-        self.size = self.at_once or policy.block_size(job.planned_sources, job.edges)
+        self.size = self.at_once or policy.block_size(job.planned_sources)
         self.blocks = -(-len(job.sources) // self.size)
         self.total = np.zeros(width)
         self.certificate = np.zeros((len(job.sources), 2))

@@ -186,10 +186,7 @@ def arcs_between(indptr, indices, u, v):
 
 @inner
 def walk(graph, own, side, place, wide, key, number):
-    """From path[place] to the root of its side, each vertex one place before the last, or after it on side 1.
-
-    Returns the place of the root, or -1 if the walk ends before it or the predecessors' σ do not add up.
-    """
+    """From path[place] to its side's root, backwards on side 0. Returns its place, or -1 if σ do not add up."""
     noinline()
     level, sigma, exponent, path = own.level, own.sigma, own.exponent, own.path
     on, along, queue, tail = graph.indptr[side], graph.indices[side], own.queues[side], own.here[side, TAIL]

@@ -1,7 +1,4 @@
-"""One shortest path along weights between a random pair (s, t), drawn uniformly among all of them.
-
-A search from t as well would add up lengths from t on, but ties are defined by the float64 sums from s on.
-"""
+"""One shortest path along weights between a random pair (s, t), drawn uniformly among all of them."""
 
 from collections import namedtuple
 

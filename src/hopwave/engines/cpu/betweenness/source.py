@@ -78,10 +78,7 @@ def push_counting_cached(A, own, begin, end, used, arcs):
 
 @inner
 def pull_counting(A, own, end):
-    """One level forward, by the rows of unvisited vertices. Returns the new end of the queue.
-
-    In-neighbours in the frontier are those with a positive σ̂. The sums of 64 vertices are written together.
-    """
+    """One level forward, by the rows of unvisited vertices, 64 at a time. Returns the new end of the queue."""
     noinline()
     in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, own.sigma
     queue, visited, sums = own.queue, own.visited, own.gathered
@@ -294,7 +291,7 @@ def last_level(own, begin, end, row, extra, demand, targets):
 
 @inner
 def backward(A, own, shared, demand, count, row, squares):
-    """Add δ to row, and δ² to squares unless that is empty. Returns Σ δ, and what it must be: Σ (d - 1)."""
+    """Add δ to row, and δ² to squares unless empty. Returns Σ δ, Σ (d - 1), which it must be, and Σ t."""
     sigma, queue, levels, targets = own.sigma, own.queue, own.levels, shared.targets
     edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
     cached = shared.limits.cached
@@ -324,7 +321,7 @@ def backward(A, own, shared, demand, count, row, squares):
             factor = 2.0 ** np.float64(-levels[level, state.SHIFT])
             for i in range(begin, end):
                 sigma[queue[i]] *= factor
-    return found, due
+    return found, due, counted
 
 
 # ------------------------------------------------------------------ levels too wide for one scale
@@ -359,11 +356,7 @@ def count_outward(A, queue, source, cutoff, copies, depth, mantissa, exponent):
 
 @inner
 def extended_source(A, own, shared, demand, source, row, squares, scaled):
-    """one_source with σ as mantissa · 2^exponent per vertex: slower, and right however much a level spans.
-
-    A predecessor's exponent is at most its successor's, so that δ itself needs no exponent. scaled: levels, all < 0,
-    mantissas, all 0, exponents and shares.
-    """
+    """one_source, σ as mantissa · 2^exponent. scaled: levels, all < 0, mantissas, all 0, exponents and shares."""
     noinline()
     indptr, indices, queue, targets, copies = A.indptr, A.indices, own.queue, shared.targets, shared.copies
     depth, mantissa, exponent, shares = scaled
@@ -393,7 +386,7 @@ def extended_source(A, own, shared, demand, source, row, squares, scaled):
                     squares[u] += delta * delta
         elif not edges:
             row[u] += extra * counted
-    return found, due
+    return found, due, counted
 
 
 # ------------------------------------------------------------------ one source
@@ -421,8 +414,8 @@ def one_source(A, own, shared, number, row, squares):
         asm.atomic_add(shared.control, state.EXTENDED, 1)
         n = own.sigma.size
         scaled = np.full(n, -1, np.int32), np.zeros(n), np.empty(n, np.int64), np.empty(n)
-        return extended_source(A, own, shared, demand, source, row, squares, scaled)
-    found, due = backward(A, own, shared, demand, count, row, squares)
+        return extended_source(A, own, shared, demand, source, row, squares, scaled)[:2]
+    found, due, _ = backward(A, own, shared, demand, count, row, squares)
     forget(own.sigma, own.queue, own.levels[count, state.BEGINS])
     return found, due
 

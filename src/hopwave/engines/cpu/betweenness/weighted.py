@@ -69,10 +69,7 @@ def bytes_of_state(n, m, edges):
 
 @inner
 def search(A, own, source, target):
-    """Settle all vertices up to the cutoff, or up to the distance of `target`, if it is a vertex.
-
-    Returns how many, the greatest λ + σ, and whether an arc ties that adds nothing: σ and λ may then be incomplete.
-    """
+    """Settle up to the cutoff or the target: how many, the greatest λ + σ, whether an arc that ties adds nothing."""
     noinline()
     indptr, indices, lengths, cutoff = A.indptr, A.indices, A.lengths, A.cutoff
     per_length, final, scattered, copies = A.buckets_per_length, A.final, A.scattered, A.copies

@@ -1,7 +1,5 @@
 """Betweenness with several threads on one source: for fewer sources than threads, and for huge graphs.
 
-    A   the graph, an Adjacency        W   the arrays of this source, a WideState
-
 Path counts σ̂ of even levels are in one row of `sigma`, those of odd levels in the other; elsewhere a row is 0. So a
 vertex that adds up the counts of all its in-neighbours in the other row adds up those of its predecessors only. On the
 way back a negative share replaces σ̂, and the sign distinguishes successors. No thread writes what others read.

@@ -8,7 +8,7 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import crew, team
-from hopwave.engines.cpu.integers import U1, U2, U3, U4
+from hopwave.engines.cpu.integers import U0, U1, U2, U3, U4
 from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.views import new_array, read_only, unsigned_rows
 from hopwave.planning.jobs import PowerEnd
@@ -47,9 +47,9 @@ def product(indptr, indices, values, x, y, begin, end):
 
 
 @inner
-def dot(x, y, begin, end):
+def dot(x, y):
     noinline()
-    a, b, c, d, j = 0.0, 0.0, 0.0, 0.0, begin
+    a, b, c, d, j, end = 0.0, 0.0, 0.0, 0.0, U0, np.uint64(y.size)
     while j + U3 < end:
         a += x[j] * y[j]
         b += x[j + U1] * y[j + U1]
@@ -66,25 +66,13 @@ def dot(x, y, begin, end):
 def take_out(W, block, begin, end):
     """y -= before · Q; then after[block] = Q y and sums[block] = Σ y², of a block's vertices."""
     noinline()
-    y = W.y
+    y = W.y[begin:end]
     for i in range(W.Q.shape[0]):
-        part, q = W.before[i], W.Q[i]
-        if part != 0.0:
-            for j in range(begin, end):
-                y[j] -= part * q[j]
+        if W.before[i] != 0.0:
+            y -= W.before[i] * W.Q[i, begin:end]
     for i in range(W.Q.shape[0]):
-        W.after[block, i] = dot(W.Q[i], y, begin, end)
-    W.sums[block] = dot(y, y, begin, end)
-
-
-@inner
-def scale(W, block, begin, end):
-    noinline()
-    h, y, length, change = W.h, W.y, W.length[0], 0.0
-    for j in range(begin, end):
-        y[j] /= length
-        change += abs(y[j] - h[j])
-    W.sums[block] = change
+        W.after[block, i] = dot(W.Q[i, begin:end], y)
+    W.sums[block] = dot(y, y)
 
 
 @inner
@@ -105,7 +93,8 @@ def work(A, W, board, me):
             elif kind == TAKE_OUT:
                 take_out(W, block, begin, end)
             else:
-                scale(W, block, begin, end)
+                W.y[begin:end] /= W.length[0]
+                W.sums[block] = np.abs(W.y[begin:end] - W.h[begin:end]).sum()
 
 
 by_regions = team.regions(work)

@@ -88,10 +88,7 @@ def pushed(A, B, product, mask, complement, threads):
 
 
 def dots(A, B, mask, exits, result, marks, end, size, board):
-    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) for every entry (i,j) of the mask. B is given by columns.
-
-    marks[worker, k] is the place of k in row i of A, plus 1; 0 where it is not there
-    """
+    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) for entries of the mask; marks[worker, k]: 1 + the place of k in row i of A."""
     indptr, indices, a = A
     column_ptr, column_rows, x = B
     mask_ptr, mask_columns = mask
@@ -197,10 +194,7 @@ def mark_mask(mask_ptr, mask_columns, i, marked, stamp):
 
 @outer
 def row_lengths(A, B, mask, stamps, lengths, end, size, board):
-    """How many entries each row of C = A B will have. mask: (offsets, columns, whether there is one, complement).
-
-    stamps, two rows per worker: the last row of C that saw a column, and that found it in the mask.
-    """
+    """Entries per row of C = A B; stamps, per worker: the last row that saw a column, and that found it in the mask."""
     indptr, indices = A
     row_ptr, columns = B
     mask_ptr, mask_columns, masked, complement = mask

@@ -3,9 +3,6 @@
 All rounds of PageRank and of Katz centrality are one call. One round is  y = Aᵀ w + base + (Σ x at dead ends) · dead,
 where w = x · scale / total is what an arc carries, without its own weight; at dead ends w = x. Ranks are kept as w.
 
-Rows are cut into blocks of about equally many arcs, whose changes the leader adds up: no bit depends on threads. Where
-most arcs lead to few vertices, numbered at random, rows are put in the order of degrees.
-
 On large undirected graphs the next ranks are  ω · (y − before) + before,  ω = 2 / (1 + √(1 − c²)), where ± c bounds the
 eigenvalues: Golub and Varga, Chebyshev semi-iterative methods (1961). c is estimated from how fast changes shrink: a
 mode that shrinks by z belongs to the eigenvalue (z² + ω − 1) / (ω z). Where much precision is asked for, such a run

@@ -262,10 +262,7 @@ def count_triangles(part):
 
 @outer
 def count_corners(begins, lower, core, marks, common, counts, end, size, board):
-    """Count the triangles at each of their corners.
-
-    Rows per worker: marks, all 0 before and after; common, room for common neighbours; counts, the answer.
-    """
+    """Count triangles at each corner; per worker: marks, 0 between rows, room for common neighbours, and counts."""
     worker = asm.atomic_add(board, crew.NEXT_WORKER, 1)
     begins, lower, core = asm.uncounted((begins, lower, core))
     bits, both, own = asm.uncounted(marks[worker]), common[worker], counts[worker]

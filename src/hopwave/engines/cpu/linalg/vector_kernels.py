@@ -1,7 +1,4 @@
-"""Matrix times vector, by rows and by columns: kernels for any semiring (see specialise.py for the words in them).
-
-Bits are bytes, 0 or 1. A row's sum is computed by one thread in the order of its entries: threads change no bit.
-"""
+"""Matrix times vector, by rows and by columns: kernels for any semiring (see specialise.py for the words in them)."""
 
 # ruff: noqa: F821 — term, plus, joined, stops, can_stop, carries and weighed are written in by specialise.py
 
@@ -17,10 +14,7 @@ PACKING = np.uint64(0x0102040810204080)  # eight bytes, 0 or 1, times this: thei
 
 @inner
 def open_rows(filled, bits, complement, begin, stop, chosen):
-    """The rows of [begin, stop) that the mask lets through and that have entries; returns how many.
-
-    begin is a multiple of 64. 64 rows are made one word, so that a branch is mispredicted once in 64 rows.
-    """
+    """The rows of [begin, stop), begin a multiple of 64, that the mask lets through and that have entries; how many."""
     noinline()
     count = U0
     whole = np.uint64(filled.size & ~63)
@@ -111,10 +105,8 @@ def pull_chosen(A, x, how, result, chosen, many, begin, listed, weight):
 def pull(A, filled, x, mask, how, result, end, size, board):
     """y(i) = ⊕ₖ A(i,k) ⊗ x(k) for the rows of a list, those whose bit differs from `complement`, or all.
 
-    filled   one byte per row: whether it has entries
     mask     (rows, bits, complement): a list, or one bit per row; both empty without a mask
-    how      (exits, blends): whether a row may stop early; whether absent entries are added as the identity, which
-             reads more but has no branch that is hard to predict
+    how      (exits, blends): whether a row may stop early; whether absent entries are added as the identity
     result   (out, found, identity): sums, and whether there are any; for a list of rows by place in the list
     """
     rows, bits, complement = mask
@@ -193,8 +185,7 @@ def push(A, x, mask, result, parts, end, size, board):
 
     mask     (bits, complement); bits are empty without a mask
     result   (mark, total, queue): one byte per row, 0 before; sums, where marked; the rows marked, part after part
-    parts    (bounds, counts): part p is the rows from bounds[p] to bounds[p + 1], of which counts[p] get marked. One
-             thread fills it and searches each column for it, so that a row's terms are added in the order of x
+    parts    (bounds, counts): rows from bounds[p] to bounds[p + 1], of which counts[p] get marked, are one thread's
     """
     indptr, indices, a = A
     places, values = x

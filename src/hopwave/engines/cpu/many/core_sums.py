@@ -7,8 +7,6 @@ vertex. The rest has core vertices and chains of vertices of degree two, with en
     from an inner vertex at α to x outside of the chain   min(d(a, x) + α, d(b, x) + L − α)
     to one at β                                           min(|α − β|, L + d(a, b) − |α − β|)
     to a vertex of the tree at x                          its depth more
-
-Only Σ 1/d reads every vertex of a tree; Σ d and the greatest d use its size, its sum of depths and its height.
 """
 
 from __future__ import annotations
@@ -262,10 +260,7 @@ PIECE = 64  # vertices of a chain that one worker takes
 
 
 class CoreSums:
-    """Sums of distances of all vertices of a graph. `trees`: a Trees of it; `lengths`: integers, None for hops.
-
-    `graph` is what is searched: without its trees, its vertices in another order (`kept`). `gain`: of work.
-    """
+    """Sums of distances of all vertices, from searches of `graph`, the rest without `trees`, in another order."""
 
     gain = 0.0
 
@@ -336,9 +331,7 @@ class CoreSums:
         return sum(one.nbytes for one in arrays if one is not None)
 
     def run(self, rows_of, inverse, threads, poll):
-        """Of all vertices of the whole graph: reached, and Σ 1/d (`inverse`) or Σ d and the greatest d.
-
-        rows_of(graph, sources): their rows of distances."""
+        """Of all vertices: reached, and Σ 1/d (`inverse`) or Σ d and the greatest d; rows_of(graph, sources): rows."""
         P, trees, whole, done = self._parts, self._trees, self._whole, 0
         total, outside = (np.zeros(0 if inverse else self.graph.n) for _ in range(2))
         sums = np.zeros(whole.n if inverse else 0)

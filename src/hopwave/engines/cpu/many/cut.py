@@ -120,10 +120,7 @@ def take_searches(A, own, shared):
 
 @outer
 def reach_along(indptr, indices, label, order, giant, low, high):
-    """The least and the greatest number of vertices that each strong component may reach.
-
-    `label` counts components in reverse topological order; the largest, `giant`, reaches exactly r vertices.
-    """
+    """At least and at most how many vertices each strong component reaches; the largest, `giant`, reaches exactly r."""
     n, count = label.size, low.size
     size, extra = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for v in range(n):

@@ -6,7 +6,6 @@ h mod 2^p, which keeps the greatest 1 + (trailing zeros of h >> p). Sizes are th
 estimation algorithms for HyperLogLog sketches, 2017, section 3.4): 2^2p / (2 ln 2 · z), where z sums 2^-r over the
 registers r > 0 and adds 2^p · σ(share of registers that are 0). With m registers it is too large by a share of c/m,
 where c rises from ½ for small sets to 1.13 for large ones (fitted to ± 0.05), which is divided out.
-
 The sum is kept as an integer, in units of 2^(p − 62): it does not depend on the order of corrections.
 """
 
@@ -66,11 +65,7 @@ def first_counters(n, precision, seed):
 
 
 def zeros_table(registers):
-    """2^p · σ(x) for x = 0, 1, …, 2^p registers that are 0, where σ(x) = x + Σ x^(2^k) · 2^(k−1); the last is infinite.
-
-    >>> zeros_table(4)[:2].round(3).tolist()
-    [0.0, 1.281]
-    """
+    """2^p · σ(x) for x = 0, 1, …, 2^p registers of 0, where σ(x) = x + Σ x^(2^k) · 2^(k−1); the last is infinite."""
     x = np.arange(registers) / registers
     found, weight = x.copy(), 1.0
     while x.any():

@@ -1,8 +1,7 @@
 """Searches from many sources on the CPU: workers process batches, each with its own arrays, or all threads share each.
 
-**Side by side**, for few batches of sources on many cores: all threads pull one level of a full batch. The leader
-pushes the first levels. Distances are kept as bits until a search is over: plane i has bit i of the levels; those from
-DEEPEST on are written as they are found.
+Side by side, all threads pull a level of a full batch; the leader pushes the first. Distances are kept as bits until a
+search is over: plane i has bit i of the levels; those from DEEPEST on are written as they are found.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@
 arcs lead to all remaining vertices, each of these pulls from its settled neighbours.
 
 **Waiting.** Vertices wait by distance, in a ring of buckets of equal width; an entry whose key is no longer the
-vertex's distance is skipped. The nearest bucket is emptied into a heap, unless no weight is below the width of a
-bucket. The heap is a four-ary tree: the children of place p are at 4p + 1 to 4p + 4; the four behind the last are
-infinite.
+vertex's distance is skipped. The nearest bucket is emptied into a four-ary heap, unless no weight is below the width of
+a bucket: the children of place p are at 4p + 1 to 4p + 4; the four behind the last are infinite.
 """
 
 from collections import namedtuple
@@ -257,10 +256,7 @@ def settle(A, d, own, source, limit, wanted, ahead):
 
 @inner
 def follow_long(A, d, own, limit, followed, count, boundary, entries, free, filled, left):
-    """Follow the long arcs of order[followed:count], all nearer than the boundary.
-
-    Returns the new number of entries, the first free one, the filled buckets, and `left`: arcs of the unsettled.
-    """
+    """Follow the long arcs of order[followed:count]; returns entries, the first free one, filled buckets, arcs left."""
     noinline()
     indptr, indices, lengths, order, near = A.indptr, A.indices, A.lengths, own.order, np.float64(boundary)
     arcs, n = 0, d.size

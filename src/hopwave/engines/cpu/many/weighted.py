@@ -1,7 +1,4 @@
-"""Distances along weights from many sources: one search by Dijkstra's algorithm per source, one source per worker.
-
-Sums over targets are in the order in which they were settled, with rounding errors carried along (Knuth's exact sum).
-"""
+"""Distances along weights from many sources: one search by Dijkstra's algorithm per source, one source per worker."""
 
 import math
 from collections import namedtuple

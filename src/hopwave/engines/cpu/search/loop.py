@@ -6,8 +6,6 @@ The leader computes levels too small to share by itself and makes all else a job
 
 and at the end FILL and MARK_UNREACHED (search/steps.py).
 
-    A   the graph, an Adjacency      W   the arrays of this search, a Workspace      here   what Python reads afterwards
-
 The frontier is queue[begin:end] if `in_queue`, and bitmaps[which] if `in_bitmap`. queue[:marked] is in the bitmap of
 visited vertices; there is none while `marked` is negative.
 """

@@ -51,10 +51,7 @@ class SmallSearch:
 
 
 class FirstSearches(SmallSearch):
-    """Searches before the loop of large searches was ever compiled on this machine, which takes some ten seconds.
-
-    After policy.FIRST_SEARCHES, or FIRST_SECONDS of them, another thread compiles the loop.
-    """
+    """Searches before the loop of large ones was ever compiled; after some, another thread compiles the loop."""
 
     _lock = threading.Lock()
     left, seconds_left = policy.FIRST_SEARCHES, policy.FIRST_SECONDS  # for all graphs

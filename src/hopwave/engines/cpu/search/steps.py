@@ -9,10 +9,6 @@ Encodings
     bitmaps       rows of 64-vertex words: rows 0 and 1 take turns as frontier and next frontier, rows 2 and 3 as the
                   vertices that an asynchronous pull finds one level early. Bits past the last vertex count as visited.
     distance      of pushed levels is filled in at the end, from the queue: one pass instead of many.
-
-Ids, offsets and loop counters are unsigned, so that no code for negative indices is made. (Unsigned and signed together
-would make a float64: hence U1 and its like.) Loops read arrays from local names: an array taken out of a record inside
-a loop is counted as one more reference every time, atomically.
 """
 
 import numpy as np
@@ -92,9 +88,7 @@ def claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board):
 
 @inner
 def push_chunk(A, W, board, me, begin, stop, kept, level):
-    """Push queue[begin:stop]; a vertex belongs to the worker that swaps its parent first, for the vertex it was seen
-    from, or for a level that is at least 0. Returns how many the buffer keeps, and the arcs that leave what was found.
-    """
+    """Push queue[begin:stop]; who swaps a parent first has the vertex. Returns the buffer's size and new arcs."""
     noinline()
     indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
     new, seen_from = W.buffers[me, BUFFER : BUFFER + 2 * CANDIDATES], W.buffers[me, BUFFER + 2 * CANDIDATES :]

@@ -116,9 +116,7 @@ def meet(indptr, indices, in_indptr, in_indices, before, after, source, target, 
 
 @outer
 def meet_along_lengths(out, back, source, target, closed, seen, before, settled, keys, times, vertices):
-    """From both ends in turn, as NetworkX does: the vertex where a shortest path's halves meet, or −1, the vertices
-    before it on both halves when they met, and the length. Arrays have one row per end.
-    """
+    """From both ends in turn, as NetworkX does: where shortest halves meet, or −1, the vertices before, the length."""
     size = np.array([1, 1], np.uint64)
     ends = (source, target)
     for end in range(2):

@@ -1,7 +1,4 @@
-"""Δ-stepping on the CPU: what is prepared, and the run (loop.py).
-
-Where one core is faster than all, no arc is followed twice, as in Dijkstra's algorithm (`search`; many/settling.py).
-"""
+"""Δ-stepping on the CPU: what is prepared, and the run (loop.py)."""
 
 from __future__ import annotations
 
@@ -48,11 +45,7 @@ def arcs_for_one(A):
 
 
 def whole_lengths(values, n):
-    """The lengths as uint32; None if one is not whole, or a path through n vertices may be as long as 2³².
-
-    >>> whole_lengths(np.array([3.0, 1.0]), 9).tolist(), whole_lengths(np.array([2.5]), 9), whole_lengths([2.0**31], 9)
-    ([3, 1], None, None)
-    """
+    """The lengths as uint32; None if one is not whole, or a path through n vertices may be as long as 2³²."""
     made = new_array(len(values), np.uint32)
     for begin in range(0, len(values), AT_ONCE):
         some = values[begin : begin + AT_ONCE]
@@ -158,15 +151,8 @@ class _Run:
 
 # ------------------------------------------------------------------ one core
 
-# Dijkstra's algorithm with a ring of buckets, for weights that span little. No weight is narrower than a bucket
-# (policy.length_buckets), so that the vertices of a bucket may be settled in any order, and no heap is needed; see
-# many/waiting.py for the ring. In addition:
-#
-#   entries   come from a list of free ones: as many as wait at a time, not as many as there were, and in a cache
-#   rows      of the bucket's vertices are fetched while others are read
-#   chains    in thin graphs, whoever reaches a vertex with two neighbours goes on to the other one at once: only ends
-#             of chains wait. A chain is walked once from each end. Lengths are added up in the order of the path, so
-#             that distances are those of Dijkstra's algorithm to the last bit.
+# Dijkstra's algorithm with a ring of buckets (many/settling.py). No weight is narrower than a bucket: no heap.
+# In thin graphs, whoever reaches a vertex with two neighbours goes on to the other one: only ends of chains wait.
 
 
 @inner

@@ -22,8 +22,7 @@ PIECE = 4096  # searches in one compiled call: Ctrl-C waits for its end
 def search(A, start, length, target, place, at, first, rest, most, slack, work):
     """From `start`, at distance `length`, to the target: the distance there, or infinite; −1: the heap is too small.
 
-    place: each vertex's place on the path that the spur leaves, n for others; places before `at` are the root. first:
-    heads to which no arc from `start` may lead. rest: a lower bound of the distance to the target.
+    place: on the path that the spur leaves, n elsewhere; before `at` is the root. first: forbidden heads. rest: bounds.
     """
     d, final, parent, touched, keys, times, vertices = work
     count, size, time = 1, U1, 0
@@ -155,10 +154,7 @@ def find_paths(A, paths, count, known, lengths, some, target, rest, slack, place
 
 
 class Deviations:
-    """Spurs with their lengths, and the paths of some of them. `elsewhere`: a GPU's search for spurs.
-
-    Spur 0 leaves path 0, the source alone, by any arc: its path is a shortest one.
-    """
+    """Spurs with their lengths, and paths of some. Spur 0 leaves the source by any arc. `elsewhere`: a GPU's search."""
 
     def __init__(self, arcs, rest, slack, source, target, most, elsewhere=None):
         n, m = len(arcs.indptr) - 1, len(arcs.indices)
@@ -249,10 +245,7 @@ def next_on_trees(A, d, end):
 
 @outer
 def last_of(order, first, last, source, target, k):
-    """The k-th of the vertices in this order over which the path of two trees is simple and a new one; or −1.
-
-    first, last: the next vertices on the way to the source, to the target.
-    """
+    """The k-th vertex over which the path of two trees is simple and new, or −1; first, last: next on the trees."""
     known, seen = np.zeros(first.size, np.bool_), np.full(first.size, -1, np.int32)
     count = 0
     for v in order:

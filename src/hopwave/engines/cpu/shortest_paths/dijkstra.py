@@ -46,10 +46,7 @@ def drop_first(keys, times, vertices, size):
 
 @outer
 def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, order, keys, times, vertices):
-    """Settle vertices nearest first; returns how many. Before, d is infinite everywhere.
-
-    It ends when it has settled stop[0] of the wanted vertices, or stop[1] of all and those as far away; −1: never.
-    """
+    """Settle nearest first: stop[0] wanted vertices, or stop[1] and those as far (−1: all). Returns how many."""
     size, time, settled, last, ahead = U0, U0, 0, np.inf, stop[0]
     for s in sources:
         d[s] = 0.0

@@ -11,8 +11,6 @@ the current bucket itself (bucket fusion): Zhang et al., Optimizing ordered grap
 
 Distances are uint32 where all lengths are whole and no path reaches 2³². The order in which arcs are relaxed changes no
 bit: a distance is the least, over all paths, of the lengths added up from the source, and rounded addition is monotone.
-
-    A   offsets, indices and lengths (bins.Arcs)        W   the arrays of this run, a Run
 """
 
 from collections import namedtuple

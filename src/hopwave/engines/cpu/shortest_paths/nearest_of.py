@@ -28,11 +28,7 @@ SPARE = 2  # no vertex was seen with more than two others as near as its k-th up
 
 
 def are_whole(lengths):
-    """Whether all sums of lengths along paths are exact.
-
-    >>> are_whole(np.array([1.0, 3.0])), are_whole(np.array([0.5])), are_whole(np.array([2.0**53]))
-    (True, False, False)
-    """
+    """Whether all sums of lengths along paths are exact."""
     return not (lengths % 1).any() and float(lengths.max(initial=0.0)) * len(lengths) < 2.0**53
 
 
@@ -117,10 +113,7 @@ def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, num
 
 @outer
 def read_off(indptr, indices, lengths, first, last, d, found, stack, places, lowest):
-    """Find the lowest number of a nearest facility for vertices from `first` to `last`, from final distances.
-
-    It is the lowest of those one step before on shortest paths. Returns False if an arc joins two equally far.
-    """
+    """The lowest nearest facility of [first, last), from final distances. False if an arc joins two equally far."""
     for v in range(first, last):
         if d[v] == 0.0:  # a facility may have another one of a lower number beside it
             for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
@@ -169,10 +162,7 @@ def nearest_by_distances(into, facilities, d):
 
 
 def nearest_of(arcs, facilities, k, limit):
-    """(distances, numbers of facilities): one row of k per vertex, nearest first; infinite and NONE past the last.
-
-    `arcs` as dijkstra.arcs makes them; facilities are ids in ascending order.
-    """
+    """(distances, facilities), k per vertex, nearest first; `arcs` are dijkstra.arcs, facilities ascending."""
     n, ids = len(arcs.indptr) - 1, facilities.astype(np.uint32)
     d, found = np.full((n, k), np.inf), np.full((n, k), NONE, np.int32)
     if not len(arcs.lengths):
@@ -199,9 +189,8 @@ def nearest_of(arcs, facilities, k, limit):
 def search_around(A, facilities, numbers, place, stride, before, radius, slack, d, found, done, beyond, work, labels):
     """Search around every stride-th of the facilities with these numbers; returns where to go on and how many labels.
 
-    done: whether a vertex had its k nearest when the round began; a search goes on there only if its facility is among
-    them, up to `slack`. labels: vertices, numbers of facilities and distances that a worker found beyond the radius
-    before. beyond: for each facility the nearest distance past the radius.
+    done: whether a vertex had its k nearest before the round; a search goes on there only for these, up to `slack`.
+    labels: what a worker found beyond the radius before. beyond: each facility's nearest distance past the radius.
     """
     near, touched, keys, times, vertices = work
     where, who, length = labels
