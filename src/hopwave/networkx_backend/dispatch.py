@@ -1,8 +1,5 @@
-"""Which functions are served, and when: hopwave's answers to NetworkX's `can_run` and `should_run`.
-
-Calls are bound by the signature of the installed NetworkX's own function. A served function declares only the arguments
-that it uses; a call that gives another argument a value other than its default runs in NetworkX.
-"""
+"""Which functions are served, and when: `can_run` and `should_run`. A served function declares the arguments that it
+uses; a call that gives another argument of NetworkX's function a value other than its default runs in NetworkX."""
 
 from __future__ import annotations
 
@@ -79,7 +76,6 @@ MEANS = Threshold(450, 200)  # one search, whose hops NetworkX adds up from list
 ONE_SEARCH = Threshold(100_000, 1_500)  # takes NetworkX as long as a conversion; the next call is 4 to 8 × faster
 FOUND_BY_SEARCH = Threshold(30_000, 1_500)  # as ONE_SEARCH, but NetworkX passes every edge through a Python generator
 ONE_VERTEX = Threshold(100_000, 3_000)  # closeness or eccentricity of one vertex, by functions that answer for many
-COMPONENTS = Threshold(100_000, 1_500)  # as ONE_SEARCH
 LAYERS = Threshold(None, 1_500)  # as ONE_SEARCH, but NetworkX's own functions call it and stop after a few layers
 LISTED_PATHS = Threshold(100_000, 3_000)  # most time goes into Python's lists of paths, in both libraries
 LISTED_EDGES = Threshold(100_000, 10_000)  # as LISTED_PATHS, with more lists

@@ -45,10 +45,7 @@ def along_lengths() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A search along an edge attribute, or in hops if it is None; it runs when a result is read.
-
-    `backwards` follows arcs from head to tail.
-    """
+    """A search along an edge attribute, or in hops if it is None, run when it is read; `backwards`: along in_rows."""
 
     G: NetworkXGraph
     attribute: Any

@@ -241,12 +241,12 @@ def _family(kind: str, label: Any, threshold: Threshold, notes: str = "") -> Non
     serves(f"is_{kind}connected", threshold=threshold)(lambda G: reaches_each_other(G, kind == "weakly_"))
 
 
-_family("", lambda G: labelled(G.graph), dispatch.COMPONENTS)
-_family("weakly_", lambda G: labelled(G.both_ways), dispatch.COMPONENTS)
+_family("", lambda G: labelled(G.graph), dispatch.ONE_SEARCH)
+_family("weakly_", lambda G: labelled(G.both_ways), dispatch.ONE_SEARCH)
 _family("strongly_", strong_components, dispatch.STRONG, "In the order in which NetworkX closes them.")
 
 
-@serves(threshold=dispatch.COMPONENTS, notes=dispatch.CONVERTED_BEFORE)
+@serves(threshold=dispatch.ONE_SEARCH, notes=dispatch.CONVERTED_BEFORE)
 def node_connected_component(G: NetworkXGraph, n: Any) -> set[Any]:
     return set(G.names(search(G.out_rows, [G.number[n]]).order))
 
