@@ -111,15 +111,17 @@ def add_rows(A, kept, total, low, high):
     paths, further, some_extended = np.empty(AT_ONCE), np.empty(AT_ONCE, np.int32), kept.extended.any()
     for u in range(np.uint64(low), np.uint64(high)):
         for s in range(AT_ONCE):
-            paths[s], further[s] = kept.paths[s, u], levels[u, s] + np.int32(1)
+            further[s] = levels[u, s] + np.int32(1)
+            paths[s] = kept.paths[s, u] if further[s] > 0 else 0.0
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
             v = np.uint64(indices[j])
             a, b, c, d = 0.0, 0.0, 0.0, 0.0
             for s in range(0, AT_ONCE, 4):
-                a += paths[s] * beside[v, s] if levels[v, s] == further[s] else 0.0
-                b += paths[s + 1] * beside[v, s + 1] if levels[v, s + 1] == further[s + 1] else 0.0
-                c += paths[s + 2] * beside[v, s + 2] if levels[v, s + 2] == further[s + 2] else 0.0
-                d += paths[s + 3] * beside[v, s + 3] if levels[v, s + 3] == further[s + 3] else 0.0
+                w, x, y, z = beside[v, s], beside[v, s + 1], beside[v, s + 2], beside[v, s + 3]  # read without a branch
+                a += paths[s] * (w if levels[v, s] == further[s] else 0.0)
+                b += paths[s + 1] * (x if levels[v, s + 1] == further[s + 1] else 0.0)
+                c += paths[s + 2] * (y if levels[v, s + 2] == further[s + 2] else 0.0)
+                d += paths[s + 3] * (z if levels[v, s + 3] == further[s + 3] else 0.0)
             flow = (a + b) + (c + d)
             if some_extended:
                 flow += extended_flow(kept, u, v)
