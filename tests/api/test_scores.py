@@ -1,7 +1,4 @@
-"""Demand, stress, load, HyperBall; components, blocks, clusters: bits, bounds, larger graphs and odd cases.
-
-tests/questions has the numbers.
-"""
+"""Demand, stress, load, HyperBall; components, blocks, clusters: bits, bounds, larger graphs and odd cases."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.sparse.csgraph import connected_components
 
 import hopwave as hw
 from hopwave import Graph, generate
@@ -121,16 +117,12 @@ def test_standard_errors_cover(graph: Graph) -> None:
     assert np.mean(near) >= 0.8 and np.mean(close) >= 0.8
 
 
-def test_registers_threads_and_seeds_of_hyperball() -> None:
-    """The standard error of a counter is halved when its registers are quadrupled; threads change no bit."""
+def test_registers_and_seeds_of_hyperball() -> None:
+    """The standard error of a counter is halved when its registers are quadrupled."""
     rough, fine = (hw.hyperball(WORLD, precision=p, seed=1).harmonic_errors.mean() for p in (4, 8))
     assert 3 < rough / fine < 5
-    one, *others = (hw.hyperball(ARCS, seed=5, threads=threads) for threads in (1, 1, 2, 3))
-    for other in others:
-        assert (one.pairs == other.pairs).all()
-        assert (one.closeness.scores == other.closeness.scores).all()
-        assert (one.harmonic_errors == other.harmonic_errors).all()
-    assert (one.pairs != hw.hyperball(ARCS, seed=6).pairs[:, : one.pairs.shape[1]]).any()
+    one, other = (hw.hyperball(ARCS, seed=seed).pairs for seed in (5, 6))
+    assert (one != other[:, : one.shape[1]]).any()
 
 
 def test_what_hyperball_says() -> None:
@@ -143,17 +135,6 @@ def test_what_hyperball_says() -> None:
 
 
 EMPTY = Graph.from_edges([], [], n=0)
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_components_of_larger_graphs(directed: bool) -> None:
-    """Many components of all sizes, around the density at which a giant one appears."""
-    ends = np.random.default_rng(5).integers(0, 20_000, (2, 30_000 if directed else 14_000))
-    graph = Graph.from_edges(*ends, n=20_000, directed=directed)
-    for ask, kind in ((hw.weakly_connected_components, "weak"), (hw.strongly_connected_components, "strong")):
-        count, label = connected_components(graph.to_scipy(float), directed=True, connection=kind)
-        assert 1 < count < graph.n
-        assert len(set(zip(ask(graph).labels.tolist(), label.tolist(), strict=True))) == count == ask(graph).count
 
 
 def test_deep_graphs_need_no_recursion() -> None:
@@ -191,12 +172,6 @@ def test_parallel_edges() -> None:
     assert hw.degree_centrality(twice).scores.tolist() == [1.0, 1.5, 0.5]
 
 
-def test_threads_find_the_same_blocks() -> None:
-    for graph in (generate.barabasi_albert(3000, 2, seed=3), generate.kronecker(11, 2, seed=1)):
-        one, *others = (hw.biconnected_components(graph, threads=threads) for threads in (1, 2, 4))
-        assert all((one.label == other.label).all() and (one.head == other.head).all() for other in others)
-
-
 def test_blocks_as_labels_tables_and_html() -> None:
     graph = Graph.from_edges([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")])
     assert hw.articulation_points(graph) == ["c"] and hw.bridges(graph) == [("c", "d")]
@@ -225,11 +200,9 @@ def test_clusters_of_other_inputs() -> None:
     assert hw.modularity(several, halves) == pytest.approx(nx.community.modularity(several, halves))
 
 
-def test_a_core_keeps_weights_and_components_are_a_copy() -> None:
+def test_a_core_keeps_weights() -> None:
     G = Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], weights=[1, 2, 3, 4])
     assert sorted(np.unique(hw.k_core(G).weights).tolist()) == [1.0, 2.0, 3.0]
-    hw.connected_components(G).labels[:] = 7
-    assert hw.connected_components(G).labels.tolist() == [0, 0, 0, 0]
 
 
 def test_graphs_without_vertices_or_without_paths() -> None:

@@ -126,6 +126,8 @@ CASES = [
     ("large.graph", b"% hi\n3 2\n2\n1 4\n2\n", 4, "neighbour 4 of vertex 2; expected vertices from 1 to 3"),
     ("short.graph", b"3 2\n2\n1 3\n", 3, "ends after 2 vertices; expected one line for each of 3"),
     ("long.graph", b"2 1\n2\n1\n\n1\n", 5, "after vertex 2; expected the end"),
+    *((f"ncon-{i}.graph", head + b"\n1 2\n1 1\n", 1, "ncon is") for i, head in enumerate(
+        (b"2 1 10 100000000000000000000", b"2 1 011 99999999999999999999", b"2 1 010 5000000"))),
     ("count.graph", b"3 3\n2\n1 3\n2\n", 1, "4 neighbours are listed; expected 6"),
     ("one-sided.graph", b"3 2\n2 3\n1\n2\n", 2, "lists 3, which does not list it; expected both ends"),
     ("loop.graph", b"2 1\n1 2\n1\n", 2, "vertex 1 lists itself; expected no self-loops"),

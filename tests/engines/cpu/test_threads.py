@@ -1,7 +1,4 @@
-"""The CPU engine's threads do not change results and cost nothing when idle; first searches.
-
-test_callers.py is about many callers.
-"""
+"""The CPU engine's threads do not change results and cost nothing when idle; first searches."""
 
 from __future__ import annotations
 
@@ -75,22 +72,6 @@ def test_threads_change_no_bit(name: str, question: str) -> None:
     for threads in (2, 3, 5):
         assert np.array_equal(QUESTIONS[question](graph(name), threads=threads, device="cpu"), alone, equal_nan=True)
     assert not layer._is_initialized, "Numba has started threads of its own"
-
-
-@every_graph
-def test_the_environment_changes_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = QUESTIONS["k"](graph(name), threads=1, device="cpu")
-    for threads in ("1", "3", ""):
-        monkeypatch.setenv("HOPWAVE_NUM_THREADS", threads)
-        assert np.array_equal(QUESTIONS["k"](graph(name), device="cpu"), alone)
-
-
-def test_little_memory_changes_no_bit() -> None:
-    """With memory for one worker, only one works."""
-    G = graph("delaunay")
-    least = 40 * 1500 + 4 * G.m + 16 * 1500
-    found = [hw.betweenness_centrality(G, threads=5, memory_limit=limit, device="cpu") for limit in (None, least)]
-    assert np.array_equal(found[0].scores, found[1].scores)
 
 
 def test_how_many_threads_a_call_uses(monkeypatch: pytest.MonkeyPatch) -> None:
