@@ -38,6 +38,13 @@ def fresh(G: Graph) -> Graph:
     return Graph.from_csr(G.indptr.copy(), G.indices.copy(), directed=G.directed, weights=weights)
 
 
+def uploaded(G: Graph) -> Any:
+    """What a GPU holds of the graph."""
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    return G._prepared.find(CudaGraph)
+
+
 def _vector(G: Graph) -> la.Vector:
     return la.Vector.from_entries(np.arange(0, G.n, 3), np.arange(0, G.n, 3) % 5 + 1.0, G.n)
 

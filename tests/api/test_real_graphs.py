@@ -1,7 +1,4 @@
-"""Real graphs, compared with SciPy and with the oracle.
-
-The graphs are looked for in HOPWAVE_DATA, or in shared/data beside the repository; without them all is skipped.
-"""
+"""Real graphs, compared with SciPy and with the oracle; without the folder of graphs all is skipped."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
+from test_betweenness import compiled_machines
 
 import hopwave as hw
 from hopwave import Graph
@@ -57,8 +58,6 @@ def test_lengths_of_every_type(crowded: None) -> None:
 def test_a_search_ends_behind_its_targets() -> None:
     n = 5000
     graph = hw.generate.path(n).with_weights(np.ones(2 * n - 2))
-    trace = hw.sssp(graph, 0, delta=1.0, trace=True, targets=[7, 20]).trace
-    assert trace is not None and [bucket.least for bucket in trace] == list(range(21))
     job = ShortestPathsJob((0,), targets=(7, 20))
     A = Matrix.from_graph(graph)
     assert shortest_paths.settle(A, job).order.tolist() == list(range(21))
@@ -84,14 +83,20 @@ def test_threads_share_large_buckets_and_the_pool_grows(monkeypatch: pytest.Monk
         assert np.array_equal(hw.sssp(fresh, list(range(0, 4096, 7)), threads=threads, delta=40.0).distances[0], 0.0)
 
 
-def test_a_trace_counts_every_bucket() -> None:
+@compiled_machines
+def test_a_trace_counts_every_bucket(device: str) -> None:
     n = 5000  # more buckets than the buffer of the trace has rows
     graph = hw.generate.path(n).with_weights(np.ones(2 * n - 2))
-    found = hw.sssp(graph, 0, delta=1.0, trace=True)
-    assert found.trace is not None and found.method == "delta-stepping"
+    found = hw.sssp(graph, 0, delta=1.0, trace=True, device=device)
+    assert found.trace is not None and found.method == ("delta-stepping" if device == "cpu" else "near-far")
     assert [bucket.least for bucket in found.trace] == list(range(n))
     assert sum(bucket.vertices for bucket in found.trace) == n and sum(b.arcs for b in found.trace) == 2 * n - 2
-    assert all(bucket.rounds == 1 and bucket.seconds >= 0 for bucket in found.trace)
+    assert all(bucket.rounds >= 1 and bucket.seconds >= 0 for bucket in found.trace)
+    assert device == "cuda" or all(bucket.rounds == 1 for bucket in found.trace)
+    ended = hw.sssp(graph, 0, delta=1.0, trace=True, targets=[7, 20], device=device).trace
+    assert ended is not None and [bucket.least for bucket in ended] == list(range(21))
+    hubs = hw.sssp(with_lengths(hw.generate.kronecker(12, 16, seed=5)), 0, trace=True, device=device)
+    assert hubs.trace is not None and sum(bucket.vertices for bucket in hubs.trace) >= hubs.reached
     assert list(found.trace.to_pandas().columns) == ["rounds", "vertices", "arcs", "seconds"]
     short = hw.sssp(hw.generate.path(3), 0, trace=True).trace
     assert short is not None and str(short).splitlines()[0].split() == ["from", "rounds", "vertices", "arcs", "ms"]

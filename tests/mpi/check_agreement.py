@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hopwave as hw
@@ -39,8 +40,11 @@ def check_other_arguments() -> None:
     changed[long.m // 2] = 2.0  # in the middle, which a repr leaves out
     scored = [("k", 3, 4), ("seed", 1, 2), ("sources", [1, 2], [1, 3]), ("cutoff", 2, 3), ("normalized", True, False),
               ("endpoints", False, True)]  # fmt: skip
+    series = pd.Series(ones[: long.n])
     columns = [
         ("weights", ones, changed),
+        ("source_weights", series, pd.Series(changed[long.m // 2 - 9 :][: long.n])),
+        ("source_weights", series, series[::-1]),
         ("source_weights", dict(enumerate(ones[: long.n])), dict(enumerate(2 * ones[: long.n]))),
         ("sources", np.array([0, 1], object), np.array([0, 2], object)),
     ]

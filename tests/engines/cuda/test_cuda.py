@@ -31,12 +31,6 @@ def cupy() -> Any:
     return pytest.importorskip("cupy")
 
 
-def uploaded(graph: Graph) -> Any:
-    from hopwave.engines.cuda.graph import CudaGraph
-
-    return graph._prepared.find(CudaGraph)
-
-
 # ---------------------------------------------------------------- calls that do not wait
 
 
@@ -120,7 +114,7 @@ def test_device_arrays_are_used_as_they_are_and_answers_stay_there(cupy: Any, tr
     indptr, indices = cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
     graph = Graph.from_csr(indptr, indices, directed=graph.directed)
     result = hw.bfs(graph, 0, plan=plan, device="cuda")
-    kept = uploaded(graph)
+    kept = mixed.uploaded(graph)
     assert kept.given[0] is indptr and kept.given[1] is indices
     assert CATALOGUE[plan].order == "degree" or (kept.rows[0] is indptr and kept.rows[1] is indices)
     assert isinstance(result.distances, cupy.ndarray) and isinstance(result.predecessors, cupy.ndarray)
@@ -135,7 +129,7 @@ def test_a_directed_graph_backwards_shares_its_arrays(cupy: Any) -> None:
     graph = mixed.fresh(TRAPS["kronecker-directed"]())
     hw.bfs(graph, 0, plan="xbfs", device="cuda")
     hw.bfs(graph, 0, plan="xbfs", device="cuda", direction="in")
-    there, back = uploaded(graph), uploaded(graph.reversed())
+    there, back = mixed.uploaded(graph), mixed.uploaded(graph.reversed())
     assert back.rows[1] is there.columns[1] and back.columns[1] is there.rows[1]
 
 
@@ -143,7 +137,7 @@ def test_a_directed_graph_backwards_shares_its_arrays(cupy: Any) -> None:
 def test_arranged_on_the_device_as_on_the_host(directed: bool) -> None:
     graph = mixed.fresh(TRAPS["kronecker-directed" if directed else "kronecker"]())
     hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
-    kept, right = uploaded(graph), graph.arranged()
+    kept, right = mixed.uploaded(graph), graph.arranged()
     assert all(map(np.array_equal, map(on_host, kept.arranged), (right.in_indptr, right.in_indices)))
     assert all(map(np.array_equal, map(on_host, kept.columns), (graph.in_indptr, graph.in_indices)))
 
@@ -155,7 +149,7 @@ def test_one_order_of_the_neighbours_is_enough() -> None:
     """4 bytes per arc, arranged or not; both orders only after plans that use both."""
     graph = mixed.fresh(TRAPS["kronecker"]())
     hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
-    kept = uploaded(graph)
+    kept = mixed.uploaded(graph)
     assert "rows" not in kept.__dict__ and "columns" not in kept.__dict__
     expected = oracle.distances(graph, [0])
     assert hw.bfs(graph, 0, plan="xbfs", device="cuda").distances.tolist() == expected
@@ -174,18 +168,6 @@ def test_buffers_are_used_again(cupy: Any, plan: str) -> None:
         hw.bfs(graph, 0, plan=plan, device="cuda")
     gc.collect()
     assert cupy.get_default_memory_pool().used_bytes() == used
-
-
-def test_device_memory_goes_with_the_graph(cupy: Any) -> None:
-    pool = cupy.get_default_memory_pool()
-    gc.collect()
-    before = pool.used_bytes()
-    graph = generate.uniform(20_000, edge_factor=8)
-    result = hw.bfs(graph, 0, plan="xbfs", device="cuda")
-    assert pool.used_bytes() > before
-    del graph, result
-    gc.collect()
-    assert pool.used_bytes() == before
 
 
 def test_a_reverse_on_the_gpu_outlives_its_graph() -> None:

@@ -48,15 +48,7 @@ def test_the_same_rows_as_on_the_cpu(ids: Any, directed: bool, repeats: Any, siz
             assert made == right and made.weights is not None and made.weights.dtype == kind
 
 
-def test_sparse_ids_become_labels() -> None:
-    import cupy
-
-    with pytest.warns(SparseIdsWarning):
-        sparse = Graph.from_edges(cupy.asarray([10**9]), cupy.asarray([7]))
-    assert list(sparse) == [7, 10**9] and sparse.device == "cuda"
-
-
-def test_columns_of_other_libraries_on_the_gpu() -> None:
+def test_columns_of_any_type_on_the_gpu() -> None:
     import cupy
 
     def column(values: list[int]) -> Any:
@@ -71,6 +63,9 @@ def test_columns_of_other_libraries_on_the_gpu() -> None:
     there = Graph.from_edges(column([0, 1]), column([1, 2]))
     assert there == right and there.device == "cuda"
     assert Graph.from_edges([0, 1], [1, 2], device="cuda").device == "cuda"
+    with pytest.warns(SparseIdsWarning):
+        sparse = Graph.from_edges(cupy.asarray([10**9]), cupy.asarray([7]))
+    assert list(sparse) == [7, 10**9] and sparse.device == "cuda"
 
 
 @pytest.mark.parametrize("directed", [True, False])

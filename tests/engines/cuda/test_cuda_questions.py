@@ -1,7 +1,4 @@
-"""Questions besides searches on the GPU: the results of the CPU on graphs with long rows, and where results are stored.
-
-tests/questions asks every public function on every trap.
-"""
+"""Questions besides searches on the GPU: the results of the CPU on graphs with long rows, and where they are stored."""
 
 from __future__ import annotations
 

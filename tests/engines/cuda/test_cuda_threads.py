@@ -1,7 +1,4 @@
-"""Callers of one GPU: threads that are new to CUDA, the CPU at the same time, first calls in threads, and forks.
-
-test_callers.py asks all questions at once.
-"""
+"""Callers of one GPU: threads that are new to CUDA, the CPU at the same time, first calls in threads, and forks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Many callers of one machine: threads, pools of processes, asyncio, a long call at the same time, the process's end.
-
-The soak test makes some hundred calls; `python tests/engines/cpu/soak.py` makes 10,000.
-"""
+"""Many callers of one machine: threads, pools of processes, asyncio, a long call meanwhile, the process's end."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Betweenness on the GPU: regimes agree, runs repeat their bits, little memory is enough, runs can be interrupted.
-
-test_betweenness.py checks every plan on every trap, test_overflow.py beyond float64.
-"""
+"""Betweenness on the GPU: regimes agree, runs repeat their bits, little memory is enough, runs can be interrupted."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ import numpy as np
 import pytest
 
 import hopwave as hw
+import mixed
 from hopwave import EngineError, Graph, engines, generate
 from hopwave.arrays import on_host
 from hopwave.engines.cuda.betweenness import regimes
@@ -80,8 +78,6 @@ def test_every_regime_agrees_with_the_cpu_and_with_itself(plan: str, name: str, 
 @both
 def test_renumbering_changes_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deep graphs are renumbered for long runs; lists keep their order."""
-    from hopwave.engines.cuda.graph import CudaGraph
-
     monkeypatch.setattr(regimes, "scattered", lambda *given: True)
     grid = generate.grid(60, 50, missing=0.05, seed=1)
     directed = Graph.from_edges(*grid.to_edges(), n=grid.n, directed=True)
@@ -91,7 +87,7 @@ def test_renumbering_changes_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) 
         for worth in (False, True):
             monkeypatch.setattr(regimes, "worth_renumbering", lambda *given, worth=worth: worth)
             found[worth] = call(G, **options)
-        assert G._prepared.find(CudaGraph).kept["any"]["near"] is not None
+        assert mixed.uploaded(G).kept["any"]["near"] is not None
         assert np.array_equal(found[True].scores, found[False].scores)
 
 

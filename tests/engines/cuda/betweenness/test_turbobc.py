@@ -130,8 +130,6 @@ def test_memory_is_as_estimated(gpu: Any, turbobc: Any, plan: str, directed: boo
     import cupy
 
     graph = generate.kronecker(14, edge_factor=8, directed=directed)
-    from hopwave.engines.cuda.graph import CudaGraph
-
     pool = cupy.get_default_memory_pool()
     finished(gpu, graph, plan, [0])  # compiles
     graph = mixed.fresh(graph)
@@ -139,4 +137,4 @@ def test_memory_is_as_estimated(gpu: Any, turbobc: Any, plan: str, directed: boo
     run = finished(gpu, graph, plan, [0, 1])
     words = turbobc.needed_words(graph.n, graph.m, run.product, wide=run.widened > 0)
     assert 0 <= (pool.used_bytes() - before) / 4 - words < 2000  # CuPy rounds every array up to 512 bytes
-    assert not directed or "rows" not in graph._prepared.find(CudaGraph).__dict__
+    assert not directed or "rows" not in mixed.uploaded(graph).__dict__

@@ -29,12 +29,6 @@ TURBOBFS = [plan for plan in CATALOGUE.values() if plan.name.startswith("turbobf
 AHEAD = [plan for plan in TURBOBFS if plan.name != "turbobfs-tdbu"]
 
 
-def uploaded(graph: Graph) -> Any:
-    from hopwave.engines.cuda.graph import CudaGraph
-
-    return graph._prepared.find(CudaGraph)
-
-
 def searched(graph: Graph, plan: Plan, source: int, question: SearchJob, ahead: bool) -> tuple[Any, Any]:
     """The engine's results, and its levels without times: launched ahead, or one after the other."""
     from hopwave.engines import by_levels
@@ -87,7 +81,7 @@ def test_turbobfs_holds_one_format_and_no_queue(plan: Plan) -> None:
     graph = mixed.fresh(TRAPS["kronecker-directed"]())
     result = hw.bfs(graph, 0, plan=plan, device="cuda", predecessors=False)
     assert result.distances.tolist() == oracle.distances(graph, [0])
-    kept = uploaded(graph)
+    kept = mixed.uploaded(graph)
     (work,) = kept.workspaces
     assert "rows" not in kept.__dict__ and "next queue" not in work.arrays and len(work.arrays["queue"]) == 1
     arcs = graph.m * (2 if "cooc" in plan.name else 1)
