@@ -94,7 +94,7 @@ PLANTED: dict[str, list[tuple[Any, str, Any]]] = {
     "folders": [(promises, "why_not_trusted", lambda place, shared=False: None)],
     "options": [(public_calls, "functions", lambda: iter([("function", anything)]))],
     "validation": [(hw, "validate", lambda *given: validate.Validation(()))],
-    "servers": [(fetching, "_copy", lambda *given: True)],
+    "servers": [(fetching, "_receive", lambda *given: True)],
     "networkx functions": [(hw, "degree_centrality", hw.pagerank)],
     "facilities": [
         (hw, "nearest_of", lambda G, *given, to=hw.nearest_of, **how: to(
