@@ -117,12 +117,15 @@ def test_standard_errors_cover(graph: Graph) -> None:
     assert np.mean(near) >= 0.8 and np.mean(close) >= 0.8
 
 
-def test_registers_and_seeds_of_hyperball() -> None:
-    """The standard error of a counter is halved when its registers are quadrupled."""
+def test_registers_threads_and_seeds_of_hyperball() -> None:
+    """The standard error of a counter is halved when its registers are quadrupled; threads change no bit."""
     rough, fine = (hw.hyperball(WORLD, precision=p, seed=1).harmonic_errors.mean() for p in (4, 8))
     assert 3 < rough / fine < 5
-    one, other = (hw.hyperball(ARCS, seed=seed).pairs for seed in (5, 6))
-    assert (one != other[:, : one.shape[1]]).any()
+    one, *others = (hw.hyperball(ARCS, seed=5, threads=threads) for threads in (1, 2, 3))
+    for other in others:
+        assert (one.pairs == other.pairs).all() and (one.harmonic_errors == other.harmonic_errors).all()
+        assert (one.closeness.scores == other.closeness.scores).all()
+    assert (one.pairs != hw.hyperball(ARCS, seed=6).pairs[:, : one.pairs.shape[1]]).any()
 
 
 def test_what_hyperball_says() -> None:

@@ -48,7 +48,6 @@ ROWS: list[Row] = [
     *each(lambda f: f(line(1, 2, 3), weights=True, plan="xbfs"), BOTH, PlanError, "is a search"),
     *each(lambda x: along(line(1, 2, 3), "cpu", cutoff=x), [-1, "far", np.nan], GraphError, "is not a length"),
     (lambda: hw.bfs(PATH, 0, threads=2, device="reference"), EngineError, "threads=2 is for device='cpu'"),
-    (lambda: hw.betweenness_centrality(PATH, k=9, plan="hopwave-wide", threads=0), EngineError, "number of threads"),
     *[
         (lambda patch, x=x, ask=ask: (patch.setenv("HOPWAVE_NUM_THREADS", x), ask(PATH)), EngineError, "NUM_THREADS")
         for x in ("0", "-1", "two", "1.5")

@@ -67,7 +67,6 @@ ROWS: list[Row] = [
     *each(lambda x: weighted(np.array([x, x])), LONG, GraphError, "hold exactly"),
     (lambda: weighted([10**5000, 1]), GraphError, "a number of 5001 digits, which float64 cannot hold exactly"),
     (lambda: weighted([Decimal("NaN"), 1]), GraphError, "is NaN"),
-    (lambda: Graph.from_edges([0], [1], weights=[1], combine="mean"), GraphError, "combine='mean' is not known"),
     (lambda: Graph.from_edges([0], [1], combine="min"), GraphError, "there are none"),
     (lambda: Graph.from_edges([0], [1], weights=[1], combine="min", repeats="keep"), GraphError, "repeats='keep'"),
     # Machines that cut it to the greatest make 2⁶³ − 1 of 2⁶³, which is equal as float64.
@@ -91,7 +90,6 @@ ROWS: list[Row] = [
     (lambda: Graph.from_edges(np.zeros((2, 2), int), [0, 1]), GraphError, "src has 2 dimensions; give one column"),
     (lambda: Graph.from_edges([[0], [1]], [1, 2]), GraphError, "a label cannot be hashed"),
     *each(lambda no: Graph.from_edges(no, no), [0, "ab"], GraphError, "is not a column; give a list or an array"),
-    (lambda: Graph.from_edges([0], [1], repeats="sum"), GraphError, "repeats='sum' is not known; use 'merge'"),
     *each(lambda n: Graph.from_edges([0], [1], n=n), [-1, 2.0, True], GraphError, "is not a number of vertices; give"),
     *each(lambda n: Graph.from_edges(["a"], ["b"], n=n), [5, "x"], GraphError, "does not fit the 2 different labels"),
     (lambda: Graph.from_edges(["a"], ["b"], labels=["x", "y"]), GraphError, "edges are labels already; drop labels="),
@@ -147,7 +145,6 @@ ROWS: list[Row] = [
     (lambda: Graph.from_scipy(HALF * 1j), GraphError, "complex"),
     (lambda: Graph.from_scipy(np.eye(2)), GraphError, "not ndarray; give scipy.sparse.csr_array(A)"),
     *each(Graph.from_edge_index, [np.zeros((3, 4), int), np.zeros(4, int), [[0, 1], [1, 2]]], GraphError, "shape (2"),
-    *each(lambda device: Graph.from_edges([0], [1], device=device), ["tpu", "disk", 0], GraphError, "is not known"),
     *each(lambda device: PATH.to(device), ["tpu", "disk", 0], GraphError, "is not known"),
     # graphs of other libraries, and tables
     *each(lambda make: make(nx.path_graph(3)), [Graph.from_igraph, Graph.from_scipy], GraphError, "Graph.from_network"),
