@@ -1,7 +1,4 @@
-"""Tables of distances: targets, types, files, runs that are killed; values within reach, facilities, isochrones.
-
-Numbers per vertex, which an index of pandas names like a dictionary. tests/questions compares sums and distances.
-"""
+"""Tables of distances: targets, types, files, runs that are killed; values within reach, facilities, isochrones."""
 
 from __future__ import annotations
 

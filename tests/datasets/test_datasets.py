@@ -1,7 +1,4 @@
-"""Small graphs compared with NetworkX's copies, and downloads from a local server that cuts connections.
-
-tests/fuzz/servers.py has servers that change their file, lie about ranges and lengths, and send other content.
-"""
+"""Small graphs compared with NetworkX's copies, and downloads from a local server; others: tests/fuzz/servers.py."""
 
 from __future__ import annotations
 

@@ -7,8 +7,6 @@ import pickle
 import subprocess
 import sys
 import zipfile
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -139,14 +137,6 @@ def test_a_file_that_changed_or_went_away(tmp_path: Path) -> None:
         pickle.loads(sent)
     # The pages are still there for the process that mapped them: it sends them as they are.
     assert pickle.loads(pickle.dumps(mapped)) == graph
-
-
-def test_workers_map_the_file_too(tmp_path: Path) -> None:
-    graph, file = graph_of(False, False), tmp_path / "g.npz"
-    hw.write(file, graph)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        found = hw.betweenness_centrality(hw.read(file, mmap=True), executor=pool, device="cpu")
-    assert np.allclose(found.scores, hw.betweenness_centrality(graph, device="cpu").scores, rtol=1e-12)
 
 
 LITTLE_MEMORY = """

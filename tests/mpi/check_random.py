@@ -1,7 +1,4 @@
-"""Random questions over ranks, compared with one process; in a third of them one rank disagrees, and every rank raises.
-
-tests/fuzz/ranks.py asks more of them, with other seeds.
-"""
+"""Random questions over ranks, compared with one process; in a third, one rank disagrees, and every rank raises."""
 
 from __future__ import annotations
 
