@@ -17,12 +17,14 @@ from hopwave import engines
 from hopwave.arrays import ScaledCounts, on_host
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
-from hopwave.planning.plan import Pull
-from hopwave.planning.rules import Sizes
+from hopwave.planning.plan import Plan, Pull, Push
+from hopwave.planning.rules import Beamer, Sizes
 from questions import CPU, WITH_REFERENCE, Row, available, directed, partition, undirected
 from questions.cases import LARGE, Case
 
-SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
+# A user's own plan, of steps that no published plan combines.
+OWN = Plan("own", "a paper", "1", "an experiment", (Push("thread"), Pull("warp", "all")), Beamer(alpha=14, beta=24))
+SEARCHES = [*(plan for plan in CATALOGUE.values() if plan.task == "search"), OWN]
 COUNTING = [plan for plan in SEARCHES if plan.why_not(SearchJob(path_counts=True)) is None]
 
 
