@@ -7,6 +7,7 @@ import inspect
 import math
 import random
 import runpy
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,29 +64,22 @@ def test_arcs_both_ways_count_twice_in_a_directed_graph() -> None:
     assert hw.core_numbers(la.Matrix.from_graph(graph)).scores.tolist() == [1, 1]  # a matrix has no directions
 
 
-@in_one_test("trap", [trap for trap, make in TRAPS.items() if not make().directed])
 @devices
-def test_triangles_are_listed_once(trap: str, device: str) -> None:
-    """Also if vertices are sorted by degree, and in small pieces."""
-    graph = TRAPS[trap]()
-    with pytest.MonkeyPatch.context() as patch:
-        space = inspect.unwrap(algorithms.triangle_list).__globals__
-        patch.setitem(space, "WORTH_SORTING", -1)
-        patch.setitem(space, "PIECE", 3)
-        found = algorithms.triangle_list(graph, device=device).tolist()
-    assert found == sorted(found) and all(a < b < c for a, b, c in found)
-    assert len(set(map(tuple, found))) == len(found) == hw.triangle_count(graph)
-
-
-@given(graphs(directed=False))
+@given(graph=graphs(directed=False))
 @settings(max_examples=settings.default.max_examples // 2)
-def test_triangles_do_not_depend_on_order_or_kernels(graph: hw.Graph) -> None:
+def test_triangles_do_not_depend_on_order_or_kernels(device: str, graph: hw.Graph) -> None:
+    """Also if vertices are sorted by degree; a list in small pieces has each once, in ascending order."""
     expected = list(nx.triangles(graph.to_networkx()).values())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(algebra("cpu")), "count_triangles", lambda *_: None)
         assert hw.triangle_count(graph) == sum(expected) // 3
-        patch.setitem(inspect.unwrap(algorithms.triangles).__globals__, "WORTH_SORTING", -1)
+        space = inspect.unwrap(algorithms.triangles).__globals__
+        patch.setitem(space, "WORTH_SORTING", -1)
+        patch.setitem(space, "PIECE", 3)
         assert hw.triangles(graph).scores.tolist() == expected and hw.triangle_count(graph) == sum(expected) // 3
+        found = algorithms.triangle_list(graph, device=device).tolist()
+    assert all(a < b < c for a, b, c in found) and all(one < other for one, other in pairwise(found))
+    assert len(found) == sum(expected) // 3
 
 
 @devices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -14,32 +15,41 @@ import dense
 from hopwave import linalg as la
 from operands import MATRICES, TRIED, WORDS, fixed, machines, matrix, vector, with_semirings
 
-ACCUM = [None, la.binary.plus, la.binary.min]
-MASKS = [
-    {"mask": False, "complement": False, "structural": False},
-    *dense.every(mask=[True], complement=[False, True], structural=[False, True]),
-]
+BOTH = [False, True]
 
 
-def check(
-    name: str, A: la.Matrix, x: la.Vector, ring: la.Semiring, out: Any, mask: Any, where: Any, **how: Any
-) -> None:
-    """One product, mxv or vxm by name, of a matrix and a vector, written into out if it is given."""
-    left, target = name == "mxv", None if out is None else out.copy()
-    before = dense.table(x), None if mask is None else dense.table(mask)
-    operands = (A, x) if left else (x, A)
-    y = getattr(la, name)(*operands, ring, out=target, mask=mask, **where, **how)
-    assert (dense.table(x), None if mask is None else dense.table(mask)) == before  # operands keep their entries
-    free = getattr(la, name)(*operands, ring, **where)  # its type is the type of sums
+def ways(*accum: Any) -> list[dict[str, Any]]:
+    """Every way to write with one of these accumulators."""
+    every = dense.every(mask=BOTH, complement=BOTH, structural=BOTH, replace=BOTH, accum=accum)
+    return [how for how in every if how["mask"] or not (how["complement"] or how["structural"])]
+
+
+HOWS = ways(None, la.binary.plus)
+
+
+def check_writing(function: Any, right: Any, out: Any, mask: Any, how: dict[str, Any], device: str) -> Any:
+    """Compare function(**keywords), in one way of writing, with the entries that are right before writing."""
+    keywords, m = {key: value for key, value in how.items() if key != "mask"}, mask if how["mask"] else None
+    into, masked = out.copy() if isinstance(out, la.Vector) else out, None if m is None else dense.table(m)
+    found = function(out=into, mask=m, device=device, **keywords)
+    assert m is None or dense.table(m) == masked
+    assert (found is into) == isinstance(out, la.Vector)
+    dense.agree(found, dense.written(None if out is None else dense.table(out), right, masked, found.dtype, **keywords))
+    return found
+
+
+def product_of(name: str, A: la.Matrix, x: la.Vector, ring: la.Semiring, device: str) -> tuple[Any, Any]:
+    """mxv or vxm by name, and what it must find."""
+    left, tables = name == "mxv", (dense.table(A), dense.table(x))
+    multiply = partial(getattr(la, name), *((A, x) if left else (x, A)), ring)
+    free = multiply(device=device)  # its type is the type of sums
     if left:
-        found = dense.multiplied(dense.table(A), dense.table(x), ring, free.dtype, columns=1)
+        found = dense.multiplied(*tables, ring, free.dtype, columns=1)
     else:
-        row = dense.turned(dense.table(x), 1)
-        [one] = dense.multiplied(row, dense.table(A), ring, free.dtype, columns=A.shape[1])
-        found = [[entry] for entry in one]
+        row = dense.multiplied(dense.turned(tables[1], 1), tables[0], ring, free.dtype, columns=free.n)
+        found = dense.turned(row, free.n)
     dense.agree(free, found)
-    dense.agree(y, dense.written(None if out is None else dense.table(out), found, before[1], y.dtype, **how))
-    assert (y is target) == (out is not None)
+    return multiply, found
 
 
 @with_semirings(TRIED)
@@ -49,13 +59,11 @@ def test_every_way_to_write(device: str, name: str, ring: str, a: str | None, x:
     A = matrix(6, 5, a, draw)
     rows, inner = A.shape if name == "mxv" else A.shape[::-1]
     u, out, mask = vector(inner, x, draw), vector(rows, "float64", draw), vector(rows, "int32", draw)
-    for how in MASKS:
-        m = mask if how["mask"] else None
-        for more in dense.every(accum=ACCUM, replace=[False, True], direction=["push", "pull"], out=[out, None]):
-            into, way = more.pop("out"), {"device": device, "direction": more.pop("direction")}
-            if into is not None or not (more["accum"] or more["replace"]):
-                given = {key: how[key] for key in ("complement", "structural")} | more
-                check(name, A, u, la.semiring[ring], into, m, way, **given)
+    before, (multiply, right) = dense.table(u), product_of(name, A, u, la.semiring[ring], device)
+    for how, direction in product(ways(None, la.binary.plus, la.binary.min), ("push", "pull")):
+        for into in (out,) if how["accum"] or how["replace"] else (out, None):
+            check_writing(partial(multiply, direction=direction), right, into, mask, how, device)
+    assert dense.table(u) == before
 
 
 @pytest.mark.parametrize("ring", list(la.semiring))
@@ -65,8 +73,8 @@ def test_every_semiring_and_type_on_the_reference(ring: str) -> None:
         for x in WORDS:
             A, u, mask = matrix(4, 4, a, draw), vector(4, x, draw), vector(4, "bool", draw)
             for name in ("mxv", "vxm"):
-                how = {"complement": True, "structural": True}
-                check(name, A, u, la.semiring[ring], None, mask, {"device": "reference"}, **how)
+                how = {"mask": True, "complement": True, "structural": True}
+                check_writing(*product_of(name, A, u, la.semiring[ring], "reference"), None, mask, how, "reference")
 
 
 @machines
@@ -88,9 +96,8 @@ def test_a_users_own_semiring(device: str) -> None:
     far = la.Semiring.define("far", lambda x, y: max(x, y), lambda x, y: abs(x - y), identity=0)
     A, x = matrix(8, 8, "int64", draw), vector(8, "int64", draw)
     for name, direction in (("mxv", "push"), ("mxv", "pull"), ("vxm", "pull")):
-        y = la.mxv(A, x, far, direction=direction, device=device) if name == "mxv" else la.vxm(x, A, far, device=device)
-        table = dense.table(A) if name == "mxv" else dense.turned(dense.table(A), 8)
-        dense.agree(y, dense.multiplied(table, dense.table(x), far, y.dtype, 1))
+        multiply, right = product_of(name, A, x, far, device)
+        dense.agree(multiply(direction=direction, device=device), right)
 
 
 @with_semirings(MATRICES)
@@ -101,39 +108,17 @@ def test_matrix_times_matrix(device: str, ring: str, a: str | None, x: str) -> N
     free = la.mxm(A, B, la.semiring[ring], device=device)
     found = dense.multiplied(dense.table(A), dense.table(B), la.semiring[ring], free.dtype, 7)
     dense.agree(free, found)
-    for how in MASKS:
-        m = mask if how["mask"] else None
-        ways = ["auto", "push", "pull"] if how["mask"] else ["auto", "push"]
-        for more in dense.every(accum=[None, la.binary.plus], replace=[False, True], direction=ways):
-            direction = more.pop("direction")
-            given = {key: how[key] for key in ("complement", "structural")} | more
-            C = la.mxm(A, B, la.semiring[ring], out=out, mask=m, device=device, direction=direction, **given)
-            masked = None if m is None else dense.table(m)
-            dense.agree(C, dense.written(dense.table(out), found, masked, C.dtype, **given))
-            indptr, indices, _ = C.rows
+    for how in HOWS:
+        for direction in ("auto", "push", "pull") if how["mask"] else ("auto", "push"):
+            multiply = partial(la.mxm, A, B, la.semiring[ring], direction=direction)
+            indptr, indices, _ = check_writing(multiply, found, out, mask, how, device).rows
             assert all((np.diff(indices[indptr[i] : indptr[i + 1]]) > 0).all() for i in range(6))
 
 
 # ------------------------------------------------------------------ element by element, by place and by value
 
-PLUS = la.binary.plus
 OPERATORS = [la.binary[name] for name in ("plus", "minus", "times", "min", "max", "first", "second", "pair")]
 OPERATORS += [la.binary[name] for name in ("lor", "land", "lxor", "eq", "lt", "ge")]
-HOWS = [
-    how
-    for how in dense.every(
-        mask=[0, 1], complement=[False, True], structural=[False, True], replace=[False, True], accum=[None, PLUS]
-    )
-    if how["mask"] or not (how["complement"] or how["structural"])
-]
-
-
-def check_writing(function: Any, right: Any, out: Any, mask: Any, how: dict[str, Any], device: str) -> None:
-    """Compare function(**keywords), in one way of writing, with the entries that are right before writing."""
-    keywords, m = {key: value for key, value in how.items() if key != "mask"}, mask if how["mask"] else None
-    found = function(out=out.copy() if isinstance(out, la.Vector) else out, mask=m, device=device, **keywords)
-    masked = None if m is None else dense.table(m)
-    dense.agree(found, dense.written(dense.table(out), right, masked, found.dtype, **keywords))
 
 
 def typed(right: Any, dtype: np.dtype[Any]) -> Any:
@@ -158,9 +143,7 @@ def test_union_and_intersection(device: str, kind: str, either: bool) -> None:
         right = typed(right, free.dtype)
         dense.agree(free, right)
         for how in HOWS:
-            check_writing(
-                lambda u=u, v=v, op=op, f=function, **more: f(u, v, op, **more), right, out, mask, how, device
-            )
+            check_writing(partial(function, u, v, op), right, out, mask, how, device)
 
 
 @machines
@@ -168,18 +151,16 @@ def test_union_and_intersection(device: str, kind: str, either: bool) -> None:
 def test_apply_and_select(device: str, kind: str) -> None:
     draw = fixed(13)
     u, out, mask = (some(kind, dtype, draw) for dtype in ("int64", "float64", "bool"))
-    negated = dense.mapped(dense.table(u), lambda x: -x)
-    more_two = dense.mapped(dense.table(u), lambda x: x - 2)
-    from_two = dense.mapped(dense.table(u), lambda x: 2 - x)
-    above = dense.mapped(dense.table(u), lambda x: x if x > 1 else None)
-    even = dense.mapped(dense.table(u), lambda x: x if x % 2 == 0 else None)
-    for how in HOWS:
-        check_writing(lambda **more: la.apply(u, la.unary.negate, **more), negated, out, mask, how, device)
-        check_writing(lambda **more: la.apply(u, la.binary.minus, right=2, **more), more_two, out, mask, how, device)
-        check_writing(lambda **more: la.apply(u, la.binary.minus, left=2, **more), from_two, out, mask, how, device)
-        check_writing(lambda **more: la.apply(u, lambda x: x - 2, **more), more_two, out, mask, how, device)
-        check_writing(lambda **more: la.select(u, la.binary.gt, 1, **more), above, out, mask, how, device)
-        check_writing(lambda **more: la.select(u, lambda x: x % 2 == 0, **more), even, out, mask, how, device)
+    cases: list[tuple[Any, Any]] = [
+        (partial(la.apply, u, la.unary.negate), lambda x: -x),
+        (partial(la.apply, u, la.binary.minus, right=2), lambda x: x - 2),
+        (partial(la.apply, u, la.binary.minus, left=2), lambda x: 2 - x),
+        (partial(la.apply, u, lambda x: x - 2), lambda x: x - 2),
+        (partial(la.select, u, la.binary.gt, 1), lambda x: x if x > 1 else None),
+        (partial(la.select, u, lambda x: x % 2 == 0), lambda x: x if x % 2 == 0 else None),
+    ]
+    for (function, right), how in product(cases, HOWS):
+        check_writing(function, dense.mapped(dense.table(u), right), out, mask, how, device)
 
 
 @machines
@@ -257,7 +238,7 @@ def test_extract(device: str) -> None:
     u, out, mask = vector(6, "int32", draw), vector(4, "float64", draw), vector(4, "bool", draw)
     right = [[frozenset([u[i]])] for i in (5, 0, 0, 2)]
     for how in HOWS:
-        check_writing(lambda **more: la.extract(u, [5, 0, 0, 2], **more), right, out, mask, how, device)
+        check_writing(partial(la.extract, u, [5, 0, 0, 2]), right, out, mask, how, device)
     A = matrix(5, 6, "int64", draw)
     rows, columns = [4, 0, 2], [1, 5]
     found = la.extract(A, rows, columns, device=device)
