@@ -207,26 +207,21 @@ class Scaled:
     arc.
     """
 
-    def __init__(self, graph: Graph, s: int, targets: Iterable[int] | None = None, cutoff: int | None = None) -> None:
+    def __init__(self, graph: Graph, s: int) -> None:
         self.distances = np.full(graph.n, -1, dtype=np.int64)
         self.mantissa = np.zeros(graph.n)
         self.exponent = np.zeros(graph.n, dtype=np.int64)
         self.delta = np.zeros(graph.n)
         self.flow = np.zeros(graph.m)
-        self.is_target = np.ones(graph.n, dtype=bool)
-        if targets is not None:
-            self.is_target[:] = False
-            self.is_target[list(targets)] = True
-        self.is_target[s] = False
-        self._forward(graph, s, cutoff)
+        self._forward(graph, s)
         self._backward()
 
-    def _forward(self, graph: Graph, s: int, cutoff: int | None) -> None:
+    def _forward(self, graph: Graph, s: int) -> None:
         d = self.distances
         d[s], self.mantissa[s], self.exponent[s] = 0, 0.5, 1
         frontier, depth = np.array([s]), 0
         self._levels: list[tuple[Any, Any, Any, Any]] = []
-        while frontier.size and depth != cutoff:
+        while frontier.size:
             degree = graph.degrees[frontier].astype(np.int64)
             position = np.repeat(graph.indptr[frontier] - (np.cumsum(degree) - degree), degree) + np.arange(
                 degree.sum()
@@ -252,7 +247,7 @@ class Scaled:
     def _backward(self) -> None:
         for frontier, tail, head, position in reversed(self._levels):
             ratio = _times_power(self.mantissa[tail] / self.mantissa[head], self.exponent[tail] - self.exponent[head])
-            self.flow[position] = ratio * (self.is_target[head] + self.delta[head])
+            self.flow[position] = ratio * (1 + self.delta[head])
             self.delta[frontier] = np.bincount(
                 np.searchsorted(frontier, tail), weights=self.flow[position], minlength=frontier.size
             )
@@ -262,25 +257,11 @@ def _times_power(values: Any, exponents: Any) -> Any:
     return np.ldexp(values, np.maximum(exponents, -2000).astype(np.int32))
 
 
-def scaled_betweenness(
-    graph: Graph,
-    sources: Iterable[int],
-    targets: Iterable[int] | None = None,
-    *,
-    cutoff: int | None = None,
-    endpoints: bool = False,
-    normalized: bool = True,
-    sampled: bool = False,
-) -> Any:
-    """`betweenness` in scaled arithmetic: a float64 array."""
-    chosen = list(sources)
+def scaled_betweenness(graph: Graph, sources: Iterable[int]) -> Any:
+    """`betweenness` in scaled arithmetic, not normalized: a float64 array."""
     total = np.zeros(graph.n)
-    for s in chosen:
-        one = Scaled(graph, s, targets, cutoff)
-        one.delta[s] = 0
-        total += one.delta
-        if endpoints:
-            counted = one.is_target & (one.distances >= 0)
-            total += counted
-            total[s] += np.count_nonzero(counted)
-    return total * np.array(rescaling(graph, chosen if sampled else None, normalized, endpoints), dtype=np.float64)
+    for s in sources:
+        delta = Scaled(graph, s).delta
+        delta[s] = 0
+        total += delta
+    return total * np.array(rescaling(graph, None, normalized=False, endpoints=False), dtype=np.float64)

@@ -60,7 +60,7 @@ def wide_graph(name: str) -> tuple[Graph, list[int], Any]:
     """Graphs larger than a cache: numbered at random or along their shape, with or without hubs that are pulled."""
     graph = WIDE[name]()
     sources = np.argsort(-graph.degrees, kind="stable")[[0, graph.n // 3]].tolist()
-    return graph, sources, oracle.scaled_betweenness(graph, sources, normalized=False)
+    return graph, sources, oracle.scaled_betweenness(graph, sources)
 
 
 @pytest.mark.slow
