@@ -255,23 +255,6 @@ def test_searches_are_saved() -> None:
     assert "the 3 highest of 3,000 vertices" in repr(found) and "skipped" in found._repr_html_()
 
 
-def test_threads_change_nothing() -> None:
-    one, two = (hw.harmonic_centrality(TOP_GRAPHS["kronecker"], top=20, threads=threads) for threads in (1, 2))
-    assert one.to_dict() == two.to_dict() and one.searches == two.searches
-
-
-@settings(max_examples=40)
-@given(data=st.data())
-def test_the_highest_of_any_graph(data: st.DataObject) -> None:
-    """Self-loops, parallel arcs, isolated vertices, any component structure; few rounds and many."""
-    n = data.draw(st.integers(0, 40))
-    arcs = data.draw(st.lists(st.tuples(*[st.integers(0, max(n - 1, 0))] * 2), max_size=90 if n else 0))
-    graph = Graph.from_edges(
-        [u for u, _ in arcs], [v for _, v in arcs], n=n, directed=data.draw(st.booleans()), repeats="keep"
-    )
-    assert_same(graph, data.draw(st.integers(1, 12)), wf_improved=data.draw(st.booleans()))
-
-
 @settings(max_examples=40)
 @given(graphs(directed=True))
 def test_reach_is_within_its_bounds(graph: Graph) -> None:

@@ -7,6 +7,7 @@ weights. A trap of tests/graphs.py becomes a case with random lengths.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -24,26 +25,19 @@ LARGE = 220  # vertices, above which no table of all distances is made
 
 def pairs(draw: random.Random, n: int) -> list[tuple[int, int]]:
     """The edges of one graph of some kind, with repeats and loops."""
-    kind = draw.choice(("random", "random", "sparse", "dense", "tree", "path", "cycle", "star", "layers", "pieces"))
-    if kind == "random":
-        edges = [(draw.randrange(n), draw.randrange(n)) for _ in range(draw.randint(0, 2 * n))]
-    elif kind == "sparse":
-        edges = [(draw.randrange(n), draw.randrange(n)) for _ in range(n // 2)]
-    elif kind == "dense":
-        edges = [(u, v) for u in range(n) for v in range(n) if draw.random() < 0.6]
-    elif kind == "tree":
-        edges = [(draw.randrange(v), v) for v in range(1, n)]
-    elif kind == "path":
-        edges = [(v, v + 1) for v in range(n - 1)]
-    elif kind == "cycle":
-        edges = [(v, (v + 1) % n) for v in range(n)]
-    elif kind == "star":
-        edges = [(0, v) for v in range(1, n)]
-    elif kind == "layers":
-        width = draw.randint(1, 4)
-        edges = [(u, v) for u in range(n) for v in range(n) if v // width == u // width + 1]
-    else:
-        edges = [(u, v) for u in range(n) for v in range(u) if u // 4 == v // 4 and draw.random() < 0.7]
+    every = [(u, v) for u in range(n) for v in range(n)]
+    kinds: dict[str, Callable[[], list[tuple[int, int]]]] = {
+        "random": lambda: [(draw.randrange(n), draw.randrange(n)) for _ in range(draw.randint(0, 2 * n))],
+        "sparse": lambda: [(draw.randrange(n), draw.randrange(n)) for _ in range(n // 2)],
+        "dense": lambda: [edge for edge in every if draw.random() < 0.6],
+        "tree": lambda: [(draw.randrange(v), v) for v in range(1, n)],
+        "path": lambda: [(v, v + 1) for v in range(n - 1)],
+        "cycle": lambda: [(v, (v + 1) % n) for v in range(n)],
+        "star": lambda: [(0, v) for v in range(1, n)],
+        "layers": lambda: [(u, v) for width in [draw.randint(1, 4)] for u, v in every if v // width == u // width + 1],
+        "pieces": lambda: [(u, v) for u, v in every if v < u and u // 4 == v // 4 and draw.random() < 0.7],
+    }
+    edges = kinds[draw.choice(("random", *kinds))]()
     names = list(range(n))
     if draw.random() < 0.7:
         draw.shuffle(names)

@@ -242,24 +242,16 @@ GENERATORS = [
 # ---------------------------------------------------------------- files and words
 
 
-def written(c: Case) -> dict[str, Any]:
-    """A file of the graph."""
-    folder = tempfile.TemporaryDirectory()
-    c.memory["folder"] = folder
-    path = Path(folder.name) / c.draw.choice(("a.npz", "a.mtx", "a.mtx.gz"))
-    c.memory["weights"] = c.flag()
-    hw.write(path, c.weighted if c.memory["weights"] else c.plain)
-    return {"path": path}
-
-
-def check_read(c: Case, G: hw.Graph, **_: Any) -> None:
-    assert (c.weighted if c.memory["weights"] else c.plain) == G
-
-
 def to_write(c: Case) -> dict[str, Any]:
-    folder = tempfile.TemporaryDirectory()
-    c.memory["to"] = folder
-    return {"path": Path(folder.name) / "a.npz", "graph": c.weighted}
+    folder, graph = tempfile.TemporaryDirectory(), c.weighted if c.flag() else c.plain
+    c.memory["file"] = folder, graph
+    return {"path": Path(folder.name) / c.draw.choice(("a.npz", "a.mtx", "a.mtx.gz")), "graph": graph}
+
+
+def written(c: Case) -> dict[str, Any]:
+    given = to_write(c)
+    hw.write(**given)
+    return {"path": given["path"]}
 
 
 def check_written(c: Case, answer: Any, path: Path, graph: hw.Graph) -> None:
@@ -267,7 +259,7 @@ def check_written(c: Case, answer: Any, path: Path, graph: hw.Graph) -> None:
 
 
 FILES = [
-    Row("hw.read", None, None, written, None, check_read),
+    Row("hw.read", lambda c, path: c.memory["file"][1], None, written),
     Row("hw.write", None, None, to_write, None, check_written),
     Row("hw.plan", lambda c, name: name, None, lambda c: {"name": c.draw.choice(list(CATALOGUE))}, lambda p: p.name),
     Row("hw.plans", lambda c: set(CATALOGUE), None, read=lambda found: {str(getattr(p, "name", p)) for p in found}),

@@ -17,7 +17,7 @@ import public_calls
 from every_call import plain
 from graphs import TRAPS
 from hopwave import generate
-from hopwave.algorithms import distances
+from hopwave.algorithms import distances, top_scores
 from hopwave.engines.cpu import policy
 from questions import Difference, Row
 from questions.cases import LARGE, LENGTHS, Case
@@ -43,6 +43,14 @@ def drawn(seed: str, count: int, device: str = "cpu") -> Iterator[Case]:
         yield Case.drawn(random.Random(f"{seed} {number}"), device)
 
 
+def as_large(patch: pytest.MonkeyPatch) -> None:
+    """Small graphs go the way of large ones: several threads, rounds of searches, and bounds that save searches."""
+    ways = {policy: {"SMALL_JOB": 0, "ARCS_PER_PATH_THREAD": 1, "VERTICES_PER_THREAD": 1}, distances: {"SMALL": 0}}
+    for module, values in (ways | {top_scores: {"SMALL": 2, "ROUND": 20}}).items():
+        for name, value in values.items():
+            patch.setattr(module, name, value)
+
+
 def ask_all(rows: list[Row], cases: Iterator[Case], devices: tuple[str, ...]) -> int:
     """Ask all questions about every case, which draws arguments and asks the oracle once; returns the comparisons.
 
@@ -57,13 +65,10 @@ def ask_all(rows: list[Row], cases: Iterator[Case], devices: tuple[str, ...]) ->
             for device in (one for i, one in enumerate(devices) if i != left_out or len(devices) == 1):
                 case.device = device.removesuffix(", large")
                 with pytest.MonkeyPatch.context() as patch:
-                    if device.endswith("large"):  # small graphs go the way of large ones
+                    if device.endswith("large"):
                         if "threads" not in public_calls.options(row.function):
                             continue
-                        patch.setattr(policy, "SMALL_JOB", 0)
-                        patch.setattr(policy, "ARCS_PER_PATH_THREAD", 1)
-                        patch.setattr(policy, "VERTICES_PER_THREAD", 1)
-                        patch.setattr(distances, "SMALL", 0)  # bounds that save searches
+                        as_large(patch)
                     asked += row.ask(case)
     return asked
 
@@ -95,9 +100,7 @@ def test_on_a_gpu(module: str, part: int) -> None:
 
 @every_module
 def test_threads_change_no_bit(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "SMALL_JOB", 0)
-    monkeypatch.setattr(policy, "ARCS_PER_PATH_THREAD", 1)
-    monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 1)
+    as_large(monkeypatch)
     rows = [row for row in TABLE[module] if "threads" in public_calls.options(row.function)]
     for graph in (
         generate.kronecker(7, 8, seed=1),
