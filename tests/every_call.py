@@ -24,6 +24,7 @@ from hopwave import generate
 from hopwave import linalg as la
 from hopwave.arrays import on_host
 from hopwave.graph.edges import Edges
+from mixed import vector
 
 Call = Callable[[], Any]
 Fresh = Callable[[], Call]  # a call whose graphs have nothing prepared
@@ -98,11 +99,6 @@ def public(device: str = "cpu", compressed: bool = False, n: int = 300) -> dict[
     if compressed:
         asked = {title: one for title, one in asked.items() if "G" in public_calls.required(one)}
     return {f"{title}{', compressed' * compressed}": partial(fresh, title, one) for title, one in asked.items()}
-
-
-def vector(n: int) -> la.Vector:
-    """Values at every third place."""
-    return la.Vector.from_entries(np.arange(0, n, 3), np.arange(0, n, 3) % 5 + 1.0, n)
 
 
 # ---------------------------------------------------------------- methods
@@ -233,29 +229,21 @@ def files(folder: Path) -> dict[str, Fresh]:
         hw.write(read, new)
         found[f"read {extension}"] = lambda read=read: partial(hw.read, read, directed=False, progress=False)
 
-    def saved(name: str, **how: Any) -> Fresh:
-        path = folder / f"{name}.npz"
-
+    def asked(read: str = "scores", **how: Any) -> Fresh:
         def run(G: hw.Graph) -> Any:
-            scores = hw.betweenness_centrality(G, checkpoint=path, device="cpu", progress=False, **how).scores
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
-            return scores
+            result = hw.betweenness_centrality(G, device="cpu", progress=False, **how)
+            with suppress(OSError, KeyError):
+                how["checkpoint"].unlink(missing_ok=True)
+            return getattr(result, read)
 
         return lambda: partial(run, generate.delaunay(200, seed=1))
 
-    pool = ThreadPoolExecutor(2)
-    found |= {
-        "a saved run": saved("exact"),
-        "a saved sample": saved("sample", epsilon=0.1, method="paths", seed=1),
-        "an executor": lambda: partial(
-            lambda G: hw.betweenness_centrality(G, executor=pool).scores, generate.delaunay(200, seed=1)
-        ),
-        "bounds": lambda: partial(
-            lambda G: hw.betweenness_centrality(G, k=30, seed=1).bounds, generate.delaunay(200, seed=1)
-        ),
+    return found | {
+        "a saved run": asked(checkpoint=folder / "exact.npz"),
+        "a saved sample": asked(checkpoint=folder / "sample.npz", epsilon=0.1, method="paths", seed=1),
+        "an executor": asked(executor=ThreadPoolExecutor(2)),
+        "bounds": asked("bounds", k=30, seed=1),
     }
-    return found
 
 
 def calls(device: str = "cpu", n: int = 300) -> dict[str, Fresh]:

@@ -45,14 +45,15 @@ def uploaded(G: Graph) -> Any:
     return G._prepared.find(CudaGraph)
 
 
-def _vector(G: Graph) -> la.Vector:
-    return la.Vector.from_entries(np.arange(0, G.n, 3), np.arange(0, G.n, 3) % 5 + 1.0, G.n)
+def vector(n: int) -> la.Vector:
+    """Values at every third place."""
+    return la.Vector.from_entries(np.arange(0, n, 3), np.arange(0, n, 3) % 5 + 1.0, n)
 
 
 def _product(semiring: str) -> SearchJob:
     def product(G: Graph, device: str) -> Answer:
         A = la.Matrix.from_graph(G, G.weights)
-        return la.mxv(A, _vector(G), la.semiring[semiring], device=device).to("cpu").to_dense(-1.0)
+        return la.mxv(A, vector(G.n), la.semiring[semiring], device=device).to("cpu").to_dense(-1.0)
 
     return product
 
@@ -124,10 +125,10 @@ def wrong_in_eight_threads(graph: Graph, shared: bool, device: str, right: dict[
 
 
 class Events:
-    """Counts events, and raises an error at the event that is to fail."""
+    """Counts events, and raises an error at the event that is to fail; `forget` drops what earlier calls have left."""
 
-    def __init__(self, error: Callable[[], BaseException]) -> None:
-        self.error, self.count, self.fails = error, 0, 0
+    def __init__(self, error: Callable[[], BaseException], forget: Callable[[], None] = lambda: None) -> None:
+        self.error, self.forget, self.count, self.fails = error, forget, 0, 0
 
     def __call__(self) -> None:
         self.count += 1
@@ -136,3 +137,4 @@ class Events:
 
     def begin(self, fails: int) -> None:
         self.count, self.fails = 0, fails
+        self.forget()

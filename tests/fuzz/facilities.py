@@ -18,31 +18,23 @@ from scipy.sparse.csgraph import dijkstra
 import hopwave as hw
 from hopwave import generate
 from questions import Difference
+from questions.cases import LENGTHS
 
 UNIT = 2.0**-53
 
 
-def drawn_graph(rng: Any) -> hw.Graph:
+def drawn_graph(draw: random.Random) -> hw.Graph:
     """A graph whose lengths give many ties by rounding, or few."""
-    n, seed = int(rng.integers(2, 300)), int(rng.integers(1 << 30))
-    G = (
-        lambda: generate.delaunay(max(n, 3), seed=seed),
-        lambda: generate.grid(int(rng.integers(2, 18)), int(rng.integers(2, 18))),
-        lambda: generate.kronecker(int(rng.integers(3, 9)), int(rng.integers(1, 8)), seed=seed),
-        lambda: generate.smallworld(max(n, 6), 4, 0.1, seed=seed),
-    )[rng.integers(4)]()
-    u, v = G.to_edges()
-    lengths = (
-        lambda: rng.integers(1, 4, len(u)) * 0.1,
-        lambda: rng.random(len(u)) + 1e-9,
-        lambda: np.full(len(u), 0.3),
-        lambda: 10.0 ** rng.integers(-8, 8, len(u)),
-    )[rng.integers(4)]()
-    directed = bool(rng.integers(2))
-    turned = (rng.random(len(u)) < 0.5) & directed
-    return hw.Graph.from_edges(
-        np.where(turned, v, u), np.where(turned, u, v), n=G.n, weights=lengths, directed=directed
-    )
+    n, seed, directed = draw.randint(6, 300), draw.randrange(1 << 30), draw.random() < 0.5
+    G = draw.choice((
+        lambda: generate.delaunay(n, seed=seed),
+        lambda: generate.grid(draw.randint(2, 17), draw.randint(2, 17)),
+        lambda: generate.kronecker(draw.randint(3, 8), draw.randint(1, 7), seed=seed),
+        lambda: generate.smallworld(n, 4, 0.1, seed=seed),
+    ))()  # fmt: skip
+    length = LENGTHS[draw.choice(("fractions", "random", "last bits", "tiny beside huge"))]
+    ends = [(v, u) if directed and draw.random() < 0.5 else (u, v) for u, v in G.edges()]
+    return hw.Graph.from_edges(ends, n=G.n, weights=[length(draw) for _ in ends], directed=directed)
 
 
 def hops_of(distances: Any, before: Any) -> Any:
@@ -57,9 +49,8 @@ def hops_of(distances: Any, before: Any) -> Any:
 
 def inputs(draw: random.Random, folder: Path) -> int:
     """The nearest facilities of every vertex of one graph; returns how many places were compared."""
-    rng = np.random.default_rng(draw.randrange(1 << 62))
-    G, k = drawn_graph(rng), int(rng.integers(1, 6))
-    places = np.sort(rng.choice(G.n, min(G.n, int(rng.integers(1, 20))), replace=False))
+    G, k = drawn_graph(draw), draw.randint(1, 5)
+    places = np.array(sorted(draw.sample(range(G.n), min(G.n, draw.randint(1, 19)))))
     away = csr_array((np.asarray(G.weights), G.indices, G.indptr), shape=(G.n, G.n))
     direction = draw.choice(("out", "in"))
     into, before = dijkstra(away.T if direction == "out" else away, indices=places, return_predecessors=True)

@@ -48,16 +48,11 @@ def pinned() -> Iterator[Events]:
 
     from hopwave.engines.cuda import buffers
 
-    events = Events(lambda: cupy.cuda.runtime.CUDARuntimeError(2))  # out of memory
+    events = Events(lambda: cupy.cuda.runtime.CUDARuntimeError(2), buffers._waiting.clear)  # out of memory
 
     def counted(allocate: Callable[[int], Any]) -> Callable[[int], Any]:
         return lambda size: (events(), allocate(size))[1]
 
-    def begin(fails: int) -> None:
-        events.count, events.fails = 0, fails
-        buffers._waiting.clear()
-
-    events.begin = begin  # type: ignore[method-assign]
     with (
         patch.object(buffers, "_pool", SimpleNamespace(malloc=counted(buffers._pool.malloc))),
         patch.object(cupy.cuda, "alloc_pinned_memory", counted(cupy.cuda.alloc_pinned_memory)),
@@ -114,19 +109,18 @@ def compilations() -> Iterator[Events]:
     """Every kernel instance that a call needs is an event: loading it from disk counts as compiling it."""
     from hopwave.engines.cuda import nvrtc
 
-    events = Events(lambda: nvrtc.CompilingFailed("steps/push.cuh for sm_90: NVRTC_ERROR_OUT_OF_MEMORY"))
     made = nvrtc.Building._made
 
     def count(*given: Any) -> Any:
         events()
         return made(*given)
 
-    def begin(fails: int) -> None:
-        events.count, events.fails = 0, fails
+    def forget() -> None:
         nvrtc.building = nvrtc.Building()
         forget_kernels()
 
-    events.begin = begin  # type: ignore[method-assign]
+    failed = "steps/push.cuh for sm_90: NVRTC_ERROR_OUT_OF_MEMORY"
+    events = Events(lambda: nvrtc.CompilingFailed(failed), forget)
     with patch.object(nvrtc, "building", nvrtc.building), patch.object(nvrtc.Building, "_made", staticmethod(count)):
         yield events
     forget_kernels()

@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -60,58 +60,32 @@ def killed(work: Callable[[], None], after: float) -> bool:
     return code != 0
 
 
-def same(G: Any, H: Any) -> bool:
-    return bool(G.n == H.n and np.array_equal(G.indptr, H.indptr) and np.array_equal(G.indices, H.indices))
+def write_in_turn(path: Path, source: Path) -> None:
+    for turn in range(100):
+        hw.write(path, OLD if turn % 2 else NEW)
 
 
-def read(path: Path) -> Any:
-    return hw.read(path, directed=False, progress=False)
+def convert(path: Path, source: Path) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    for _ in range(100):
+        if command(["convert", str(source), str(path)]):
+            raise Difference("the command failed")
 
 
-def check_file(path: Path, draw: random.Random) -> None:
-    """The file is whole, and the next write leaves no other file beside it."""
-    found = read(path)
-    if not (same(found, OLD) or same(found, NEW)):
+def try_file(work: Callable[[Path, Path], None], draw: random.Random, folder: Path) -> bool:
+    """Kill a process that writes a file: it stays whole, and the next write leaves no other file beside it."""
+    path, source = folder / draw.choice(FILES), folder / "source.npz"
+    for file, graph in ((path, OLD), (source, NEW)):
+        if not file.exists():
+            hw.write(file, graph)
+    was_killed = killed(lambda: work(path, source), LONGEST * draw.random())
+    found = hw.read(path, directed=False, progress=False)
+    if found not in (OLD, NEW):
         raise Difference(f"{path.name} is neither the old graph nor the new one")
     if draw.random() < 0.2:
         hw.write(path, OLD)
-        left = [other.name for other in path.parent.glob(f".{path.name}.*.part")]
-        if left:
+        if left := [other.name for other in folder.glob(f".{path.name}.*.part")]:
             raise Difference(f"{left} stay beside {path.name}")
-
-
-def try_write(draw: random.Random, folder: Path) -> bool:
-    """Kill a process that writes two graphs in turn to the same file."""
-    path = folder / draw.choice(FILES)
-    if not path.exists():
-        hw.write(path, OLD)
-
-    def work() -> None:
-        for turn in range(100):
-            hw.write(path, OLD if turn % 2 else NEW)
-
-    was_killed = killed(work, LONGEST * draw.random())
-    check_file(path, draw)
-    return was_killed
-
-
-def try_convert(draw: random.Random, folder: Path) -> bool:
-    """Kill `hopwave convert` from one format to another."""
-    path = folder / draw.choice(FILES)
-    if not path.exists():
-        hw.write(path, OLD)
-    source = folder / "source.npz"
-    if not source.exists():
-        hw.write(source, NEW)
-
-    def work() -> None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        for _ in range(100):
-            if command(["convert", str(source), str(path)]):
-                raise Difference("the command failed")
-
-    was_killed = killed(work, LONGEST * draw.random())
-    check_file(path, draw)
     return was_killed
 
 
@@ -181,7 +155,8 @@ class Table:
 
 @cache
 def kinds() -> Iterator[Callable[[random.Random, Path], bool]]:
-    return itertools.cycle((try_write, try_convert, Continued(), Table(".npy"), Table(".parquet"), Table(".csv")))
+    files = partial(try_file, write_in_turn), partial(try_file, convert)
+    return itertools.cycle((*files, Continued(), Table(".npy"), Table(".parquet"), Table(".csv")))
 
 
 def inputs(draw: random.Random, folder: Path) -> int:

@@ -68,7 +68,6 @@ FUZZERS = {
     "kills": Fuzzer("kills:inputs", 24, alone=True),
     "certificates": Fuzzer("promises:certificates", 100),
     "overflow": Fuzzer("promises:overflow", 2),
-    "validation": Fuzzer("promises:validation", 100),
     "options": Fuzzer("promises:options", 200),
     "samples": Fuzzer("promises:samples", 20),
     "bits": Fuzzer("promises:bits", 20, alone=True),

@@ -1,7 +1,4 @@
-"""Fuzzers of promises that need no other program: certificates, validation, options, samples, the same bits, files.
-
-Each function makes one attempt, as long_run.py says.
-"""
+"""Fuzzers of promises that need no other program: certificates, options, samples, the same bits, files."""
 
 from __future__ import annotations
 
@@ -116,27 +113,6 @@ def overflow(draw: random.Random, folder: Path) -> int:
     if not np.allclose(found.scores, np.array(right, np.float64), rtol=1e-9, atol=1e-9):
         raise Difference(f"layers {widths}, sources {sources}: {found.scores.tolist()}")
     return 1
-
-
-def validation(draw: random.Random, folder: Path) -> int:
-    """Distances and predecessors, right or with random changes: they pass exactly if they are right."""
-    G = graph(draw)
-    source = draw.randrange(G.n)
-    _, right, _, before = oracle.search(oracle.adjacency(G), [source], None)
-    distances = np.array(right, np.int32)
-    predecessors = np.array([v if v == source else draw.choice(before[v] or [-1]) for v in range(G.n)], np.int32)
-    for array in draw.choice(((), (distances,), (predecessors,), (distances, predecessors))):
-        for _ in range(draw.choice((1, 1, 2))):
-            array[draw.randrange(G.n)] = draw.randint(-2, G.n)
-    is_right = all(predecessors[v] in ([source] if v == source else before[v] or [-1]) for v in range(G.n))
-    for d, p, good in (
-        (distances, None, distances.tolist() == right),
-        (None, predecessors, is_right),
-        (distances, predecessors, distances.tolist() == right and is_right),
-    ):
-        if hw.validate(G, source, d, p).ok != good:
-            raise Difference(f"{G.indptr.tolist()} {G.indices.tolist()} from {source}: {d}, {p} is {good}")
-    return 3
 
 
 # ---------------------------------------------------------------- options

@@ -211,11 +211,6 @@ def public(name: str) -> Any:
     return getattr(importlib.import_module(inner.__module__), inner.__name__)
 
 
-def names() -> list[str]:
-    """Every function that is served."""
-    return [name for name in dispatch.FUNCTIONS if name in registered]
-
-
 def change(G: Any, draw: random.Random) -> str:
     """Change a graph in one way; returns a description."""
     nodes, edges = list(G), list(G.edges)
@@ -241,10 +236,10 @@ def change(G: Any, draw: random.Random) -> str:
 
 def inputs(draw: random.Random, folder: Path) -> int:
     """A graph that changes, and eight functions after each change."""
-    count, (G, about) = 0, drawn_graph(draw)
+    count, (G, about), names = 0, drawn_graph(draw), [name for name in dispatch.FUNCTIONS if name in registered]
     with nx.config(warnings_to_ignore={"cache"}):
         for _ in range(4):
-            count += sum(try_call(draw, G, about, name) for name in draw.sample(names(), 8))
+            count += sum(try_call(draw, G, about, name) for name in draw.sample(names, 8))
             if not nx.is_frozen(whole := getattr(G, "_graph", G)):
                 about += f", {change(whole, draw)}"
             elif whole is G:

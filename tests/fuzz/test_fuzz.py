@@ -26,7 +26,6 @@ from numba import njit
 import every_call
 import hopwave as hw
 import public_calls
-from hopwave.api import validate
 from hopwave.arrays import ignoring, seeded
 from hopwave.datasets import fetching
 from hopwave.engines.cpu.betweenness.core_graph import arrays_of
@@ -93,7 +92,6 @@ def anything(flag: bool = False) -> None:
 PLANTED: dict[str, list[tuple[Any, str, Any]]] = {
     "folders": [(promises, "why_not_trusted", lambda place, shared=False: None)],
     "options": [(public_calls, "functions", lambda: iter([("function", anything)]))],
-    "validation": [(hw, "validate", lambda *given: validate.Validation(()))],
     "servers": [(fetching, "_receive", lambda *given: True)],
     "networkx functions": [(hw, "degree_centrality", hw.pagerank)],
     "facilities": [
