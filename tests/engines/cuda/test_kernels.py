@@ -80,6 +80,7 @@ def check_compiled(header: str, architecture: str, names: list[str], text: str =
 
 
 @compiles
+@pytest.mark.sampled
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("header", HEADERS)
 def test_kernels_compile(header: str, architecture: str) -> None:
