@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra
+from test_many import weighted
 
 import hopwave as hw
 from hopwave import Graph, generate
@@ -18,18 +18,6 @@ from hopwave.engines.cpu import Engine
 from hopwave.engines.cpu.shortest_paths import deviations
 from rejections.api import ALONG
 from together import in_one_test
-
-KINDS: dict[str, Callable[[Any], Any]] = {
-    "hops": lambda x: None,
-    "whole": lambda x: np.ceil(5 * x),
-    "fractions": lambda x: x,
-}
-
-
-def with_weights(graph: Graph, kind: str, seed: int = 5) -> Graph:
-    source, target = graph.to_edges()
-    numbers = np.random.default_rng(seed).random(len(source))
-    return Graph.from_edges(source, target, graph.n, graph.directed, weights=KINDS[kind](numbers))
 
 
 def strong() -> Graph:
@@ -55,7 +43,7 @@ LARGER = {
 @in_one_test("name", LARGER)
 def test_bounds_are_exact(name: str, kind: str) -> None:
     """On graphs so large that not all searches are made: to the bit, also along weights."""
-    graph = with_weights(LARGER[name](), kind)
+    graph = LARGER[name]() if kind == "hops" else weighted(LARGER[name](), kind)
     how, e = {"weights": kind != "hops"}, dijkstra(graph.to_scipy(np.float64)).max(1)
     assert np.array_equal(hw.eccentricity(graph, **how).scores, e)
     assert hw.diameter(graph, **how) == e.max() and hw.radius(graph, **how) == e.min()
@@ -75,7 +63,7 @@ def test_tiny_lengths_beside_an_unused_huge_one() -> None:
 @pytest.mark.parametrize("kind", ["hops", "whole"])
 def test_bounds_save_searches(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A diameter takes less than a fifth of all searches."""
-    graph = with_weights(generate.barabasi_albert(3000, 2, seed=1) if kind == "hops" else generate.grid(60, 60), kind)
+    graph = generate.barabasi_albert(3000, 2, seed=1) if kind == "hops" else weighted(generate.grid(60, 60), kind)
     made, plain = [], Engine.sweep
 
     def counted(self: Any, graph: Graph, job: Any, *rest: Any) -> Any:

@@ -93,15 +93,6 @@ def test_mistakes_are_found_by_their_rule() -> None:
     assert {(rule,) for rule in RULES} <= alone
 
 
-def test_depth_limits() -> None:
-    graph = generate.path(5)
-    assert validate(graph, 0, [0, 1, 2, -1, -1], depth_limit=2).ok
-    assert validate(graph, 0, [0, 1, 2, -1, -1]).broken == ("span",)
-    assert validate(graph, 0, [0, 1, 2, 3, -1], depth_limit=2).broken == ("span",)
-    assert validate(graph, 0, [0, 1, -1, -1, -1], depth_limit=2).broken == ("span",)
-    assert validate(graph, 0, predecessors=[0, 0, 1, 2, -1], depth_limit=2).broken == ("span",)
-
-
 def test_sentences_give_rule_vertex_and_values() -> None:
     assert validate(GRID, 0, *corrupted({24: 10}, {})).failures == (
         "rule 2 (levels): vertex 24 is at level 10 and its predecessor 23 at level 7",
