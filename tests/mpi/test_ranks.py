@@ -13,14 +13,13 @@ from typing import Any
 
 import faulty_calls
 import pytest
+from faulty_calls import SECONDS_TO_END
 from mpi_job import NEEDS_MPI, start
 
 import hopwave as hw
 from hopwave import graph500
 
 pytestmark = NEEDS_MPI
-
-SECONDS_TO_END = 30  # from the start of a job to the end of every rank, after one of them failed
 
 CHECKS = [
     name

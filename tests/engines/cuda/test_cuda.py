@@ -23,18 +23,14 @@ from hopwave.planning.plan import Plan, Pull, Push
 from hopwave.planning.rules import XBFS, Always, OneWay, Rule
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+cupy = pytest.importorskip("cupy")
 SEARCHES = [plan.name for plan in CATALOGUE.values() if plan.task == "search"]
-
-
-@pytest.fixture
-def cupy() -> Any:
-    return pytest.importorskip("cupy")
 
 
 # ---------------------------------------------------------------- calls that do not wait
 
 
-def test_more_searches_than_anybody_has_read(cupy: Any) -> None:
+def test_more_searches_than_anybody_has_read() -> None:
     """Their ends are kept in a ring of pinned memory; 64 unread searches fill it, and here it goes round twice."""
     from hopwave.engines.cuda.search.workspace import SLOTS
 
@@ -46,7 +42,7 @@ def test_more_searches_than_anybody_has_read(cupy: Any) -> None:
         assert (result.distances == expected[s % 40].distances).all()
 
 
-def test_streams_take_turns_with_the_buffers_of_a_graph(cupy: Any) -> None:
+def test_streams_take_turns_with_the_buffers_of_a_graph() -> None:
     graph = hw.generate.kronecker(12, seed=3).to("cuda")
     expected = [hw.bfs(graph.to("cpu"), s, device="cpu").distances for s in range(8)]
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]
@@ -60,7 +56,7 @@ def test_streams_take_turns_with_the_buffers_of_a_graph(cupy: Any) -> None:
         assert (cupy.asnumpy(result.distances) == expected[turn % 8]).all()
 
 
-def test_answers_in_pinned_memory_are_ordinary_arrays(cupy: Any) -> None:
+def test_answers_in_pinned_memory_are_ordinary_arrays() -> None:
     from hopwave.engines.cuda import buffers
 
     graph, before = generate.path(1 << 15), buffers.pinned.count
@@ -84,7 +80,7 @@ SLOW = """extern "C" __global__ void slow(unsigned long long *to) {
 
 
 @pytest.mark.parametrize("of_products", [False, True])
-def test_memory_is_not_handed_out_before_its_kernels_end(cupy: Any, of_products: bool) -> None:
+def test_memory_is_not_handed_out_before_its_kernels_end(of_products: bool) -> None:
     from hopwave.engines.cuda.buffers import Report
     from hopwave.engines.cuda.linalg import scratch
 
@@ -109,7 +105,7 @@ def test_memory_is_not_handed_out_before_its_kernels_end(cupy: Any, of_products:
 
 @pytest.mark.parametrize("trap", ["kronecker", "kronecker-directed"])
 @pytest.mark.parametrize("plan", ["xbfs", "hiragushi-hybrid", "turbobfs-td-sccsc", "hopwave"])
-def test_device_arrays_are_used_as_they_are_and_answers_stay_there(cupy: Any, trap: str, plan: str) -> None:
+def test_device_arrays_are_used_as_they_are_and_answers_stay_there(trap: str, plan: str) -> None:
     graph = TRAPS[trap]()
     indptr, indices = cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
     graph = Graph.from_csr(indptr, indices, directed=graph.directed)
@@ -125,7 +121,7 @@ def test_device_arrays_are_used_as_they_are_and_answers_stay_there(cupy: Any, tr
     assert isinstance(counts, cupy.ndarray) and counts.get().tolist() == oracle.path_counts(graph, [0])
 
 
-def test_a_directed_graph_backwards_shares_its_arrays(cupy: Any) -> None:
+def test_a_directed_graph_backwards_shares_its_arrays() -> None:
     graph = mixed.fresh(TRAPS["kronecker-directed"]())
     hw.bfs(graph, 0, plan="xbfs", device="cuda")
     hw.bfs(graph, 0, plan="xbfs", device="cuda", direction="in")
@@ -158,7 +154,7 @@ def test_one_order_of_the_neighbours_is_enough() -> None:
 
 
 @pytest.mark.parametrize("plan", SEARCHES)
-def test_buffers_are_used_again(cupy: Any, plan: str) -> None:
+def test_buffers_are_used_again(plan: str) -> None:
     graph = mixed.fresh(TRAPS["kronecker"]())
     hw.bfs(graph, 0, plan=plan, device="cuda")
     hw.bfs(graph, 0, plan=plan, device="cuda")

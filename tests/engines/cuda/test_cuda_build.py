@@ -12,6 +12,7 @@ from hopwave import Graph, SparseIdsWarning
 from hopwave.engines.cuda import policy
 
 pytestmark = pytest.mark.gpu
+cupy = pytest.importorskip("cupy")
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +35,6 @@ def columns(seed: int, n: int, edges: int) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("repeats", ["merge", "keep"])
 @pytest.mark.parametrize("size", [(1, 0), (1, 9), (40, 300), (5000, 20_000)])
 def test_the_same_rows_as_on_the_cpu(ids: Any, directed: bool, repeats: Any, size: tuple[int, int]) -> None:
-    import cupy
-
     u, v, w = columns(3, *size)
     how: dict[str, Any] = {"n": size[0], "directed": directed, "repeats": repeats}
     there = Graph.from_edges(cupy.asarray(u.astype(ids)), cupy.asarray(v.astype(ids)), **how)
@@ -49,8 +48,6 @@ def test_the_same_rows_as_on_the_cpu(ids: Any, directed: bool, repeats: Any, siz
 
 
 def test_columns_of_any_type_on_the_gpu() -> None:
-    import cupy
-
     def column(values: list[int]) -> Any:
         """A column of a library that only supports DLPack."""
         array = cupy.asarray(values)
@@ -70,8 +67,6 @@ def test_columns_of_any_type_on_the_gpu() -> None:
 
 @pytest.mark.parametrize("directed", [True, False])
 def test_searches_use_the_arrays_where_they_are(directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    import cupy
-
     monkeypatch.setattr(policy, "SORTED_ARCS", 700)  # neighbours by degree, some rows at a time
     u, v, w = columns(5, 900, 5000)
     host = Graph.from_edges(u, v, directed=directed, weights=w, combine="min", device="cpu")

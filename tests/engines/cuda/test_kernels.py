@@ -247,20 +247,12 @@ def assertions(mirror: records.Mirrored) -> Iterator[str]:
             yield f'static_assert({" && ".join(same)}, "{mirror.struct}.{field}");'
 
 
-@cache
-def offsets_are_known() -> bool:
-    """Not every NVRTC knows __builtin_offsetof."""
+@pytest.fixture(scope="module")
+def offsets() -> None:
     try:
         text = 'struct P { int a, b; }; static_assert(__builtin_offsetof(P, b) == 4, "");'
         nvrtc._compile("common/threads.cuh", "sm_90", [], text=text)
     except RuntimeError:
-        return False
-    return True
-
-
-@pytest.fixture
-def offsets() -> None:
-    if not offsets_are_known():
         pytest.skip("this NVRTC does not know __builtin_offsetof")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+import shutil
+import subprocess
 from collections import defaultdict
 from typing import Any
 
@@ -110,10 +113,6 @@ WRITTEN = {"b": "bool", "i": "long long", "f": "double"}
 @pytest.fixture(scope="module")
 def compiled_by_the_host(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The translated functions, compiled by the host's compiler into a library."""
-    import ctypes
-    import shutil
-    import subprocess
-
     if shutil.which("g++") is None:
         pytest.skip("no g++ here to compile the translations with")
     folder = tmp_path_factory.mktemp("functions")
@@ -134,8 +133,6 @@ def compiled_by_the_host(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.parametrize("number", range(len(FUNCTIONS)))
 def test_translations_compute_the_same(compiled_by_the_host: Any, number: int) -> None:
-    import ctypes
-
     kinds, function = FUNCTIONS[number]
     types = {"b": ctypes.c_bool, "i": ctypes.c_longlong, "f": ctypes.c_double}
     there = getattr(compiled_by_the_host, f"function_{number}")

@@ -14,6 +14,7 @@ from hopwave.engines import algebra
 from hopwave.planning.jobs import PowerJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+cupy = pytest.importorskip("cupy")
 
 EXACT: dict[str, Any] = {"tol": 1e-15, "max_iter": 1000}
 
@@ -165,8 +166,6 @@ def test_long_dot_products(hubs: hw.Graph, name: str, direction: Any) -> None:
 
 
 def test_nothing_leaves_the_device_and_counts_are_known_when_asked(hubs: hw.Graph) -> None:
-    import cupy
-
     A = la.Matrix.from_graph(hubs).to("cuda")
     x = la.Vector.from_dense(np.random.default_rng(3).random(hubs.n)).to("cuda")
     y, again = (la.mxv(A, x, la.semiring.plus_second, direction="pull") for _ in range(2))
@@ -178,8 +177,6 @@ def test_nothing_leaves_the_device_and_counts_are_known_when_asked(hubs: hw.Grap
 
 
 def test_streams_and_threads_do_not_disturb_each_other(hubs: hw.Graph) -> None:
-    import cupy
-
     A, x = la.Matrix.from_graph(hubs).to("cuda"), la.Vector.from_dense(np.arange(hubs.n)).to("cuda")
 
     def products() -> tuple[la.Vector, la.Vector]:
@@ -200,7 +197,6 @@ def test_streams_and_threads_do_not_disturb_each_other(hubs: hw.Graph) -> None:
 
 
 def test_cupys_sparse_matrices_are_used_as_they_are() -> None:
-    import cupy
     from cupyx.scipy.sparse import csr_matrix
 
     given = csr_matrix(cupy.asarray([[0.0, 2.0], [1.0, 0.0]]))

@@ -24,6 +24,7 @@ from questions.hops import SEARCHES, expect, expect_trace
 from together import in_one_test
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not choice.has_gpu(), reason="no GPU")]
+cupy = pytest.importorskip("cupy")
 
 BLOCK_ARCS = 1 << 21
 PLACES = {"on the GPU": None, "across the bus": 0}
@@ -33,8 +34,6 @@ SAID = r"rows are compressed on the GPU.* use device='cpu'"
 @pytest.mark.parametrize("limit", [None, 0, 3 << 20], ids=["GPU", "host", "both"])
 @pytest.mark.parametrize("count", [1, 31, 32, 33, BLOCK_ARCS - 1, 2 * BLOCK_ARCS + 17])
 def test_packed_rows_hold_every_neighbour(count: int, limit: int | None) -> None:
-    import cupy
-
     from hopwave.engines.cuda.compressed import PackedRows
 
     rng = np.random.default_rng(count)
@@ -103,8 +102,6 @@ RANKED = {
 @pytest.mark.parametrize("name", RANKED)
 def test_ranks_of_packed_rows(name: str, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Plain rows are not uploaded. Rounds are those of plain rows: both end when the ranks change by less than tol."""
-    import cupy
-
     from hopwave.algebra.matrix import Matrix
 
     graph = RANKED[name]()
@@ -122,8 +119,6 @@ def test_ranks_of_packed_rows(name: str, place: str, monkeypatch: pytest.MonkeyP
 def test_rows_take_the_way_that_the_estimate_names(
     way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    import cupy
-
     from hopwave.engines.cuda.graph import uploaded
 
     graph, free = hw.generate.kronecker(10, 64), [10**9]
