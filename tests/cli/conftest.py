@@ -29,9 +29,13 @@ SAMPLES: dict[str, Any] = {  # name → content, or the graph to write
     "triangle.mtx": "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 2.5\n3 2 4\n3 1 1\n",
     "streets.csv": "source,target,weight\na,b,1\na,c,5\nb,c,2\nc,d,4\ne,f,1\n",
     "ring.npz": hw.Graph.from_edges(["a", "b", "c", "a"], ["b", "c", "d", "d"], weights=[10.0, 25.0, 10.0, 90.0]),
-    "jobs.csv": "place,jobs,rent\nb,100,8\nc,40,\nd,7,6\n",
+    "jobs.csv": "\ufeffplace;jobs;rent\nb;100;8\nc;40;\nd;7;6\n",
     "bad.csv": "place,jobs\nb,many\n",
-    "homes.txt": "b\n\na\n",
+    "jobs-twice.csv": "place,jobs,jobs\nb,1,2\n",
+    "ragged.csv": "place,jobs\nb\n",
+    "empty.txt": "\n",
+    "b-twice.csv": "place,jobs\nb,1\nc,2\nb,3\n",
+    "homes.txt": '\ufeff"b"\n\na\n',
     "lengths.tsv": "a\tb\t1.5\nb\tc\t2\na\tc\t4\n",  # two columns of vertices, and one that may be weights
     "titled.tsv": "origin\tdest\tkm\na\tb\t1.5\nb\tc\t2\na\tc\t4\n",
     "texts.csv": '"1","2"\n"2","0"\n"0","7"\n',  # labels that look like positions

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import asdict
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,9 +15,13 @@ import hopwave as hw
 from hopwave.api.validate import Validation, validate
 from hopwave.cli import files, terminal
 from hopwave.cli.files import Drawn, Reading, ReadingLengths, Written, load, timed, vertex
-from hopwave.errors import FormatError, GraphError
+from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.io.lines import NUMERIC, Problem, Source, float_of
+from hopwave.io.table import rows as table_rows
+from hopwave.io.table import sheet_of
 from hopwave.results.search import BFSResult, ShortestPaths
+from hopwave.system.progress import Meter
 
 ROWS = 16  # rows of the table of distances
 SHOWN = 12  # rows and columns of a table of distances on the screen
@@ -243,10 +246,13 @@ def vertices(graph: Graph, named: list[str] | None, file: Path | None) -> list[A
     if named and file is not None:
         raise typer.BadParameter(f"{file} cannot be combined with single vertices; omit one of them")
     if file is not None:
-        try:
-            named = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-        except (OSError, UnicodeDecodeError) as error:
-            raise FormatError(f"cannot be read as text ({error}); pass a file with one vertex per line", file) from None
+        source, named = Source(file, Meter("", None, False)), []
+        for line, cells, _ in table_rows(source, ","):
+            if len(cells) > 1:
+                raise source.fail(f"{len(cells)} cells; expected one vertex: put a name with a comma in quotes", line)
+            named += cells
+        if not named:
+            raise source.fail("names no vertex; expected one per line: omit the option to choose all vertices")
     return [vertex(graph, name) for name in named] if named else None
 
 
@@ -266,7 +272,7 @@ def accessibility(
     """The values within reach of every vertex, or the number of vertices; within limits, or decaying with distance.
 
     limit: Distance. Repeat for several.
-    values: CSV file with a header: vertices, then columns of values. Default: count vertices.
+    values: CSV or TSV file with a header: vertices, then columns of values. Default: count vertices.
     decay: exponential:SCALE, gaussian:SCALE or power:P. Default: no decay.
     inwards: Values from which a vertex can be reached, instead of those that it reaches.
     top min=1 @Output: How many vertices to show.
@@ -301,15 +307,29 @@ def accessibility(
 
 
 def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
-    """The columns of a CSV file by name; its first column names vertices. An empty cell is not a value."""
-    try:
-        with file.open(encoding="utf-8", newline="") as stream:
-            (_, *names), *rows = csv.reader(stream, skipinitialspace=True)
-            found: dict[str, dict[Any, float]] = {name: {} for name in names}
-            for first, *cells in filter(None, rows):
-                for name, cell in zip(names, cells, strict=True):
-                    if cell.strip():
-                        found[name][vertex(graph, first)] = float(cell)
-    except (OSError, ValueError) as error:
-        raise FormatError(f"expected a header, then a vertex and numbers on every line ({error})", file) from None
+    """The columns of a CSV file by title; its first column names vertices. An empty cell is not a value."""
+    source = Source(file, Meter("", None, False))
+    sheet = sheet_of(source, header=True)
+    titles, first = sheet.table.titles[1:], sheet.before + 1
+    if not titles or any(map(NUMERIC.fullmatch, titles)):
+        problem = "expected a header: a title for the vertices, and one for every column of values"
+        raise source.fail(f"the first row is {', '.join(map(repr, sheet.table.titles))[:60]}; {problem}", first)
+    found: dict[str, dict[Any, float]] = {title: {} for title in titles}
+    if len(found) < len(titles):
+        raise source.fail("two columns have the same title; expected different ones: rename a column", first)
+    named = set()
+    for line, (name, *cells), _ in islice(table_rows(source, sheet.delimiter, sheet.before), 1, None):
+        if len(cells) != len(titles):
+            raise source.fail(f"{len(cells) + 1} cells; expected {len(titles) + 1}, as in the header", line)
+        which = vertex(graph, name)
+        if which in named:
+            problem = f"vertex {name!r} occurs twice; expected one line per vertex: add up its values, or drop a line"
+            raise source.fail(problem, line)
+        named.add(which)
+        for title, cell in zip(titles, cells, strict=True):
+            try:
+                if cell.strip():
+                    found[title][which] = float_of(cell)
+            except Problem as found_there:
+                raise source.fail(f"column {title!r}: {found_there}", line) from None
     return found
