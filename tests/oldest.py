@@ -32,11 +32,7 @@ BOUND = re.compile(r"([A-Za-z][\w.-]*)(?:\[[^]]*\])?\s*>=\s*([\d.]+)")
 
 
 def oldest_versions(requirements: list[str]) -> list[str]:
-    """The lowest version of each requirement with a lower bound; a bound like 1.26 means its first release.
-
-    >>> oldest_versions(["numpy>=1.26", "typer>=0.15.4", "rich>=13"])
-    ['numpy==1.26.*', 'typer==0.15.4', 'rich==13.0.*']
-    """
+    """The lowest version of each requirement with a lower bound; a bound like 1.26 means its first release."""
     found = []
     for name, version in (match.groups() for one in requirements if (match := BOUND.match(one))):
         parts = version.split(".")

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from columns import WEIGHTS
+from columns import BIG, WEIGHTS
 
 import hopwave as hw
 from hopwave import Graph, GraphError
@@ -196,12 +196,6 @@ def test_entries_that_scipy_stores_twice(form: str) -> None:
         assert Graph.from_edges([0], [1], weights=[2.0**bits]).to_scipy(kind).max() == 2**bits
     true = sp.coo_array((np.array([True, True, False]), ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
     assert Graph.from_scipy(true, weights=True) == Graph.from_scipy(true.tocsr(), weights=True)
-
-
-# ---------------------------------------------------------------- ids, labels and weights: exact or refused
-
-
-BIG = 2**53
 
 
 # ---------------------------------------------------------------- only labels name vertices that have them

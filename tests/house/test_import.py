@@ -35,18 +35,31 @@ def test_importing_hopwave_imports_only_its_errors(root: Path) -> None:
     assert found == {"hopwave", "hopwave.errors"}
 
 
-def test_a_graph_and_a_file_need_only_numpy(root: Path) -> None:
-    """A graph of a few edges: SciPy sorts many of them."""
-    code = """
-import hopwave as hw, tempfile
+# A graph of a few edges (SciPy sorts many of them) and a file need only NumPy; everything public is found.
+LIGHT = {
+    "a graph and a file": """
 G = hw.Graph.from_edges([0, 1, 1], [1, 2, 3], weights=[1, 2, 3])
 G.in_indices, hw.generate.grid(3, 3)
 with tempfile.TemporaryDirectory() as folder:
     hw.write(folder + "/g.mtx", G)
     assert hw.read(folder + "/g.mtx") == G
-"""
-    found = loaded_after(code, root)
-    assert {"hopwave", "numpy"} <= found and not found & {*HEAVY, "http"}
+""",
+    "everything public": """
+names = {name: getattr(hw, name) for name in hw.__all__}
+assert set(hw.__all__) <= set(dir(hw)) and hw.io.read is hw.read
+assert all(pickle.loads(pickle.dumps(found)) is found for found in names.values() if callable(found))
+from hopwave import *
+assert all(globals()[name] is found for name, found in names.items())
+""",
+    "a reference search": "hw.bfs(hw.generate.path(5), 0, device='reference')",
+    "plans": "str(hw.plans())",
+}
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_what_needs_nothing_heavy(name: str, root: Path) -> None:
+    found = loaded_after(f"import hopwave as hw, pickle, tempfile\n{LIGHT[name]}", root)
+    assert "hopwave" in found and not found & {*HEAVY, "http"} - ({"scipy"} if name == "a reference search" else set())
 
 
 def test_no_extra_is_needed_before_it_is_used(root: Path) -> None:
@@ -63,28 +76,7 @@ for found in pkgutil.walk_packages(hopwave.__path__, "hopwave.", onerror=lambda 
     assert "hopwave.papers.xbfs" in loaded_after(code, root, depth=3)
 
 
-def test_everything_public_is_found_and_none_of_it_is_heavy(root: Path) -> None:
-    code = """
-import hopwave as hw, pickle
-names = {name: getattr(hw, name) for name in hw.__all__}
-assert set(hw.__all__) <= set(dir(hw)) and hw.io.read is hw.read
-assert all(pickle.loads(pickle.dumps(found)) is found for found in names.values() if callable(found))
-from hopwave import *
-assert all(globals()[name] is found for name, found in names.items())
-"""
-    assert not loaded_after(code, root) & set(HEAVY)
-
-
 def test_a_wrong_name_is_an_error_with_a_suggestion() -> None:
     with pytest.raises(AttributeError, match="module 'hopwave' has no attribute 'bsf'") as error:
         hopwave.bsf  # type: ignore[attr-defined] # noqa: B018
     assert (error.value.name, error.value.obj) == ("bsf", hopwave) and not hasattr(hopwave, "_bsf")
-
-
-def test_a_reference_search_needs_no_compiler(root: Path) -> None:
-    code = "import hopwave as hw; hw.bfs(hw.generate.path(5), 0, device='reference')"
-    assert not loaded_after(code, root) & (set(HEAVY) - {"scipy"})
-
-
-def test_describing_plans_needs_nothing_heavy(root: Path) -> None:
-    assert not loaded_after("import hopwave as hw; str(hw.plans())", root) & set(HEAVY)

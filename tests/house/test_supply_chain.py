@@ -122,9 +122,8 @@ def test_every_dependency_has_a_lower_bound() -> None:
 def test_the_oldest_versions_are_those_of_the_bounds() -> None:
     from oldest import oldest_versions
 
-    assert oldest_versions(["numpy>=1.26", "cuda-toolkit[nvrtc]==12.*", "mpich; sys_platform != 'win32'"]) == [
-        "numpy==1.26.*"
-    ]
+    given = ["numpy>=1.26", "typer>=0.15.4", "rich>=13", "cuda-toolkit[nvrtc]==12.*", "mpich; sys_platform != 'win32'"]
+    assert oldest_versions(given) == ["numpy==1.26.*", "typer==0.15.4", "rich==13.0.*"]
 
 
 # ---------------------------------------------------------------- promises
