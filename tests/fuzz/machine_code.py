@@ -58,13 +58,14 @@ def module_in(folder: Path) -> Path:
     return module
 
 
-def load(module: Path) -> Any:
+def load(module: Path, name: str = "added") -> Any:
+    """A function of a file, imported as a new process would."""
     shipped_code._choose.cache_clear()
-    spec = importlib.util.spec_from_file_location("adding", module)
+    spec = importlib.util.spec_from_file_location(module.stem, module)
     assert spec is not None and spec.loader is not None
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
-    return made.added
+    return getattr(made, name)
 
 
 def inputs(draw: random.Random, folder: Path) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib.util
 import json
 import os
 import platform
@@ -11,10 +10,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import machine_code
 import pytest
 from numba.core import caching
 
@@ -43,15 +44,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]
     monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(numba_cache, "replaced", [])
     (tmp_path / "counting.py").write_text(ONE_FUNCTION)
-
-    def load() -> Any:
-        spec = importlib.util.spec_from_file_location("counting", tmp_path / "counting.py")
-        assert spec is not None and spec.loader is not None
-        made = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(made)
-        return made.next_number
-
-    return load
+    return partial(machine_code.load, tmp_path / "counting.py", "next_number")
 
 
 @pytest.fixture
@@ -66,7 +59,6 @@ def shipped(module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
     def load() -> Any:
         monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / f"cache{next(runs)}"))
         monkeypatch.setattr(shipped_code, "_said", set())
-        shipped_code._choose.cache_clear()
         numba_cache.digest_of.cache_clear()
         return module()
 
