@@ -128,11 +128,7 @@ def by_plan(plan: Any, counted: bool) -> Row:
 
 def rows(c: Case, sources: list[int], depth_limit: int | None = None, direction: str = "out") -> Any:
     d = c.far(sources, direction)
-    return np.where(d <= (np.inf if depth_limit is None else depth_limit), d, -1)
-
-
-def no_path(d: Any) -> Any:
-    return np.where(np.isfinite(d), d, -1).astype(int)
+    return np.where(d <= (c.n if depth_limit is None else depth_limit), d, -1).astype(int)
 
 
 def several(c: Case) -> dict[str, Any]:
@@ -144,15 +140,15 @@ def histogram(c: Case, sources: list[int] | None) -> Any:
     return np.bincount(d[np.isfinite(d)].astype(int)), int(np.isinf(d).sum())
 
 
-def near(c: Case, d: int, sources: list[int] | None) -> set[tuple[int, ...]]:
-    of = range(c.n) if sources is None else sources
+def near(c: Case, d: float, sources: list[int] | None = None, weights: bool = False) -> set[tuple[float, ...]]:
+    of, far = range(c.n) if sources is None else sources, c.km if weights else c.hops
     return {
-        (s, t, int(c.hops[s, t])) for s in of for t in range(c.n)
-        if s != t and c.hops[s, t] <= d and (c.directed or sources is not None or s < t)
+        (s, t, float(far[s, t])) for s in of for t in range(c.n)
+        if s != t and far[s, t] <= d and (c.directed or sources is not None or s < t)
     }  # fmt: skip
 
 
-def triples(columns: Any) -> set[tuple[int, ...]]:
+def triples(columns: Any) -> set[tuple[float, ...]]:
     assert len(set(zip(columns[0].tolist(), columns[1].tolist(), strict=True))) == len(columns[0])
     return set(zip(*(column.tolist() for column in columns), strict=True))
 
@@ -215,12 +211,8 @@ def lengths(c: Case) -> dict[str, Any]:
 # ---------------------------------------------------------------- components
 
 
-def parts(strong: bool) -> Any:
-    def by_scipy(c: Case) -> list[int]:
-        A = c.plain.to_scipy(float)
-        return partition(connected_components(A, directed=True, connection="strong" if strong else "weak")[1].tolist())
-
-    return by_scipy
+def parts(c: Case, connection: str = "weak") -> list[int]:
+    return partition(connected_components(c.plain.to_scipy(float), connection=connection)[1].tolist())
 
 
 def in_order(answer: Any) -> list[int]:
@@ -259,14 +251,10 @@ ROWS = [
     *(by_plan(plan, True) for plan in COUNTING),
     Row("hw.bfs", given=lambda c: search(c) | {"predecessors": c.flag(), "path_counts": c.flag()}, read=None,
         check=check_search, devices=WITH_REFERENCE, title="no trace", large=True),
+    Row("hw.bfs_each", rows, given=several, read=lambda all: [on_host(r.distances) for r in all],
+        devices=WITH_REFERENCE, large=True),
     Row(
-        "hw.bfs_each",
-        lambda c, sources, depth_limit: no_path(rows(c, sources, depth_limit)),
-        given=several, read=lambda all: [on_host(r.distances) for r in all], devices=WITH_REFERENCE, large=True,
-    ),
-    Row(
-        "hw.bfs_many",
-        lambda c, **given: no_path(rows(c, **given)),
+        "hw.bfs_many", rows,
         given=lambda c: {"sources": c.some(70), "depth_limit": c.maybe(c.draw.randint(0, 4)),
                          "direction": c.draw.choice(("out", "in"))},
         large=True,
@@ -297,9 +285,9 @@ ROWS = [
     Row("hw.shortest_paths", given=pairs, read=None, check=check_paths),
     Row("hw.shortest_paths", None, "weighted", lambda c: pairs(c) | {"weights": True}, None, check_paths,
         title="along weights"),
-    Row("hw.connected_components", parts(False), read=in_order, only=undirected, large=True),
-    Row("hw.weakly_connected_components", parts(False), read=in_order, large=True),
-    Row("hw.strongly_connected_components", parts(True), read=in_order, large=True),
+    Row("hw.connected_components", parts, read=in_order, only=undirected, large=True),
+    Row("hw.weakly_connected_components", parts, read=in_order, large=True),
+    Row("hw.strongly_connected_components", partial(parts, connection="strong"), read=in_order, large=True),
     Row("hw.is_connected", lambda c: nx.is_connected(c.nx), only=undirected, large=True),
     Row("hw.is_weakly_connected", lambda c: nx.is_weakly_connected(c.nx), only=directed, large=True),
     Row("hw.is_strongly_connected", lambda c: nx.is_strongly_connected(c.nx), only=directed, large=True),

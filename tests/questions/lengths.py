@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from itertools import islice, pairwise
+from operator import attrgetter
 from typing import Any
 
 import networkx as nx
@@ -16,8 +17,10 @@ import hopwave as hw
 from hopwave.arrays import on_host
 from questions import CPU, WITH_REFERENCE, Row
 from questions.cases import Case
+from questions.hops import blocks, near, triples
 
 LIMITS = (0.0, 0.5, 1.0, 3.0, 7.0, 50.0)
+safe = attrgetter("safe")
 METHODS = ("auto", "delta-stepping", "bellman-ford", "dijkstra")  # Dijkstra's runs on the CPU
 
 
@@ -65,17 +68,6 @@ def nearest(c: Case, source: int, k: Any, limit: float, weights: bool) -> dict[i
 def in_order(found: dict[int, float]) -> dict[int, float]:
     assert list(found.values()) == sorted(found.values())
     return found
-
-
-def blocks(answer: Any) -> Any:
-    return np.concatenate([on_host(rows) for _, rows in answer])
-
-
-def within(c: Case, d: float, **_: Any) -> set[tuple[Any, ...]]:
-    return {
-        (s, t, float(c.km[s, t])) for s in range(c.n) for t in range(c.n)
-        if (s != t if c.directed else s < t) and c.km[s, t] <= d
-    }  # fmt: skip
 
 
 # ---------------------------------------------------------------- roads
@@ -263,10 +255,6 @@ def check_ranked(c: Case, found: Any, **_: Any) -> None:
         assert math.isclose(sum(simple[u][v]["weight"] for u, v in pairwise(path)), length, rel_tol=1e-12)
 
 
-def safe(c: Case) -> bool:
-    return c.safe
-
-
 ROWS = [
     Row("hw.sssp", reached, "weighted", search, lambda r: r.distances, check_tree, exact=True, large=True),
     Row("hw.sssp_each", table, "weighted", lambda c: {"sources": c.some(3), "limit": c.maybe(3.0)},
@@ -279,8 +267,8 @@ ROWS = [
                    "weights": c.flag()}, in_order, exact=True, devices=CPU),
     Row("hw.distance_blocks", lambda c, **_: c.km, "weighted", lambda c: {"weights": True, "block_bytes": 64}, blocks,
         exact=True, title="along weights"),
-    Row("hw.pairs_within", within, "weighted", lambda c: {"d": c.draw.choice(LIMITS), "weights": True},
-        lambda columns: set(zip(*(column.tolist() for column in columns), strict=True)), title="along weights"),
+    Row("hw.pairs_within", near, "weighted", lambda c: {"d": c.draw.choice(LIMITS), "weights": True}, triples,
+        title="along weights"),
     Row("hw.distance_table", due_table, None, lambda c: table_of_roads(c, 0.0), dense, devices=WITH_REFERENCE),
     Row("hw.distance_table", due_table, None, lambda c: table_of_roads(c, 1.0), dense, title="in hops"),
     Row("hw.accessibility", within_reach, None, reach, lambda a: (a.sums[:, 0], a.counts[:, 0]),

@@ -163,12 +163,9 @@ def near_to(c: Case) -> dict[str, Any]:
     return {"sources": c.maybe(c.some()), "among": c.maybe(c.some())}
 
 
-def highest(name: str) -> Any:
-    def best(c: Case, top: int, weights: bool) -> list[float]:
-        scores = getattr(nx, name)(c.nx, distance="weight" if weights else None)
-        return sorted(scores.values(), reverse=True)[:top]
-
-    return best
+def highest(name: str, c: Case, top: int, weights: bool) -> list[float]:
+    scores = getattr(nx, name)(c.nx, distance="weight" if weights else None)
+    return sorted(scores.values(), reverse=True)[:top]
 
 
 def top(c: Case) -> dict[str, Any]:
@@ -180,13 +177,10 @@ def sample(c: Case) -> dict[str, Any]:
     return {"k": c.draw.randint(1, c.n), "seed": c.draw.randrange(99), "weights": c.flag(), "delta": 1e-9}
 
 
-def within_bounds(ask: Any) -> Any:
-    def check(c: Case, found: Any, k: int, seed: int, delta: float, **how: Any) -> None:
-        exact, scores, bounds = ask(c.weighted, **how).scores, *map(on_host, (found.scores, found.bounds))
-        assert not np.isnan(scores).any() and np.isfinite(bounds).all()
-        assert (np.abs(scores - exact) <= bounds * (1 + 1e-9) + 1e-12 * (1 + exact)).all()
-
-    return check
+def within_bounds(ask: Any, c: Case, found: Any, k: int, seed: int, delta: float, **how: Any) -> None:
+    exact, scores, bounds = ask(c.weighted, **how).scores, *map(on_host, (found.scores, found.bounds))
+    assert not np.isnan(scores).any() and np.isfinite(bounds).all()
+    assert (np.abs(scores - exact) <= bounds * (1 + 1e-9) + 1e-12 * (1 + exact)).all()
 
 
 def best_scores(r: Any) -> list[float]:
@@ -203,13 +197,10 @@ def eccentricities(c: Case, vertices: Any = None, weights: bool = False) -> Any:
     return table.max(1) if vertices is None else table[vertices].max(1)
 
 
-def extreme(least: bool, vertices: bool) -> Any:
-    def due(c: Case, weights: bool = False) -> Any:
-        far = eccentricities(c, weights=weights)
-        best = far.min() if least else far.max()
-        return np.flatnonzero(far == best) if vertices else best
-
-    return due
+def extreme(least: bool, vertices: bool, c: Case, weights: bool = False) -> Any:
+    far = eccentricities(c, weights=weights)
+    best = far.min() if least else far.max()
+    return np.flatnonzero(far == best) if vertices else best
 
 
 def mean(c: Case, weights: bool = False) -> float:
@@ -385,23 +376,24 @@ ROWS = [
         read=scores),
     Row("hw.closeness_centrality", closeness, "weighted", lambda c: {"wf_improved": c.flag(), "weights": True}, scores,
         title="along weights"),
-    Row("hw.closeness_centrality", highest("closeness_centrality"), "weighted", top, best_scores, title="top"),
+    Row("hw.closeness_centrality", partial(highest, "closeness_centrality"), "weighted", top, best_scores,
+        title="top"),
     Row("hw.closeness_centrality", None, "weighted", lambda c: sample(c) | {"wf_improved": c.flag()}, None,
-        within_bounds(hw.closeness_centrality),
-        only=lambda c: c.connected or not c.directed, title="sampled"),
+        partial(within_bounds, hw.closeness_centrality), only=lambda c: c.connected or not c.directed, title="sampled"),
     Row("hw.harmonic_centrality", harmonic, given=near_to, read=scores),
     Row("hw.harmonic_centrality", harmonic, "weighted", lambda c: near_to(c) | {"weights": True}, scores,
         title="along weights"),
-    Row("hw.harmonic_centrality", highest("harmonic_centrality"), "weighted", top, best_scores, title="top"),
-    Row("hw.harmonic_centrality", None, "weighted", sample, None, within_bounds(hw.harmonic_centrality),
+    Row("hw.harmonic_centrality", partial(highest, "harmonic_centrality"), "weighted", top, best_scores,
+        title="top"),
+    Row("hw.harmonic_centrality", None, "weighted", sample, None, partial(within_bounds, hw.harmonic_centrality),
         title="sampled"),
     *of_distances("hw.eccentricity", eccentricities, read=scores, exact=True),
     Row("hw.eccentricity", eccentricities, given=lambda c: {"vertices": c.some()}, read=scores, only=connected,
         title="of some"),
-    *of_distances("hw.diameter", extreme(False, False), exact=True),
-    *of_distances("hw.radius", extreme(True, False), exact=True),
-    *of_distances("hw.center", extreme(True, True)),
-    *of_distances("hw.periphery", extreme(False, True)),
+    *of_distances("hw.diameter", partial(extreme, False, False), exact=True),
+    *of_distances("hw.radius", partial(extreme, True, False), exact=True),
+    *of_distances("hw.center", partial(extreme, True, True)),
+    *of_distances("hw.periphery", partial(extreme, False, True)),
     *of_distances("hw.barycenter", middle),
     *of_distances("hw.average_shortest_path_length", mean),
     Row("hw.average_shortest_path_length", None, "weighted", sample, None, mean_within_bounds, connected,
