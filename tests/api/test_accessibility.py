@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 
 import hopwave as hw
-from hopwave import Graph, GraphError, generate
+from hopwave import FormatError, Graph, GraphError, generate
 from hopwave.algorithms import many_sources
 from hopwave.engines.cpu import policy
+from hopwave.system.files import is_alone
 from rejections.api import PER_VERTEX
 from together import in_one_test
 
@@ -199,6 +200,14 @@ def test_a_csv_file_is_read_back_as_a_graph(tmp_path: Path) -> None:
     assert file.read_text() == "source,target,distance\n2,0,2\n2,2,0\n"
 
 
+@pytest.mark.parametrize("labels", [[(1, 2), (3, 4)], [1, "a"], [2**63, 1]], ids=str)
+def test_labels_that_a_file_cannot_store_are_rejected_first(labels: list[Any], tmp_path: Path) -> None:
+    graph, endings = generate.path(2).relabel(labels), [".parquet", *([".csv"] if isinstance(labels[0], tuple) else [])]
+    for ending in endings:
+        with pytest.raises(FormatError, match="cannot store"):
+            hw.distance_table(graph, out=tmp_path / f"t{ending}", progress=lambda *done: pytest.fail("a search ran"))
+
+
 @every_ending
 def test_a_run_that_ended_early_goes_on(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was saved is not computed again; the fuzzer "kills" compares the files of killed processes."""
@@ -210,15 +219,27 @@ def test_a_run_that_ended_early_goes_on(ending: str, tmp_path: Path, monkeypatch
         if done == 2:
             raise KeyboardInterrupt
 
+    mine = tmp_path / f"t{ending}.part"
+    mine.touch()  # a user's own file
+    others = ROADS.with_weights(ROADS.weights * 2) if ending == ".npy" else ROADS.relabel(ROADS.labels[::-1])
     with pytest.raises(KeyboardInterrupt) as error:
         hw.distance_table(ROADS, progress=stop, **options)
     assert "progress is saved" in error.value.__notes__[0]
-    with out.with_name(out.name + ".part").open("ab") as stream:
+    (part,) = tmp_path.glob(".*.part")
+    with part.open("ab") as stream:
         stream.write(b"half a block that was under way")
     with pytest.raises(GraphError, match="another graph, question"):
         hw.distance_table(ROADS, targets=["a"], **options)
+    with pytest.raises(GraphError, match="another graph, question"):
+        hw.distance_table(others, **options)
+    with pytest.raises(KeyboardInterrupt):  # another run to the same file
+        hw.distance_table(others, out=out, checkpoint=tmp_path / "others", progress=lambda *done: stop(2, 2))
     seen: list[int] = []
+    with part.open("rb") as stream:
+        assert is_alone(stream, part)
+        with pytest.raises(FormatError, match="another process is writing this table"):
+            hw.distance_table(ROADS, **options)
     hw.distance_table(ROADS, progress=lambda done, count: seen.append(done), **options)
-    assert seen[0] == 3 and [entry.name for entry in tmp_path.iterdir()] == [out.name]
+    assert seen[0] == 3 and not part.exists() and not (tmp_path / "saved").exists() and mine.read_bytes() == b""
     right = hw.distance_table(ROADS).values
     assert (np.load(out) == right).all() if ending == ".npy" else frame(out)["distance"].tolist() == [*right.ravel()]

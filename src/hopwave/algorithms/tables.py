@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 from typing import IO, Any
 
@@ -21,11 +23,12 @@ from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.jobs import Floats, Integers, Progress
 from hopwave.planning.many_sources import Sweep, Swept, Valued
-from hopwave.system.files import replacing
+from hopwave.system.files import is_alone, replacing
 from hopwave.system.optional import optional
 from hopwave.system.progress import say
 
 ENDINGS = (".npy", ".parquet", ".csv")
+PLAIN = (str, int, float, date, np.number, np.datetime64)  # labels that text can stand for
 ON_GPU = 16  # times as many rows per block as on a CPU: a GPU searches from thousands of sources at once
 
 
@@ -133,53 +136,92 @@ def _spans(count: int, size: int, first: int = 0) -> Iterator[tuple[int, int]]:
 
 def to_file(table: Table, out: Path, progress: Progress, checkpoint: File) -> None:
     """Write the table: as a NumPy array (.npy), or as columns source, target, distance of the pairs (the others)."""
-    under_way = out.with_name(out.name + ".part")
     if not out.resolve().parent.is_dir():
         raise FormatError(f"there is no folder {out.parent}; make it first", out)
+    _check_names(table.graph, out)
+    try:
+        if checkpoint is not None:
+            _continued(table, out, progress, checkpoint)
+        elif out.suffix == ".parquet":
+            with TemporaryFile(dir=out.resolve().parent) as stream:
+                for _ in _filled(stream, table, out.suffix, table.rows_at_once, 0, progress):
+                    pass
+                _write_parquet(table, stream, out)
+        else:
+            with replacing(out) as stream:
+                for _ in _filled(stream, table, out.suffix, table.rows_at_once, 0, progress):
+                    pass
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise FormatError(f"cannot be written ({reason}); free space, or pass another path", out) from error
+
+
+def _check_names(graph: Graph, out: Path) -> None:
+    """Raise an error before the first search if the file cannot store the names of the vertices."""
+    if out.suffix == ".npy":
+        return
+    labels = () if graph.labels is None else graph.labels
+    other = next((name for name in labels if not isinstance(name, PLAIN)), None)
+    problem = None if other is None else f"{other!r}; expected text, numbers or dates"
     if out.suffix == ".parquet":
-        optional("pyarrow.parquet", "writing a Parquet file")
-    k, size, saved, done = len(table.sources), table.rows_at_once, None, 0
+        arrow, _ = (optional(name, "a Parquet file") for name in ("pyarrow", "pyarrow.parquet"))
+        try:
+            arrow.array(np.asarray(vertex_names(graph)))
+        except (arrow.ArrowException, OverflowError, TypeError) as error:
+            problem = str(error)
+    if problem is not None:
+        raise FormatError(f"cannot store these labels: {problem}; use .npy, or G.relabel the vertices", out)
+
+
+def _continued(table: Table, out: Path, progress: Progress, checkpoint: Any) -> None:
+    """Write the table, from the rows on that an earlier call with this checkpoint left in a file of this job alone."""
+    k, size, labels = len(table.sources), table.rows_at_once, table.graph.labels
+    names = None if labels is None or out.suffix == ".npy" else list(labels)
+    what = ("distance_table", table.limit, table.weighted, str(table.dtype), table.engine.name, out.suffix, names)
+    key = key_of(table.graph, table.weighted, table.sources, table.targets, what)
+    saved, part = Checkpoint(checkpoint, key), out.with_name(f".{out.name}.{key[:16]}.part")
     # For a checkpoint: `total` is where the blocks that are in the file so far end.
     run = SimpleNamespace(size=size, blocks=-(-k // size), total=np.zeros(1, np.int64), certificate=np.zeros((0, 2)))
-    if checkpoint is not None:
-        what = ("distance_table", table.limit, table.weighted, str(table.dtype), table.engine.name, out.suffix)
-        saved = Checkpoint(checkpoint, key_of(table.graph, table.weighted, table.sources, table.targets, what))
-        done = saved.load(run)
-        if not under_way.exists() or under_way.stat().st_size < run.total[0]:
-            done = 0  # the file is whole already, or gone
-    if done and saved is not None and progress is not False:
+    done = saved.load(run)
+    if not part.exists() or part.stat().st_size < run.total[0]:
+        done = 0  # the file is whole already, or gone
+    if done and progress is not False:
         say(saved.continues(f"{min(done * run.size, k):,} of {k:,} sources"))
-    try:
-        with under_way.open("r+b" if done else "wb") as stream, _many.polled("searches", k, progress) as poll:
-            if done:
-                stream.truncate(int(run.total[0]))
-                stream.seek(0, os.SEEK_END)
-            elif out.suffix == ".npy":
-                header = {"descr": table.dtype.str, "fortran_order": False, "shape": (k, table.width)}
-                np.lib.format.write_array_header_1_0(stream, header)
-            elif out.suffix == ".csv":
-                stream.write(b"source,target,distance\n")
-            for begin, end in _spans(k, run.size, done * run.size):
-                _append(stream, table, begin, end, out.suffix)
-                stream.flush()
-                run.total[0], done = stream.tell(), done + 1
-                if saved is not None and saved.is_due():
+    with part.open("ab+") as stream:
+        if not is_alone(stream, part):
+            raise FormatError("another process is writing this table; wait for it, or pass another path", out)
+        stream.truncate(int(run.total[0]) if done else 0)
+        try:
+            for end in _filled(stream, table, out.suffix, run.size, done * run.size, progress):
+                run.total[0], done = end, done + 1
+                if saved.is_due():
                     os.fsync(stream.fileno())
                     saved.save(run, done)
-                poll(end)
-    except (KeyboardInterrupt, ExecutorError) as error:
-        if saved is not None:
+        except (KeyboardInterrupt, ExecutorError) as error:
             saved.save_and_tell(error, run, done)
+            raise
+        if out.suffix == ".parquet":
+            _write_parquet(table, stream, out)
+            part.unlink()
         else:
-            under_way.unlink(missing_ok=True)
-        raise
-    if out.suffix == ".parquet":
-        _write_parquet(table, under_way, out)
-        under_way.unlink()
-    else:
-        under_way.replace(out)
-    if saved is not None:
-        saved.path.unlink(missing_ok=True)
+            part.replace(out)
+    saved.path.unlink(missing_ok=True)
+
+
+def _filled(stream: IO[bytes], table: Table, suffix: str, size: int, first: int, progress: Progress) -> Iterator[int]:
+    """Append the rows from number `first` on, `size` at a time; yields where the file then ends."""
+    k = len(table.sources)
+    with _many.polled("searches", k, progress) as poll:
+        if not first and suffix == ".npy":
+            header = {"descr": table.dtype.str, "fortran_order": False, "shape": (k, table.width)}
+            np.lib.format.write_array_header_1_0(stream, header)
+        elif not first and suffix == ".csv":
+            stream.write(b"source,target,distance\n")
+        for begin, end in _spans(k, size, first):
+            _append(stream, table, begin, end, suffix)
+            stream.flush()
+            yield stream.tell()
+            poll(end)
 
 
 def _record(table: Table) -> np.dtype[Any]:
@@ -217,12 +259,13 @@ def _targets(table: Table) -> Integers:
     return np.arange(table.graph.n) if table.targets is None else table.targets
 
 
-def _write_parquet(table: Table, under_way: Path, out: Path, at_once: int = 1 << 22) -> None:
+def _write_parquet(table: Table, records: IO[bytes], out: Path, at_once: int = 1 << 22) -> None:
     """Turn the records of the finished blocks into a Parquet file, some millions at a time."""
     arrow, parquet = optional("pyarrow", "a Parquet file"), optional("pyarrow.parquet", "a Parquet file")
     names, targets = np.asarray(vertex_names(table.graph)), _targets(table)
     writer = None
-    with replacing(out) as stream, under_way.open("rb") as records:
+    records.seek(0)
+    with replacing(out) as stream:
         while True:
             some = np.fromfile(records, _record(table), at_once)
             if writer is not None and not len(some):

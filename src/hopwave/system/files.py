@@ -116,6 +116,18 @@ def _opened(temporary: Path, mode: int) -> IO[bytes]:
         stream.close()
 
 
+def is_alone(stream: IO[bytes], path: Path) -> bool:
+    """Lock an open file until it is closed; False if another process has done so, or has moved the file away."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks
+            pass
+    return path.exists() and os.path.samestat(os.fstat(stream.fileno()), path.stat())
+
+
 def _remove_strays(target: Path) -> None:
     """Remove the temporary files for this target that no process has open."""
     if fcntl is None:
