@@ -1,9 +1,9 @@
 """What all tests share: the number of cases, the folder of real graphs, and the GPU.
 
 `make test` runs every test. Of a test that is marked `sampled`, it runs as few cases as have every value of every
-parameter; fuzzers and statistics make half of their attempts. HOPWAVE_TESTS=complete, as in `make complete`, runs all.
-HOPWAVE_TESTS=quick, as in `make quick`, runs every test function on a sample of its cases, gives hypothesis fewer
-examples, and leaves out the real graphs. Samples are the same on every run.
+parameter on every device; fuzzers make a quarter of their attempts. HOPWAVE_TESTS=complete, as in `make complete`,
+runs all. HOPWAVE_TESTS=quick, as in `make quick`, runs every test function on a sample of its cases, gives hypothesis
+fewer examples, and leaves out the real graphs. Samples are the same on every run.
 
 The examples of hypothesis are the same on every run too: a test that fails does so because of a change, not by chance.
 HOPWAVE_TESTS=random, as in `make random`, draws forty times as many, and new ones each time.
@@ -103,7 +103,8 @@ def take_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Reduce the list: to a few cases of functions that are marked, or of every function that needs no real graphs."""
     by_function = defaultdict(list)
     for item in items:
-        by_function[item.nodeid.partition("[")[0]].append(item)
+        device = item.callspec.params.get("device") if PROFILE == "whole" and hasattr(item, "callspec") else None
+        by_function[item.nodeid.partition("[")[0], device].append(item)
     kept = set()
     for cases in by_function.values():
         if PROFILE == "quick":

@@ -241,6 +241,7 @@ MALFORMED = ("{0}x", "1.{0}x", "1e{0}x", "{0}.{0}.", "1{1}x", "{0}")
 ROWS = {**TEXTS, "bare.csv": "0,1,%s\n", "bare.txt": "0 1 %s\n"}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "make"), [*LARGE.items(), *((name, bad) for name in ROWS for bad in MALFORMED)])
 def test_time_grows_with_the_size(name: str, make: Any, tmp_path: Path) -> None:
     k = 200_000
@@ -265,6 +266,7 @@ def test_numbers_that_would_change_are_refused(tmp_path: Path, name: str) -> Non
 # ---------------------------------------------------------------- the compiled scanners
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("extension", [".mtx", ".txt", ".csv", ".el", ".wel", ".gr", ".metis", ".txt.gz"])
 def test_large_files_read_like_small_ones(extension, weighted, tmp_path, monkeypatch):

@@ -52,6 +52,7 @@ def product_of(name: str, A: la.Matrix, x: la.Vector, ring: la.Semiring, device:
     return multiply, found
 
 
+@pytest.mark.sampled
 @with_semirings(TRIED)
 @pytest.mark.parametrize("name", ["mxv", "vxm"])
 def test_every_way_to_write(device: str, name: str, ring: str, a: str | None, x: str) -> None:
@@ -77,6 +78,7 @@ def test_every_semiring_and_type_on_the_reference(ring: str) -> None:
                 check_writing(*product_of(name, A, u, la.semiring[ring], "reference"), None, mask, how, "reference")
 
 
+@pytest.mark.sampled
 @machines
 @pytest.mark.parametrize("switches", dense.every(early_exit=[True, False], structure_only=[True, False]), ids=str)
 @pytest.mark.parametrize("ring", ["any_pair", "plus_second"])

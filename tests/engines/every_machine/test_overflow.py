@@ -24,7 +24,7 @@ from hopwave.planning.jobs import BetweennessJob
 from hopwave.planning.many_sources import PathSums
 from hopwave.planning.plan import Plan
 from questions.hops import expect_counts
-from together import in_one_test
+from together import PROFILE, in_one_test
 
 block_or_wide = pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide"])
 CHAIN = 2200  # float64 spans a factor of 2^2098 from its least to its greatest number
@@ -178,7 +178,7 @@ def with_options(which: str) -> tuple[dict[str, Any], list[Any], list[float]]:
 @pytest.mark.slow
 @machines
 @block_or_wide
-@in_one_test("which", OPTIONS)
+@in_one_test("which", list(OPTIONS)[:: 1 if PROFILE == "complete" else 2])
 def test_options_of_a_level_too_wide_for_one_scale(device: str, plan: str, which: str) -> None:
     ready(device, CATALOGUE[plan])
     graph, (options, vertices, along) = ladder()[0], with_options(which)
