@@ -39,7 +39,7 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
-# All cases of all tests, all functions of NetworkX's own suite, and twice as many attempts of every fuzzer.
+# All cases of all tests, all functions of NetworkX's own suite, and four times as many attempts of every fuzzer.
 complete: $(VENV)/.test
 	HOPWAVE_TESTS=complete $(BIN)/python -m pytest -n auto --dist worksteal -q
 

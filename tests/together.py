@@ -14,8 +14,8 @@ QUICK_VALUES = 4
 
 
 def some(count: int, quick: int = 8) -> int:
-    """How many of `count` attempts this run makes: all, half of them, or one in `quick`; at least one."""
-    return max(1, count // {"quick": quick, "whole": 2}.get(PROFILE, 1))
+    """How many of `count` attempts this run makes: all, one in four, or one in `quick`; at least one."""
+    return max(1, count // {"quick": quick, "whole": 4}.get(PROFILE, 1))
 
 
 def in_one_test(name: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
