@@ -168,6 +168,8 @@ ROWS += [
     (lambda: hw.accessibility(ROADS, limit=[]), GraphError, "has no distance"),
     (lambda: hw.accessibility(ROADS, limit=[10, 40, 10.0]), GraphError, "repeats a distance"),
     (lambda: hw.accessibility(ROADS, limit="far"), GraphError, "is not a length"),
+    (lambda: hw.accessibility(ROADS, {"vertex": {"a": 1}}), GraphError, "would be called 'vertex'"),
+    (lambda: hw.accessibility(ROADS, {"x": {}, "x within 1": {}}, [math.inf, 1]), GraphError, "called 'x within 1'"),
     (lambda: hw.accessibility(ROADS, decay=("linear", 3)), GraphError, "is not known"),
     (lambda: hw.accessibility(ROADS, decay=("gaussian", 0)), GraphError, "above 0"),
     (lambda: hw.accessibility(ROADS, decay=("gaussian", 1, 1)), GraphError, "too many"),

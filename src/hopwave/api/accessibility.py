@@ -23,7 +23,7 @@ from hopwave.graph import Graph
 from hopwave.graph.naming import by_index
 from hopwave.planning.jobs import Floats
 from hopwave.planning.many_sources import KINDS, Decay, Valued
-from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf
+from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf, titles_of
 
 Fade = Callable[[Floats], npt.ArrayLike]
 
@@ -80,6 +80,7 @@ def accessibility(
     graph = in_direction(graph if weighted else with_unit_lengths(graph), direction)
     names, columns = columns_of(graph, values)
     limits = limits_of("limit", limit)
+    titles_of(names, limits)  # an error before the searches
     built_in, own = _decay(decay)
     ids = vertex_ids(graph, sources)
     engine = how.engine(True, graph, len(ids))

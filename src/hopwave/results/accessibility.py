@@ -105,6 +105,16 @@ class DistanceTable(Tabled):
         return {"distance": self.values.tocoo().data if self.is_sparse else on_host(self.values).ravel()}
 
 
+def titles_of(names: tuple[Any, ...], limits: tuple[float, ...]) -> list[str]:
+    """Titles of the sums of each column within each limit; two equal ones are an error, as is that of the vertices."""
+    within = [f" within {str(limit).removesuffix('.0')}" if limit < np.inf else "" for limit in limits]
+    titles = [f"{name}{part}" for name in names for part in within]
+    for place, title in enumerate(titles):
+        if title in ("vertex", *titles[:place]):
+            raise GraphError(f"two columns of the result would be called {title!r}; rename a column of values=")
+    return titles
+
+
 @offers
 @dataclass(frozen=True, eq=False)
 class Accessibility(Tabled):
@@ -128,10 +138,8 @@ class Accessibility(Tabled):
         return self.sums / self.counts
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        titles = [f" within {str(limit).removesuffix('.0')}" if limit < np.inf else "" for limit in self.limits]
-        return {
-            f"{name}{title}": self.sums[:, c, i] for c, name in enumerate(self.names) for i, title in enumerate(titles)
-        }
+        titles = titles_of(self.names, self.limits)
+        return dict(zip(titles, self.sums.reshape(len(self.sums), len(titles)).T, strict=True))
 
     @property
     def _vertices(self) -> Integers:
