@@ -40,7 +40,7 @@ def main() -> int:
     """Read the arguments and build."""
     parser = argparse.ArgumentParser(description="Build the documentation site.")
     parser.add_argument("folder", type=Path, nargs="?", default=pages.ROOT / "build" / "site")
-    parser.add_argument("--rows", type=int, help="keep only so many rows of every table of results, for the tests")
+    parser.add_argument("--rows", type=int, help="keep only so many rows of every table, for the tests")
     given = parser.parse_args()
     return build(given.folder.resolve(), given.rows)
 

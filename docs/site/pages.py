@@ -75,7 +75,7 @@ def relinked(text: str, file: Path, here: Path, code: str = "") -> str:
 
 
 def collect(source: Path, rows: int | None = None) -> None:
-    """Copy every page and picture to the folder that Sphinx reads; `rows`: the most rows of a table of results."""
+    """Copy every page and picture to the folder that Sphinx reads; `rows`: the most rows of a table."""
     code = code_address()
     longer = re.compile(rf"((?:^\|.*\n){{{(rows or 0) + 2}}})(?:^\|.*\n)+", re.MULTILINE)
     for file in files():
@@ -85,7 +85,7 @@ def collect(source: Path, rows: int | None = None) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
             text = file.read_text(encoding="utf-8")
-            if rows and here.parts[0] == "results":
+            if rows:
                 text = longer.sub(r"\1", text)
             target.write_text(relinked(text, file, here, code), encoding="utf-8")
         else:
