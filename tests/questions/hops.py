@@ -23,7 +23,7 @@ from questions import CPU, WITH_REFERENCE, Row, available, directed, partition, 
 from questions.cases import LARGE, Case
 
 # A user's own plan, of steps that no published plan combines.
-OWN = Plan("own", "a paper", "1", "an experiment", (Push("thread"), Pull("warp", "all")), Beamer(alpha=14, beta=24))
+OWN = Plan("own", "a paper", "1", "an experiment", (Push("merge"), Pull("warp", "all")), Beamer(alpha=14, beta=24))
 SEARCHES = [*(plan for plan in CATALOGUE.values() if plan.task == "search"), OWN]
 COUNTING = [plan for plan in SEARCHES if plan.why_not(SearchJob(path_counts=True)) is None]
 
