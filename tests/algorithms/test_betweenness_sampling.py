@@ -276,6 +276,7 @@ def tried(graph: hw.Graph, k: int, seeds: int) -> tuple[int, np.ndarray[Any, Any
     return failed, np.array(ratios), found
 
 
+@pytest.mark.slow
 def test_bounds_hold_as_often_as_promised_and_are_not_much_too_wide() -> None:
     """Of 100 samples at most a tenth may fail. The score of the vertex where two cliques meet varies with each."""
     large, small = nx.complete_graph(41), nx.relabel_nodes(nx.complete_graph(11), lambda v: v and v + 40)

@@ -39,6 +39,7 @@ LARGER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hops", "whole", "fractions"])
 @in_one_test("name", LARGER)
 def test_bounds_are_exact(name: str, kind: str) -> None:

@@ -245,6 +245,7 @@ def test_ctrl_c_while_the_program_is_imported_ends_quietly(module: str) -> None:
     assert started(sys.executable, "-c", script) == (130, "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="these are redirections of a shell")
 @pytest.mark.parametrize(
     ("command", "code"),

@@ -40,6 +40,7 @@ NO_PICTURE = "matplotlib is not installed, so there is no picture; run: pip inst
 NOT_DRAWN = "networkx is not installed, so Les Misérables is not drawn; run: pip install networkx"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hidden", [{}, {"networkx": NOT_DRAWN}, {"networkx": NOT_DRAWN, "matplotlib": NO_PICTURE}])
 def test_demo_with_and_without_extras(run, answer, hide, hidden: dict[str, str]) -> None:
     hide(*hidden)

@@ -153,6 +153,7 @@ PICTURES = [
 ]
 
 
+@pytest.mark.slow
 def test_pictures(run, monkeypatch: pytest.MonkeyPatch) -> None:
     write("lonely.npz", hw.Graph.from_edges([], [], n=3))
     write("flat.npz", hw.generate.complete(6))

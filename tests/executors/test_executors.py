@@ -200,6 +200,7 @@ def test_a_worker_keeps_few_graphs(monkeypatch: pytest.MonkeyPatch, deals: list[
     assert [len(kept) for kept in cluster.workers] == [deal.GRAPHS_KEPT] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{}, {"device": "reference"}])
 def test_blocks_of_a_renumbered_graph_and_of_the_reference(
     how: dict[str, Any], monkeypatch: pytest.MonkeyPatch, threads: Executor

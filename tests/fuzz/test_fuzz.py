@@ -154,6 +154,7 @@ def test_a_full_disk_leaves_the_old_file(name: str, known: faults.Faults) -> Non
     assert not known.attempt(name, "disk", count + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["write mtx", "read txt.gz", "write txt.gz", "read npz"])
 def test_ctrl_c_at_many_steps_of_a_file(name: str, known: faults.Faults) -> None:
     """Python's own streams drop those that come while their buffers begin or end; its zipfile complains of an archive

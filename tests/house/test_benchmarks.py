@@ -59,6 +59,7 @@ def test_a_row_is_compared_before_it_is_timed() -> None:
         harness.row_of(harness.Case("none", "grid", "bfs", ask, wrong, cases.rows_of, 2), harness.Setup("grid", graph))
 
 
+@pytest.mark.slow
 def test_two_trees_are_compared(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The same tree twice: no answer differs."""
     given = ["--scale", "7", "--only", "bfs", "diameter", "--rounds", "2", "--graphs", "kron"]

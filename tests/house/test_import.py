@@ -62,6 +62,7 @@ def test_what_needs_nothing_heavy(name: str, root: Path) -> None:
     assert "hopwave" in found and not found & {*HEAVY, "http"} - ({"scipy"} if name == "a reference search" else set())
 
 
+@pytest.mark.slow
 def test_no_extra_is_needed_before_it_is_used(root: Path) -> None:
     """Every module can be imported without them, but for the two rooms that are about one of them."""
     code = f"""

@@ -52,6 +52,7 @@ def found_in(text: str) -> Iterator[str]:
                     yield f"{word.arg}="
 
 
+@pytest.mark.slow
 def test_nothing_is_unpickled_or_evaluated() -> None:
     forbidden = RUN_WHAT_THEY_READ | RUN_TEXT | {"allow_pickle=", "shell="}
     found = {

@@ -266,6 +266,7 @@ def test_numbers_that_would_change_are_refused(tmp_path: Path, name: str) -> Non
 # ---------------------------------------------------------------- the compiled scanners
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("extension", [".mtx", ".txt", ".csv", ".el", ".wel", ".gr", ".metis", ".txt.gz"])

@@ -100,6 +100,7 @@ def test_an_archive_whose_entries_lie(tmp_path: Path) -> None:
     refused(tmp_path / "a.npz", "declares 8,000,000,000,000 bytes, has")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", ["indptr", "indices", "data", "labels"])
 def test_an_archive_of_one_byte_again_and_again(entry: str, tmp_path: Path) -> None:
     arrays = {
@@ -117,6 +118,7 @@ def test_an_archive_of_one_byte_again_and_again(entry: str, tmp_path: Path) -> N
     refused(tmp_path / "a.npz", "unpacks to more than 300 times its size")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [np.zeros(20_000_000, np.int64), ["x" * 1000] * 200_000], ids=["ids", "names"])
 def test_a_parquet_file_of_one_value_again_and_again(values: Any, tmp_path: Path) -> None:
     column = pa.array(values)

@@ -43,6 +43,7 @@ def times_factor(x: float, y: float = 1.0) -> float:
     return x * y * FACTOR
 
 
+@pytest.mark.slow
 def test_functions_that_read_other_constants_are_other_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """A number outside a function is a constant in compiled code: code with another number must not be used."""
     x = la.Vector.from_dense(np.array([1, 2]))
@@ -61,6 +62,7 @@ def test_functions_that_read_other_constants_are_other_functions(monkeypatch: py
         assert la.apply(x, times_factor).to_dict() == {0: factor, 1: 2 * factor}
 
 
+@pytest.mark.slow
 @machines
 def test_an_operator_of_a_users_own_may_have_a_built_in_name(device: str) -> None:
     """Engines know built-in operators by name; a user's function with that name is another function."""

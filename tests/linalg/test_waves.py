@@ -329,6 +329,7 @@ def test_threads_change_no_bit_of_a_sum(monkeypatch: pytest.MonkeyPatch) -> None
         assert all(one == sums[0] for one in sums), direction
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 3])
 def test_helpers_change_no_sum(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With enough work for helpers, and with columns so much longer than rows that entries are sought."""

@@ -34,7 +34,7 @@ WITHOUT = {"datasets.download": "datasets/test_datasets.py", "datasets.fetch": "
 
 def traps(part: int, device: str = "cpu") -> Iterator[Case]:
     """Some of the traps, with lengths of one kind each."""
-    names = list(TRAPS)[part :: PARTS * (4 if PROFILE == "quick" else 1)]
+    names = list(TRAPS)[part :: PARTS * (8 if PROFILE == "quick" else 1)]
     for number, name in enumerate(names):
         case = Case.of(TRAPS[name](), random.Random(name), device, list(LENGTHS)[(number + part) % len(LENGTHS)])
         case.memory["always"] = ("cpu, large",) if name in FOUND_ERRORS else ()

@@ -170,6 +170,7 @@ print(njit(lambda a: np.dot(a, a))(np.ones((2, 2))).sum())
 """
 
 
+@pytest.mark.slow
 def test_code_is_loaded_without_what_only_compiling_needs(tmp_path: Path) -> None:
     """Numba imports it before it looks for kept code, which takes longer than all the rest of a first call."""
     said_by(LOADS)  # may compile

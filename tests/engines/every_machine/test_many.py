@@ -135,6 +135,7 @@ def check_lengths(device: str, graph: Graph, sources: Any, limit: float | None =
     check(ask, sources, lengths(graph, sources, limit), (-970, -1000))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("share", [None, 0.1, 0.6])
 @pytest.mark.parametrize("kind", WEIGHTS)

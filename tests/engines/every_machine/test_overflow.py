@@ -44,6 +44,7 @@ def right(name: str) -> tuple[Graph, dict[str, Any], Any, list[float]]:
     return graph, asked, oracle.betweenness(graph, **asked, exact=False), list(edges.values())
 
 
+@pytest.mark.slow
 @machines
 @every_plan
 @in_one_test("name", GRAPHS)
@@ -190,6 +191,7 @@ def test_options_of_a_level_too_wide_for_one_scale(device: str, plan: str, which
         same(edge_scores(edges), along)
 
 
+@pytest.mark.slow
 @machines
 def test_path_counts_of_a_level_too_wide_for_one_scale(device: str) -> None:
     graph, meeting = ladder()
