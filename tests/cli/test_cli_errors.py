@@ -85,7 +85,7 @@ REJECTED = [  # exit code, words of the message, command
     (3, "2 cells; expected one vertex", "table path3.mtx --targets b-twice.csv"),
     (3, "column 'jobs': found 'many'", "accessibility ring.npz --values bad.csv"),
     (3, "expected a header", "accessibility ring.npz --values numbers.csv"),
-    (3, "the same title", "accessibility ring.npz --values jobs-twice.csv"),
+    (3, "two columns have the title 'jobs'", "accessibility ring.npz --values jobs-twice.csv"),
     (3, "vertex 'b' occurs twice", "accessibility ring.npz --values b-twice.csv"),
     (3, "as in the header", "accessibility ring.npz --values ragged.csv"),
     (3, "--task betweenness", "bench path3.mtx -p hopwave-block"),

@@ -142,15 +142,13 @@ def to_file(table: Table, out: Path, progress: Progress, checkpoint: File) -> No
     try:
         if checkpoint is not None:
             _continued(table, out, progress, checkpoint)
-        elif out.suffix == ".parquet":
-            with TemporaryFile(dir=out.resolve().parent) as stream:
-                for _ in _filled(stream, table, out.suffix, table.rows_at_once, 0, progress):
-                    pass
-                _write_parquet(table, stream, out)
         else:
-            with replacing(out) as stream:
+            parquet = out.suffix == ".parquet"
+            with TemporaryFile(dir=out.resolve().parent) if parquet else replacing(out) as stream:
                 for _ in _filled(stream, table, out.suffix, table.rows_at_once, 0, progress):
                     pass
+                if parquet:
+                    _write_parquet(table, stream, out)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise FormatError(f"cannot be written ({reason}); free space, or pass another path", out) from error

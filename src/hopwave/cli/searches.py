@@ -316,7 +316,8 @@ def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
         raise source.fail(f"the first row is {', '.join(map(repr, sheet.table.titles))[:60]}; {problem}", first)
     found: dict[str, dict[Any, float]] = {title: {} for title in titles}
     if len(found) < len(titles):
-        raise source.fail("two columns have the same title; expected different ones: rename a column", first)
+        twice = next(title for title in titles if titles.count(title) > 1)
+        raise source.fail(f"two columns have the title {twice!r}; expected different ones: rename a column", first)
     named = set()
     for line, (name, *cells), _ in islice(table_rows(source, sheet.delimiter, sheet.before), 1, None):
         if len(cells) != len(titles):

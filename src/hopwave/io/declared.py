@@ -197,9 +197,13 @@ def _lists(source: Source, single: tuple[str | None, ...]) -> Iterator[tuple[int
 
 
 def read_gml(
-    source: Source, request: Request, *, label: str | None = "label", weight: str | None = "weight",
+    source: Source,
+    request: Request,
+    *,
+    label: str | None = "label",
+    weight: str | None = "weight",
     names: bool | None = None,
-) -> Graph:  # fmt: skip
+) -> Graph:
     """Read GML. Vertices are called by their key `label`, or by their ids if none has it, or if `label=None`."""
     nodes, edges = [], []
     head: dict[str, str] = {}

@@ -123,9 +123,15 @@ class Request:
             raise GraphError(f"n={self.n}, but {source.path} has {n} vertices; leave n out")
 
     def numbered(
-        self, source: Source, u: Ids, v: Ids, lone: Ids = NO_IDS, declared: int | None = None, line: int | None = None,
+        self,
+        source: Source,
+        u: Ids,
+        v: Ids,
+        lone: Ids = NO_IDS,
+        declared: int | None = None,
+        line: int | None = None,
         **said: Any,
-    ) -> Graph:  # fmt: skip
+    ) -> Graph:
         """The graph of integer ids, which are vertices if all are below n, and otherwise become labels.
 
         `lone`: vertices that the file lists; `declared`: the number of vertices in its header, on that line.
@@ -139,9 +145,18 @@ class Request:
         return self.graph(source, u, v, self.vertices(source, n, line), labels=labels, **said)
 
     def graph(
-        self, source: Source, u: Ids, v: Ids, n: int, *, directed: bool | None, labels: npt.NDArray[Any] | None = None,
-        weights: npt.NDArray[Any] | None = None, both_ways: bool = False, parallel: bool = False,
-    ) -> Graph:  # fmt: skip
+        self,
+        source: Source,
+        u: Ids,
+        v: Ids,
+        n: int,
+        *,
+        directed: bool | None,
+        labels: npt.NDArray[Any] | None = None,
+        weights: npt.NDArray[Any] | None = None,
+        both_ways: bool = False,
+        parallel: bool = False,
+    ) -> Graph:
         """The graph of these edges, with checked ids; `directed` is what the file says, None if it says nothing.
 
         `both_ways`: the file is undirected and lists each edge once per direction, which is not a repeat. `parallel`:

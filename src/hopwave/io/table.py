@@ -154,9 +154,16 @@ class Layout(NamedTuple):
 
 
 def read(
-    file: Source, request: Request, *, source: Column = None, target: Column = None, weight: Column = None,
-    delimiter: str | None = None, header: bool | None = None, names: bool | None = None,
-) -> Graph:  # fmt: skip
+    file: Source,
+    request: Request,
+    *,
+    source: Column = None,
+    target: Column = None,
+    weight: Column = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    names: bool | None = None,
+) -> Graph:
     """Read a table of edges, undirected by default. By default, the first row decides whether ids are names."""
     if header is None and any(isinstance(column, str) for column in (source, target, weight)):
         header = True
