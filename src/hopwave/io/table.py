@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
@@ -114,20 +114,22 @@ def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
     """Every row that is not blank, after so many lines; cells lose the spaces around them if a line has no quotes."""
     line = ""  # the last one that was read: the whole row, if it has no quotes
 
-    def lines() -> Iterator[str]:
+    def lines() -> Generator[str, None, None]:
         nonlocal line
         for number, line in source.lines("a table"):
             yield line if number > before else "\n"
 
-    reader = csv.reader(lines(), delimiter=delimiter, skipinitialspace=True, strict=True)
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                quoted = '"' in line
-                # Excel writes spaces that do not break
-                yield Row(reader.line_num, row if quoted else [cell.strip(" \xa0") for cell in row], quoted)
-    except csv.Error as error:
-        raise source.fail(f"{error}; expected a closing quote and then a delimiter", max(reader.line_num, 1)) from None
+    with closing(lines()) as text:  # an error would keep the file open
+        reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True, strict=True)
+        try:
+            for row in reader:
+                if any(cell.strip() for cell in row):
+                    quoted = '"' in line
+                    # Excel writes spaces that do not break
+                    yield Row(reader.line_num, row if quoted else [cell.strip(" \xa0") for cell in row], quoted)
+        except csv.Error as error:
+            problem = f"{error}; expected a closing quote and then a delimiter"
+            raise source.fail(problem, max(reader.line_num, 1)) from None
 
 
 def is_number(cell: str) -> bool:
