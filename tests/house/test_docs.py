@@ -186,7 +186,7 @@ def unknown_names(way: str, folder: Path) -> list[str]:
 
 def test_the_ways_name_what_their_files_have(root: Path) -> None:
     page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
-    ways = page.split("## Five ways")[1].split("\n## ")[0].split("\n### ")[1:]
+    ways = page.split("## Five calls")[1].split("\n## ")[0].split("\n### ")[1:]
     assert len(ways) == 5 and not [name for way in ways for name in unknown_names(way, root / "docs")]
     gone = ways[0].replace("`Searcher`", "`Seeker`") + "`search.vanished`"
     assert unknown_names(gone, root / "docs") == ["Seeker", "search.vanished"]
@@ -195,7 +195,7 @@ def test_the_ways_name_what_their_files_have(root: Path) -> None:
 def test_five_files_to_read_first(root: Path) -> None:
     """The list begins with the specification."""
     page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
-    files = re.findall(r"^\d\. +\[`[^\]]+`\]\(([^)]+)\), ", page.partition("## Five files")[2], re.MULTILINE)
+    files = re.findall(r"^\d\. +\[`[^\]]+`\]\(([^)]+)\) ", page.partition("## Five files")[2], re.MULTILINE)
     assert len(files) == 5 and files[0].endswith("engines/reference/__init__.py")
 
 
