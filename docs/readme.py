@@ -24,7 +24,7 @@ GRAPHS = """
 import hopwave as hw
 hw.write("web.mtx.gz", hw.generate.kronecker(8, 4, seed=1))
 grid = hw.generate.grid(20, 20)
-hw.write("roads.mtx.gz", grid.with_weights([2.5] * grid.m))
+hw.write("roads.csv", grid.with_weights([2.5] * grid.m))
 """
 EXAMPLES = """
 import doctest, sys

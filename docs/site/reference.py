@@ -86,7 +86,7 @@ GROUPS = (
         "tables",
         "Travel tables and accessibility",
         "Distances from sources to targets, and what is within reach. {doc}`../accessibility` is the guide.",
-        "distance_table accessibility nearest_of isochrone DistanceTable Accessibility NearestOf Isochrone",
+        "distance_table accessibility nearest_of isochrone DistanceTable Accessibility NearestOf Isochrone Routes",
     ),
     _group(
         "structure",

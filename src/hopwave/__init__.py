@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     from hopwave.io import formats, read, write
     from hopwave.planning.catalogue import plan, plans
     from hopwave.planning.trace import Bucket, BucketTrace, Level, Trace
-    from hopwave.results.accessibility import Accessibility, DistanceTable, Isochrone, NearestOf
+    from hopwave.results.accessibility import Accessibility, DistanceTable, Isochrone, NearestOf, Routes
     from hopwave.results.components import Blocks, Communities, Components
     from hopwave.results.estimates import DistanceHistogram, Estimate, HyperBall, MemoryEstimate
     from hopwave.results.scores import BetweennessResult, EdgeBetweennessResult, HubsAndAuthorities, VertexScores
@@ -67,12 +67,12 @@ __all__ = [
     "Components", "ConvergenceError", "Device", "DistanceHistogram", "DistanceTable", "DownloadError",
     "EdgeBetweennessResult", "EngineError", "Estimate", "ExecutorError", "FormatError", "Graph", "GraphError",
     "HopwaveError", "HubsAndAuthorities", "HyperBall", "IgnoredColumnWarning", "IgnoredWeightsWarning", "Isochrone",
-    "Level", "LinalgError", "LostDirectionWarning", "MemoryEstimate", "NearestOf", "PlanError", "ScaledCounts",
-    "ShortestPaths", "SparseIdsWarning", "Statistics", "Trace", "Validation", "VertexScores", "accessibility",
-    "all_shortest_paths", "articulation_points", "average_clustering", "average_shortest_path_length", "barycenter",
-    "betweenness_centrality", "bfs", "bfs_each", "bfs_many", "biconnected_components", "bipartite_sides", "bridges",
-    "center", "closeness_centrality", "clustering", "condensation", "connected_components", "core_numbers", "datasets",
-    "degree_centrality", "devices", "diameter", "distance_blocks", "distance_histogram", "distance_table",
+    "Level", "LinalgError", "LostDirectionWarning", "MemoryEstimate", "NearestOf", "PlanError", "Routes",
+    "ScaledCounts", "ShortestPaths", "SparseIdsWarning", "Statistics", "Trace", "Validation", "VertexScores",
+    "accessibility", "all_shortest_paths", "articulation_points", "average_clustering", "average_shortest_path_length",
+    "barycenter", "betweenness_centrality", "bfs", "bfs_each", "bfs_many", "biconnected_components", "bipartite_sides",
+    "bridges", "center", "closeness_centrality", "clustering", "condensation", "connected_components", "core_numbers",
+    "datasets", "degree_centrality", "devices", "diameter", "distance_blocks", "distance_histogram", "distance_table",
     "eccentricity", "edge_betweenness_centrality", "eigenvector_centrality", "estimate_memory", "formats", "generate",
     "global_efficiency", "group_betweenness_centrality", "group_closeness_centrality", "harmonic_centrality",
     "has_path", "hits", "hyperball", "in_degree_centrality", "is_bipartite", "is_connected",

@@ -86,14 +86,40 @@ def test_ties_among_many_facilities(monkeypatch: pytest.MonkeyPatch, k: int, rou
         assert (hw.nearest_of(graph, facilities, k, limit=3).distances == np.where(d <= 3, d, np.inf)).all()
 
 
-def test_a_map_has_one_dot_per_source() -> None:
+A, B, C, D = XY = [[0, 0], [1, 5], [3, 6], [4, 8]]
+MAPS: dict[str, Any] = {  # a result on PATH → the dots on its map, the last on top, or the ends of its lines
+    "hw.betweenness_centrality(PATH)": [D, A, C, B],
+    "hw.closeness_centrality(PATH, top=2)": [C, B],
+    "hw.bfs(PATH, 'a', depth_limit=1)": [A, B],
+    "hw.sssp(PATH, 'a', limit=1)": [A, B],
+    "hw.nearest_of(PATH, ['d'], limit=1)": [C, D],
+    "hw.distance_table(PATH, ['a', 'b'], ['c', 'd', 'b'], limit=1)": [C, B],
+    "hw.distance_table(PATH, ['a', 'b'], limit=1, sparse=True)": [A, B, C],
+    "hw.edge_betweenness_centrality(PATH)": [[C, D], [A, B], [B, C]],
+    "hw.isochrone(PATH, 'a', [0.5, 1.5])": [[A, B], [B, [0.5, 2.5]], [B, [2, 5.5]], [A, [0.5, 2.5]]],
+    "hw.k_shortest_paths(PATH, 'a', 'c', 3)": [[A, B], [B, C]],
+}
+
+
+@in_one_test("ask", MAPS)
+def test_maps_draw_results_above_the_edges(ask: str) -> None:
+    matplotlib.use("agg")
+    under, above = eval(ask).plot(xy=XY).collections
+    assert np.asarray(under.get_segments()).tolist() == [[A, B], [B, C], [C, D]] and under.zorder < above.zorder
+    is_lines = hasattr(above, "get_segments")
+    assert np.asarray(above.get_segments() if is_lines else above.get_offsets()).tolist() == MAPS[ask]
+    matplotlib.pyplot.close("all")
+
+
+def test_a_map_reads_coordinates_of_every_kind() -> None:
     matplotlib.use("agg")
     found = hw.accessibility(PATH, sources=["a", "b"])
     table = pd.DataFrame({"x": [3, 2, 1, 0], "y": [7, 6, 5, 0]}, index=list("dcba"))
     named = {"b": (1, 5), "a": [0, 0]}
     for xy in (table.to_numpy()[::-1], named, table, table.loc[["b", "a"]], pd.Series(named)):
-        dots = found.plot(xy=xy).collections[0].get_offsets()
-        assert sorted(np.asarray(dots).tolist()) == [[0, 0], [1, 5]]
+        under, dots = found.plot(xy=xy).collections
+        assert sorted(np.asarray(dots.get_offsets()).tolist()) == [[0, 0], [1, 5]]
+        assert len(under.get_segments()) == (3 if len(xy) == 4 else 1)  # an edge is drawn if both ends have a place
     matplotlib.pyplot.close("all")
 
 

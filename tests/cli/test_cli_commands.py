@@ -53,6 +53,15 @@ SHOWN = [  # command, what it prints; the text must not contain what follows "no
     ("pagerank karate.npz --no-weights --restart 5 --top 2", "Highest PageRank", "equally likely"),
     ("table ring.npz -s a -s b -t d", "2 × 1"),
     ("accessibility ring.npz --limit 15", "Most vertices within 15"),
+    ("routes streets.csv -s a -t d", "Shortest paths from a to d", "7   a → b → c → d", "9   a → c → d"),
+    (
+        "nearest streets.csv --facility a",
+        "Farthest from a facility",
+        "d        a                     7",
+    ),
+    ("isochrones streets.csv -s a --limit 2,4", "Within reach of a", "4          3      7"),
+    ("components named.csv", "2 components", "0          4   66.67"),
+    ("cores streets.csv --no-weights", "2 core numbers", "2          3   50"),
     ("bfs named.csv -s ann -s eve --depth-limit 2 --path-counts --validate", "5 of 5 rules hold", "not NOT"),
     ("bfs named.csv --directed --direction in -s cyd --validate", "5 of 5 rules hold", "not NOT"),
     ("gap --scale 9 --trials 2 --device cpu --threads 2", "bfs", "sssp", "weights 1 to 255", "pr", "below 1e-4"),
@@ -60,6 +69,9 @@ SHOWN = [  # command, what it prints; the text must not contain what follows "no
 ]
 DEGREES = [(1, 1, 0), (2, 3, 12), (4, 7, 4)]
 JOBS = {"vertex": "a", "jobs within 15": 100.0, "jobs within 40": 140.0, "rent within 15": 8.0, "rent within 40": 8.0}
+LIMITS = ("--limit 15 --limit 40", "--limit 15,40")
+NEAR = {"vertex": "d", "facility 1": "b", "distance 1": 35.0, "facility 2": None, "distance 2": None}
+REACHED = {2: {"limit": 2.0, "vertices": 2, "arcs": 4}, 4: {"limit": 4.0, "vertices": 3, "arcs": 7}}
 ANSWERED: list[tuple[str, dict[str, Any]]] = [  # command, part of its JSON
     ("info square.mtx.gz", {"n": 16, "m": 48, "edges": 24, "directed": False, "labels": False}),
     ("info square.mtx.gz", {"degrees": [dict(zip(("from", "to", "vertices"), row, strict=True)) for row in DEGREES]}),
@@ -92,7 +104,17 @@ ANSWERED: list[tuple[str, dict[str, Any]]] = [  # command, part of its JSON
     ("sssp twice.csv --source 0 -r weights=false", {"weights": False}),
     ("table ring.npz -s a -s b -t d --limit 40", {"distances": [[None], [35.0]]}),
     ("table ring.npz -s a --no-weights", {"distances": [[0, 1, 2, 1]]}),
-    ("accessibility ring.npz --values jobs.csv --limit 15 --limit 40 --top 1", {"top": [JOBS]}),
+    *((f"accessibility ring.npz --values jobs.csv {some} --top 1", {"top": [JOBS]}) for some in LIMITS),
+    ("routes streets.csv -s a -t d -k 1 --no-weights", {"top": [{"length": 2.0, "path": ["a", "c", "d"]}]}),
+    ("nearest ring.npz --facilities homes.txt -k 2 --limit 40 --top 1", {"top": [NEAR], "reached": 4}),
+    ("nearest named.csv --directed --facility cyd --direction in", {"reached": 2}),
+    ("isochrones streets.csv -s a --limit 2,4", {"top": [REACHED[2], REACHED[4]], "weights": True}),
+    (
+        "isochrones named.csv --directed -s cyd --direction in --limit 9",
+        {"top": [{"limit": 9.0, "vertices": 3, "arcs": 2}]},
+    ),
+    ("components named.csv --directed --strong", {"count": 6}),
+    ("cores karate.npz --top 1", {"top": [{"core number": 4, "vertices": 10, "%": 29.41}], "count": 4}),
 ]
 
 
@@ -278,7 +300,7 @@ def test_a_graph_from_a_named_pipe(answer) -> None:
 
 
 def test_standard_output_gets_the_file_and_nothing_else(run) -> None:
-    for command in ("bfs", "bc", "sssp", "closeness", "pagerank"):
+    for command in ("bfs", "bc", "sssp", "closeness", "pagerank", "components", "cores"):
         assert run(f"{command} named.csv --out out.csv")
         assert run(f"{command} named.csv --out -") == Path("out.csv").read_text() and not Path("-").exists()
     Path("again.csv").write_text(run("convert named.csv - --to table"))

@@ -126,6 +126,13 @@ FILES: list[tuple[str, str, dict[str, Any]]] = [  # command, --out, columns of t
     ("sssp streets.csv --source a", "out.csv", {"distance": ["0.0", "1.0", "3.0", "7.0", "inf", "inf"]}),
     ("sssp streets.csv --source a", "out.csv", {"predecessor": ["a", "a", "b", "c", "", ""]}),
     ("table ring.npz --sources homes.txt", "out.npy", {"table": [[10, 0, 25, 35], [0, 10, 35, 45]]}),
+    ("routes streets.csv -s a -t c", "out.csv", {"route": [*"11122"], "length": [*["3.0"] * 3, "5.0", "5.0"]}),
+    ("routes streets.csv -s a -t c", "out.parquet", {"vertex": [*"abcac"]}),
+    ("isochrones streets.csv -s a --limit 1,2", "out.npz", {"limit": [1, 1, 2, 2, 2, 2], "tail": [*"aaaabb"]}),
+    ("isochrones streets.csv -s a --limit 2", "out.npz", {"head": [*"bcac"], "fraction": [1, 0.4, 1, 0.5]}),
+    ("nearest streets.csv --facility a", "out.csv", {"distance 1": ["0.0", "1.0", "3.0", "7.0", "inf", "inf"]}),
+    ("cores streets.csv", "out.csv", {"core number": [*"222111"]}),
+    ("components streets.csv", "out.csv", {"component": [*"000011"]}),
     ("accessibility ring.npz --limit 15", "out.csv", {"vertex": list("abcd"), "vertices within 15": ["2.0"] * 4}),
 ]
 

@@ -23,6 +23,7 @@ from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 from hopwave.linalg.algorithms.operands import check_lengths
 from hopwave.planning.jobs import ShortestPathsJob
+from hopwave.results.accessibility import Routes
 from hopwave.results.search import ShortestPaths
 
 
@@ -312,9 +313,7 @@ def shortest_paths(
     return [None if path is None else _named(graph, path) for path in found]
 
 
-def k_shortest_paths(
-    G: Any, source: Any, target: Any, k: int, weights: Any = None, *, device: str = "auto"
-) -> list[tuple[float, list[Any]]]:
+def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = None, *, device: str = "auto") -> Routes:
     """The k shortest paths that visit no vertex twice, shortest first, with their lengths.
 
     Weights are followed; `weights=False` leaves them out.
@@ -328,8 +327,8 @@ def k_shortest_paths(
 
     Returns
     -------
-    list of (length, path)
-        At most k; a path has the labels or ids of its vertices, both endpoints included.
+    Routes, a list of (length, path)
+        At most k; a path has the labels or ids of its vertices, both endpoints included. `plot(xy=)` draws a map.
 
     Raises
     ------
@@ -353,7 +352,7 @@ def k_shortest_paths(
         raise GraphError(f"k={k!r} is not a number of paths; give a whole number from 1")
     place = choose_device(search_work(graph), _checked(device), graph, None)
     paths = _paths.ranked_paths(graph, has_lengths, s, t, int(k), place)
-    found = [(length, _named(graph, path)) for length, path in paths]
+    found = Routes(((length, _named(graph, path)) for length, path in paths), graph)
     if not found:
         raise _no_path(source, target)
     return found

@@ -19,7 +19,7 @@ from hopwave import engines
 from hopwave.api.validate import validate
 from hopwave.checks.options import check_thread_count
 from hopwave.cli import terminal
-from hopwave.cli.files import Reading, load, timed
+from hopwave.cli.files import Reading, Running, load, timed
 from hopwave.cli.searches import busiest
 from hopwave.errors import EngineError, PlanError
 from hopwave.graph import Graph
@@ -78,8 +78,7 @@ def bench(
     sources: int = 8,
     seed: int = 1,
     rounds: int = 5,
-    device: str = "auto",
-    threads: int | None = None,
+    run: Running,
     as_json: bool = False,
 ) -> None:
     """Check and time every plan on a graph, and rank the plans; those whose times overlap share a place.
@@ -93,21 +92,20 @@ def bench(
     """
     hops = [each for each in hw.plans() if each.task == task and each.lengths == "hops"]
     chosen = [hw.plan(name) for name in dict.fromkeys(plan)] if plan else hops
-    check_thread_count(threads)  # here, or every plan would fail with the same error
+    check_thread_count(run.threads)  # here, or every plan would fail with the same error
     for each in chosen:
         if each.task != task:
             remedy = f"add --task {each.task}" if each.task == "betweenness" else "run it by hopwave sssp --method"
             raise PlanError(f"plan {each.name!r} computes {each.task}, not {task}; {remedy}, or choose another plan")
-    if device != "auto":
-        engines.engine(device)  # raises an error before a large graph is read, if the engine cannot run
+    if run.device != "auto":
+        engines.engine(run.device)  # raises an error before a large graph is read, if the engine cannot run
     graph = load(file, reading)
     starts = draw(graph, sources, seed)
-    where = {"device": device, "threads": threads}
-    rows = placed(measured(graph, chosen, task, starts, rounds, where, f"timing {file.name}"))
+    rows = placed(measured(graph, chosen, task, starts, rounds, vars(run), f"timing {file.name}"))
     reached = (hw.bfs(graph, start).distances >= 0 for start in starts)
     arcs = float(np.mean([graph.degrees[seen].sum(dtype=np.int64) for seen in reached]))  # TEPS = arcs / time
     if as_json:
-        given = {"file": str(file), **terminal.sizes(graph), "task": task, "rounds": rounds, **where}
+        given = {"file": str(file), **terminal.sizes(graph), "task": task, "rounds": rounds, **vars(run)}
         found = [{**vars(row), "teps": row.seconds and arcs / row.seconds} for row in rows]
         terminal.emit({**given, "sources": [graph.index(start) for start in starts], "arcs": arcs, "plans": found})
     else:

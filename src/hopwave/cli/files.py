@@ -52,6 +52,15 @@ class Reading:
     directed: bool | None = None
     format: str | None = None
     read_options: list[str] | None = None
+    no_weights: bool = False
+
+
+@dataclass(frozen=True)
+class Running:
+    """Where the function runs."""
+
+    device: str = "auto"
+    threads: int | None = None
 
 
 @dataclass(frozen=True)
@@ -65,8 +74,6 @@ class ReadingWeights(Reading):
 class ReadingLengths(ReadingWeights):
     """How to read the file, for a command that follows the weights of the file."""
 
-    no_weights: bool = False
-
 
 def load(file: Path, how: Reading, *, weights: bool = False) -> Graph:
     """Read the graph. `weights`: --weights was given, so a file without weights is an error."""
@@ -75,6 +82,8 @@ def load(file: Path, how: Reading, *, weights: bool = False) -> Graph:
     for name, value in chosen.items():
         if value is not None and name in given:
             raise typer.BadParameter(f"{name}= is set by an option and by --read-option; omit one of them")
+    if weights and how.no_weights:
+        raise typer.BadParameter("--weights cannot be combined with --no-weights; omit one of them")
     wanted, remedy = weights, "add --weights" if isinstance(how, ReadingWeights) else "omit it"
     if isinstance(how, ReadingLengths):
         wanted, remedy = not how.no_weights and given.get("weights") is not False, "omit --no-weights"
@@ -224,12 +233,12 @@ class Written:
             hw.plan(plan, task)
         check_stream(self.out, self.as_json)
 
-    def write(self, result: Tabled, draw: Callable[[Path], None] | None = None) -> None:
+    def write(self, result: Tabled | Columns, draw: Callable[[Path], None] | None = None) -> None:
         """Write the file and the picture that are wanted."""
         with Meter("", None, None) as meter:
             if self.out is not None:
                 meter.stage(f"writing {self.out.name}")
-                write_columns(self.out, {**result._names(), **result._columns()})
+                write_columns(self.out, result if isinstance(result, dict) else columns(result))
             plot = getattr(self, "plot", None)
             if plot is not None and draw is not None:
                 meter.stage(f"drawing {plot.name}")
@@ -250,12 +259,30 @@ class Written:
         for path in filter(None, files.values()):
             terminal.line(f"wrote {path}")
 
+    def tell_rows(
+        self, file: Path, graph: Graph, record: dict[str, Any], title: str, rows: list[dict[str, Any]], wall: float
+    ) -> None:
+        """Tell rows of a result as a table, in JSON as `top`."""
+        record |= {"weights": graph.is_weighted, "top": rows, "wall_seconds": wall}
+        self.tell(file, graph, record, [terminal.table_of(title, rows), f"time {wall:,.2f} s"])
+
 
 @dataclass(frozen=True)
 class Drawn(Written):
     """Where the result and its picture go."""
 
     plot: Path | None = None
+
+
+def columns(result: Tabled) -> Columns:
+    """The columns of a result: those that name its rows, then the others."""
+    return {**result._names(), **result._columns()}
+
+
+def rows(result: Tabled, places: Iterable[int]) -> list[dict[str, Any]]:
+    """Some rows of a result by title; None for an infinite number."""
+    made = {title: column.tolist() for title, column in columns(result).items()}
+    return [{title: None if some[v] == np.inf else some[v] for title, some in made.items()} for v in places]
 
 
 def check(path: Path, endings: tuple[str, ...], library: str | None, extra: str) -> None:

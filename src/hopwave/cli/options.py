@@ -29,11 +29,16 @@ SHARED = """
     read_options --read-option -r NAME=VALUE @Reading: Any other argument of hopwave.read, such as n=100, names=True
         or source=from. Repeat for several.
     combine @Reading: Which weight repeated edges keep. Default: repeated edges with different weights raise an error.
-    no_weights @Reading: Omit the weights of the file.
+    no_weights @Reading: Omit the weights of the file: every edge counts 1.
     to_format --to FORMAT: Format of OUT.
     write_options --write-option -w NAME=VALUE: Any other argument of hopwave.write, such as isolated=False. Repeat for
         several.
     weights: Follow the weights of the file instead of counting hops.
+    source -s: Vertex to start from: a label, or a number if the graph has no labels. Repeat for several sources.
+        Default: the vertex of highest degree.
+    limit: Maximum length of a path.
+    limits --limit: Distance; several are separated by commas, as in 500,1000.
+    direction: Follow arcs forwards (out) or backwards (in).
     seed: Seed of the sample; the same seed draws the same sample.
     plan @Running: Plan of 'hopwave plans'; auto chooses one.
     device @Running: auto, cpu or cuda.

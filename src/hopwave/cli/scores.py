@@ -1,9 +1,11 @@
-"""`hopwave bc`, `closeness` and `pagerank`: scores, with a table of the highest, optionally a picture and a file."""
+"""`hopwave bc`, `closeness`, `pagerank`, `components` and `cores`: scores and groups of vertices."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from rich.table import Table
 
 import hopwave as hw
 from hopwave.cli import files, terminal
-from hopwave.cli.files import Drawn, ReadingLengths, ReadingWeights, Written, load, timed, vertex
+from hopwave.cli.files import Drawn, Reading, ReadingLengths, ReadingWeights, Running, Written, load, timed, vertex
 from hopwave.display.drawing import highest_places
 from hopwave.results.scores import Scores, VertexScores
 
@@ -49,7 +51,7 @@ def counted(weights: bool) -> str:
 
 
 @dataclass(frozen=True)
-class Betweenness:
+class Betweenness(Running):
     """Arguments of hopwave.betweenness_centrality."""
 
     k: int | None = None
@@ -61,8 +63,6 @@ class Betweenness:
     weights: bool = False
     normalized: bool = True
     plan: str = "auto"
-    device: str = "auto"
-    threads: int | None = None
     memory_limit: int | None = None
     deterministic: bool = False
     checkpoint: Path | None = None
@@ -160,8 +160,7 @@ def closeness(
     interval: str = "guaranteed",
     every: bool = False,
     reduce: bool = True,
-    device: str = "auto",
-    threads: int | None = None,
+    run: Running,
     top: int = 10,
 ) -> None:
     """Closeness or harmonic centrality, by hops or by lengths: the highest scores exactly, or all from a sample.
@@ -181,7 +180,7 @@ def closeness(
     to.check()
     graph = load(file, reading, weights=weights)
     ask: Any = hw.harmonic_centrality if harmonic else hw.closeness_centrality
-    more: Any = {"delta": delta, "interval": interval, "device": device, "threads": threads, "reduce": reduce}
+    more: Any = {"delta": delta, "interval": interval, "reduce": reduce, **vars(run)}
     more |= {"weights": weights, "k": k, "seed": seed, "top": None if every or k is not None else top}
     result: VertexScores
     result, wall = timed("", lambda: ask(graph.reversed() if outwards else graph, **more))
@@ -245,3 +244,38 @@ def pagerank(
         "time": f"{terminal.milliseconds(wall)} ms",
     }
     to.tell(file, graph, record, [top_table("Highest PageRank", "rank", result, top), terminal.facts("", lines)])
+
+
+# ------------------------------------------------------------------ structure
+
+
+def components(
+    file: Path, reading: Reading, to: Written, *, strong: bool = False, device: str = "auto", top: int = 10
+) -> None:
+    """Connected components: how many there are, and how many vertices the largest have.
+
+    strong: Strongly connected components of a directed graph. Default: the direction of arcs does not matter.
+    top min=1 @Output: How many components to show, the largest first.
+    """
+    ask = hw.strongly_connected_components if strong else hw.weakly_connected_components
+    tell_groups(file, reading, to, partial(ask, device=device), "component", top)
+
+
+def cores(file: Path, reading: Reading, to: Written, *, device: str = "auto", top: int = 10) -> None:
+    """Core numbers: the largest k such that a vertex is in a subgraph in which every vertex has k neighbours.
+
+    top min=1 @Output: How many core numbers to show, the highest first.
+    """
+    tell_groups(file, reading, to, partial(hw.core_numbers, device=device), "core number", top)
+
+
+def tell_groups(file: Path, reading: Reading, to: Written, ask: Callable[..., Any], what: str, top: int) -> None:
+    """How many vertices have each number: of components the largest first, of core numbers the highest."""
+    to.check()
+    graph = load(file, reading)
+    result, wall = timed("", lambda: ask(graph))
+    to.write(result)
+    found, sizes = np.unique(result._columns()[what], return_counts=True)
+    best = highest_places(sizes if what == "component" else found, top)
+    rows = [{what: found[i], "vertices": sizes[i], "%": round(100 * sizes[i] / graph.n, 2)} for i in best]
+    to.tell_rows(file, graph, {"count": len(found)}, f"{len(found):,} {what}s", rows, wall)

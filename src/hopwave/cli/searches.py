@@ -1,4 +1,4 @@
-"""`hopwave bfs`, `sssp`, `table` and `accessibility`: distances, with tables, and optionally pictures and files."""
+"""`hopwave bfs`, `sssp`, `routes`, `table`, `accessibility`, `nearest` and `isochrones`: distances and paths."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.api.validate import Validation, validate
 from hopwave.cli import files, terminal
-from hopwave.cli.files import Drawn, Reading, ReadingLengths, Written, load, timed, vertex
+from hopwave.cli.files import Drawn, Reading, ReadingLengths, Running, Written, load, timed, vertex
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph.arrays import vertex_names
 from hopwave.io.lines import NUMERIC, Problem, Source, float_of
 from hopwave.io.table import rows as table_rows
 from hopwave.io.table import sheet_of
 from hopwave.results.search import BFSResult, ShortestPaths
 from hopwave.system.progress import Meter
 
+Way = Literal["out", "in"]
 ROWS = 16  # rows of the table of distances
 SHOWN = 12  # rows and columns of a table of distances on the screen
 
@@ -33,20 +35,16 @@ def bfs(
     to: Drawn,
     *,
     source: list[str] | None = None,
-    direction: Literal["out", "in"] = "out",
+    direction: Way = "out",
     depth_limit: int | None = None,
     path_counts: bool = False,
     plan: str = "auto",
-    device: str = "auto",
-    threads: int | None = None,
+    run: Running,
     check: bool = False,
     all_levels: bool = False,
 ) -> None:
     """Breadth-first search: the number of hops from a vertex to every other, level by level.
 
-    source -s: Vertex to start from: a label, or a number if the graph has no labels. Repeat for several sources.
-        Default: the vertex of highest degree.
-    direction: Follow arcs forwards (out) or backwards (in).
     depth_limit: Stop after this many hops.
     path_counts: Also count the shortest paths.
     device @Running: auto, cpu, cuda or reference.
@@ -57,7 +55,7 @@ def bfs(
     graph = load(file, reading)
     starts, chosen = sources(graph, source, direction)
     about: Any = {"depth_limit": depth_limit, "direction": direction}
-    more: Any = {"path_counts": path_counts, "plan": plan, "device": device, "threads": threads, "trace": True}
+    more: Any = {"path_counts": path_counts, "plan": plan, "trace": True, **vars(run)}
     result, wall = timed(f"searching {file.name}", lambda: hw.bfs(graph, starts, **about, **more))
     verdict = None
     if check:
@@ -134,16 +132,12 @@ def sssp(
     limit: float | None = None,
     method: str = "auto",
     delta: float | None = None,
-    device: str = "auto",
-    threads: int | None = None,
+    run: Running,
     trace: bool = False,
 ) -> None:
     """Shortest paths from a vertex to every other, along edges with lengths: the weights of the file, or 1 each.
 
-    source -s: Vertex to start from: a label, or a number if the graph has no labels. Repeat for several sources.
-        Default: the vertex of highest degree.
     target -t: Show a shortest path to this vertex. Repeat for several.
-    limit: Maximum length of a path.
     method @Running: auto, dijkstra, delta-stepping, near-far or bellman-ford.
     delta @Running: Width of the buckets of Δ-stepping and near-far.
     trace @Output: Show the work of every bucket.
@@ -153,7 +147,7 @@ def sssp(
     starts, chosen = sources(graph, source)
     ends = [vertex(graph, name) for name in target or ()]
     about: Any = {"limit": limit, "delta": delta}
-    more: Any = {"method": method, "device": device, "threads": threads, "trace": trace}
+    more: Any = {"method": method, "trace": trace, **vars(run)}
     result, wall = timed(f"searching {file.name}", lambda: hw.sssp(graph, starts, **about, **more))
     to.write(result)
     found: list[dict[str, Any]] = [
@@ -193,7 +187,28 @@ def distances_of(result: ShortestPaths, d: Any) -> Table:
     return terminal.distribution(terminal.title(result, "Shortest paths"), "distance", names, counts.tolist())
 
 
-# ------------------------------------------------------------------ tables of distances
+def routes(
+    file: Path, reading: ReadingLengths, to: Written, *, source: str, target: str, k: int = 3, device: str = "auto"
+) -> None:
+    """The k shortest paths from one vertex to another that visit no vertex twice, shortest first.
+
+    source -s: Vertex where the paths begin.
+    target -t: Vertex where they end.
+    k -k: Number of paths.
+    out @Output: Write one row per path and vertex: .csv, .csv.gz, .parquet or .npz; - prints them as CSV.
+    """
+    to.check()
+    graph = load(file, reading)
+    ends = vertex(graph, source), vertex(graph, target)
+    found, wall = timed(f"searching {file.name}", lambda: hw.k_shortest_paths(graph, *ends, k, device=device))
+    steps = [(number, length, graph.index(v)) for number, (length, path) in enumerate(found, 1) for v in path]
+    numbers, lengths, ids = map(np.array, zip(*steps, strict=True))
+    to.write({"route": numbers, "length": lengths, "vertex": vertex_names(graph)[ids]})
+    rows = [{"length": length, "path": path} for length, path in found]
+    to.tell_rows(file, graph, {"k": k}, f"Shortest paths from {ends[0]} to {ends[1]}", rows, wall)
+
+
+# ------------------------------------------------------------------ tables of distances, and what is within reach
 
 
 def table(
@@ -207,8 +222,7 @@ def table(
     targets: Path | None = None,
     limit: float | None = None,
     dtype: str = "auto",
-    device: str = "auto",
-    threads: int | None = None,
+    run: Running,
     checkpoint: Path | None = None,
 ) -> None:
     """Distances from every source to every target, along weights or in hops.
@@ -217,15 +231,14 @@ def table(
     target -t: Vertex of a column. Repeat for several.
     sources: Text file with one row's vertex per line. Default: all vertices.
     targets: Text file with one column's vertex per line. Default: all vertices.
-    limit: Maximum length of a path.
     dtype: auto, float64, float32 or hops.
     out @Output: Write the table: .npy, or the connected pairs as .parquet or .csv.
     checkpoint @Output: With --out: resume from this file, if it exists.
     """
     graph = load(file, reading)
     rows, columns = vertices(graph, source, sources), vertices(graph, target, targets)
-    more: dict[str, Any] = {"dtype": dtype, "out": to.out, "checkpoint": checkpoint, "threads": threads}
-    found, wall = timed("", lambda: hw.distance_table(graph, rows, columns, limit=limit, device=device, **more))
+    more: dict[str, Any] = {"dtype": dtype, "out": to.out, "checkpoint": checkpoint, **vars(run)}
+    found, wall = timed("", lambda: hw.distance_table(graph, rows, columns, limit=limit, **more))
     shape = tuple(graph.n if part is None else len(part) for part in (rows, columns))
     record: dict[str, Any] = {"rows": shape[0], "columns": shape[1], "limit": limit, "weights": graph.is_weighted}
     parts: list[Any] = []
@@ -261,17 +274,15 @@ def accessibility(
     reading: ReadingLengths,
     to: Written,
     *,
-    limit: list[float] | None = None,
+    limits: list[str] | None = None,
     values: Path | None = None,
     decay: str | None = None,
     inwards: bool = False,
-    device: str = "auto",
-    threads: int | None = None,
+    run: Running,
     top: int = 10,
 ) -> None:
     """The values within reach of every vertex, or the number of vertices; within limits, or decaying with distance.
 
-    limit: Distance. Repeat for several.
     values: CSV or TSV file with a header: vertices, then columns of values. Default: count vertices.
     decay: exponential:SCALE, gaussian:SCALE or power:P. Default: no decay.
     inwards: Values from which a vertex can be reached, instead of those that it reaches.
@@ -285,25 +296,77 @@ def accessibility(
         fading = None if decay is None else (name, float(number))
     except ValueError:
         raise typer.BadParameter(f"--decay {decay} has no number; write, for example, exponential:10") from None
-    direction: Any = "in" if inwards else "out"
-    place: dict[str, Any] = {"device": device, "threads": threads}
-    result, wall = timed(
-        "", lambda: hw.accessibility(graph, given, limit or None, fading, direction=direction, **place)
-    )
+    more: Any = {"direction": "in" if inwards else "out", **vars(run)}
+    result, wall = timed("", lambda: hw.accessibility(graph, given, distances(limits), fading, **more))
     to.write(result)
-    made = {**result._names(), **result._columns()}
-    titles = list(made)[1:]
-    best = np.argsort(-made[titles[0]], kind="stable")[:top]
-    record = {
-        "limits": [x for x in result.limits if x < np.inf],
-        "decay": decay,
-        "weights": graph.is_weighted,
-        "top": [{title: column[v] for title, column in made.items()} for v in best],
-        "wall_seconds": wall,
-    }
-    rows = ((terminal.printable(str(made["vertex"][v])), *(f"{made[title][v]:,g}" for title in titles)) for v in best)
-    shown = terminal.table(f"Most {titles[0]}", "vertex", *titles, rows=rows, numbers=range(1, 1 + len(titles)))
-    to.tell(file, graph, record, [shown, terminal.facts("", {"time": f"{wall:,.2f} s"})])
+    title, sums = next(iter(result._columns().items()))
+    best = np.argsort(-sums, kind="stable")[:top]
+    record = {"limits": [x for x in result.limits if x < np.inf], "decay": decay}
+    to.tell_rows(file, graph, record, f"Most {title}", files.rows(result, best), wall)
+
+
+def nearest(
+    file: Path,
+    reading: ReadingLengths,
+    to: Written,
+    *,
+    facility: list[str] | None = None,
+    facilities: Path | None = None,
+    k: int = 1,
+    limit: float | None = None,
+    direction: Way = "out",
+    top: int = 10,
+) -> None:
+    """The k nearest facilities of every vertex, such as schools or shops, and their distances.
+
+    facility: Vertex of a facility. Repeat for several.
+    facilities: Text file with one facility's vertex per line.
+    k -k: Number of facilities to find for every vertex.
+    direction: Paths from each vertex to the facilities (out), or from the facilities to it (in).
+    top min=1 @Output: How many vertices to show, the farthest from a facility first.
+    """
+    to.check()
+    graph = load(file, reading)
+    which = vertices(graph, facility, facilities)
+    if which is None:
+        raise typer.BadParameter("no facility given; pass --facility VERTEX, or --facilities FILE")
+    result, wall = timed("", lambda: hw.nearest_of(graph, which, k, limit=limit, direction=direction))
+    to.write(result)
+    d = result.distances[:, 0]
+    far = np.flatnonzero(np.isfinite(d))
+    record = {"k": k, "limit": limit, "reached": len(far)}
+    far = far[np.argsort(-d[far], kind="stable")[:top]]
+    to.tell_rows(file, graph, record, "Farthest from a facility", files.rows(result, far), wall)
+
+
+def isochrones(
+    file: Path, reading: ReadingLengths, to: Written, *, source: list[str], limits: list[str], direction: Way = "out"
+) -> None:
+    """The vertices and arcs within distances of a vertex; of several vertices, of the nearest.
+
+    source -s: Vertex to start from. Repeat for several.
+    out @Output: Write one row per limit and arc, with the fraction that is reached: .csv, .csv.gz, .parquet or .npz;
+        - prints them as CSV and nothing else.
+    """
+    to.check()
+    graph = load(file, reading)
+    starts = [vertex(graph, name) for name in source]
+    result, wall = timed("", lambda: hw.isochrone(graph, starts, distances(limits), direction=direction))
+    arcs = {limit: result.arcs(limit) for limit in result.limits}
+    parts = zip(("tail", "head", "fraction"), map(np.concatenate, zip(*arcs.values(), strict=True)), strict=True)
+    to.write({"limit": np.repeat(list(arcs), [len(some.tail) for some in arcs.values()]), **dict(parts)})
+    rows = [{"limit": x, "vertices": len(result.vertices(x)), "arcs": len(arcs[x].tail)} for x in arcs]
+    title = f"Within reach of {', '.join(map(str, starts))}"
+    to.tell_rows(file, graph, {"sources": starts, "direction": direction}, title, rows, wall)
+
+
+def distances(given: list[str] | None) -> Any:
+    """The distances that --limit lists: several options, or numbers separated by commas."""
+    try:
+        return [float(one) for text in given for one in text.split(",")] if given else None
+    except ValueError:
+        wrong = f"--limit {','.join(given or ())} is not a list of distances; write, for example, --limit 500,1000"
+        raise typer.BadParameter(wrong) from None
 
 
 def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:

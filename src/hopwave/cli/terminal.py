@@ -130,6 +130,19 @@ def table(
     return made
 
 
+def table_of(title: str, rows: Sequence[dict[str, Any]]) -> Table:
+    """A table of rows by title: numbers, labels, and paths, which are lists; – for what is missing."""
+
+    def cell(value: Any) -> str:
+        if value is None or isinstance(value, float):
+            return "–" if value is None else f"{value:,g}"
+        return printable(" → ".join(map(str, value)) if isinstance(value, list) else str(value))
+
+    heads = list(rows[0]) if rows else []
+    numbers = [place for place, name in enumerate(heads) if not isinstance(rows[0][name], str | list)]
+    return table(title, *heads, rows=[list(map(cell, row.values())) for row in rows], numbers=numbers)
+
+
 def facts(title: str, pairs: dict[str, str]) -> Table:
     """A table of two columns: a name and its value."""
     made = table(title, "", "", rows=((Text(name), Text(_lines(value))) for name, value in pairs.items()))

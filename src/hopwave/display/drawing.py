@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = {"source": "#6b7280", "push": "#0e8fa9", "pull": "#b0468f"}
-INK, PALE = "#1f2937", "#e5e7eb"
+INK, PALE, _STREETS = "#1f2937", "#e5e7eb", "#c3c9d2"
 _MOST_BARS_WITH_GAPS = 120  # more bars touch each other
 _MOST_POINTS = 4000  # points of a distribution; more cannot be seen
 _AREA_OF_DOTS = 120_000.0  # of all dots of a map together, in square points: most of the picture
@@ -132,13 +132,22 @@ def short(text: str, most: int = 80) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def plot_map(xy: Any, numbers: Any, title: str, ax: Axes | None) -> Axes:
-    """Draw one dot per place, coloured by its number, and a bar of the colours. Larger numbers are drawn last."""
+def plot_map(ax: Axes | None, edges: Any, marks: Any, numbers: Any, title: str) -> Axes:
+    """Draw edges in grey, above them dots (k × 2) or lines (k × 2 × 2), coloured by their numbers; the last on top."""
+    from matplotlib.collections import LineCollection
+
     chosen = axes_for(ax, height=7)
-    order = np.argsort(numbers, kind="stable")
-    size = float(np.clip(_AREA_OF_DOTS / max(1, len(numbers)), 0.5, 40.0))
-    dots = chosen.scatter(xy[order, 0], xy[order, 1], size, numbers[order], cmap="viridis", linewidths=0)
-    chosen.figure.colorbar(dots, ax=chosen, label=title, shrink=0.7)
+    under: Any = {"rasterized": True, "zorder": 0.5}  # a city as vectors makes a file of 100 MB
+    chosen.add_collection(LineCollection(edges, colors=_STREETS, linewidths=0.6, **under))
+    if marks.ndim == 2:
+        size = float(np.clip(_AREA_OF_DOTS / max(1, len(numbers)), 0.5, 40.0))
+        drawn: Any = chosen.scatter(marks[:, 0], marks[:, 1], size, numbers, cmap="viridis", linewidths=0)
+    else:
+        drawn = LineCollection(marks, array=numbers, cmap="viridis", linewidths=2, capstyle="round")
+        chosen.add_collection(drawn)
+    chosen.autoscale_view()
+    if len(numbers):
+        chosen.figure.colorbar(drawn, ax=chosen, label=title, shrink=0.7)
     chosen.set_aspect("equal")
     chosen.set_axis_off()
     return chosen

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,14 +12,12 @@ import numpy.typing as npt
 
 from hopwave.arrays import ignoring, on_host
 from hopwave.checks.keywords import offers
-from hopwave.checks.numbers import shown
-from hopwave.display.drawing import plot_map
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
-from hopwave.graph.naming import by_index
+from hopwave.graph.csr import arc_tails
 from hopwave.planning.jobs import Floats, Integers
-from hopwave.results.tables import Tabled, first_names, named, polars_frame
+from hopwave.results.tables import Mapped, Tabled, draw_map, first_names, named, polars_frame
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
@@ -28,8 +27,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class DistanceTable(Tabled):
+class DistanceTable(Mapped, Tabled):
     """Distances from each source to each target. It is an array to NumPy, and reads like one by labels or ids.
+
+    `plot(xy=)` colours each target by its distance from the nearest source.
 
     >>> table = hw.distance_table(hw.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1.5, 2.0]), ["a"], ["c", "b"])
     >>> table["a", "c"], table.values.tolist()
@@ -104,6 +105,12 @@ class DistanceTable(Tabled):
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         return {"distance": self.values.tocoo().data if self.is_sparse else on_host(self.values).ravel()}
 
+    def _on_map(self) -> tuple[Any, ...]:
+        column = self.values.tocoo().col if self.is_sparse else np.indices(self.shape)[1].ravel()
+        distances, nearest = self._columns()["distance"], np.full(self.shape[1], np.inf)
+        np.minimum.at(nearest, column, np.where(distances < 0, np.inf, distances))
+        return "distance from the nearest source", self.targets, nearest
+
 
 def titles_of(names: tuple[Any, ...], limits: tuple[float, ...]) -> list[str]:
     """Titles of the sums of each column within each limit; two equal ones are an error, as is that of the vertices."""
@@ -149,45 +156,26 @@ class Accessibility(Tabled):
         return f"Accessibility({len(self.sources):,} sources; {', '.join(self._columns())})"
 
     def plot(self, ax: Axes | None = None, *, xy: Any, column: int = 0, limit: int = -1) -> Axes:
-        """Draw a map: one dot per source at its coordinates, coloured by its sum. Needs matplotlib.
+        """Draw a map: the edges of the graph in grey, and one dot per source, coloured by its sum. Needs matplotlib.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        xy : array of vertices × 2, mapping or DataFrame
-            The coordinates of all vertices in vertex order, or (x, y) by vertex, at least of the sources: in a mapping,
-            or in two columns of pandas whose index names the vertices.
+        ax, xy
+            As for `Isochrone.plot`.
         column, limit : int, optional
             The number of the column of values, and of the limit; by default the first, and the last.
         """
-        places = self._places(xy)
         titles = np.array(list(self._columns())).reshape(len(self.names), len(self.limits))
-        return plot_map(places[self.sources], self.sums[:, column, limit], str(titles[column, limit]), ax)
-
-    def _places(self, xy: Any) -> Floats:
-        """The coordinates of the vertices, from an array or a mapping, which may leave out all but the sources."""
-        remedy = f"give two numbers for each of the {self.graph.n} vertices, or a mapping from vertices to (x, y)"
-        xy = by_index(self.graph, xy, "xy")
-        if isinstance(xy, Mapping):
-            given = {self.graph.index(vertex): place for vertex, place in xy.items()}
-            for v in self.sources.tolist():
-                if v not in given:
-                    lost = f"{self.graph.label(v)!r}, which is a source"
-                    raise GraphError(f"xy has no place for {lost}; give every source its (x, y)")
-            xy = [given.get(v, (0.0, 0.0)) for v in range(self.graph.n)]
-        try:
-            places: Floats = np.asarray(xy, np.float64)
-        except (TypeError, ValueError):
-            raise GraphError(f"xy={shown(xy)} is not an array of numbers; {remedy}") from None
-        if places.shape != (self.graph.n, 2):
-            raise GraphError(f"xy has shape {places.shape}; {remedy}")
-        return places
+        sums = self.sums[:, column, limit]
+        order = np.argsort(sums, kind="stable")
+        return draw_map(self.graph, xy, ax, str(titles[column, limit]), self.sources[order], sums[order])
 
 
 @dataclass(frozen=True, eq=False)
-class NearestOf(Tabled):
+class NearestOf(Mapped, Tabled):
     """The k nearest facilities of every vertex, nearest first, then lowest id: arrays of vertices × k.
+
+    `plot(xy=)` colours each vertex by its distance to the nearest facility.
 
     >>> hw.nearest_of(hw.generate.path(4), [0, 3], k=2).ids.tolist()
     [[0, 3], [0, 3], [3, 0], [3, 0]]
@@ -213,6 +201,26 @@ class NearestOf(Tabled):
             found |= {f"facility {i + 1}": places[:, i], f"distance {i + 1}": self.distances[:, i]}
         return found
 
+    def _on_map(self) -> tuple[Any, ...]:
+        return "distance to the nearest facility", np.arange(self.graph.n), self.distances[:, 0]
+
+
+class Routes(Mapped, list[tuple[float, list[Any]]]):
+    """The result of `k_shortest_paths`: a list of (length, path). `plot(xy=)` colours each path by its length.
+
+    >>> hw.k_shortest_paths(hw.generate.cycle(5), 0, 2, 2)
+    [(2.0, [0, 1, 2]), (3.0, [0, 4, 3, 2])]
+    """
+
+    def __init__(self, found: Iterable[tuple[float, list[Any]]], graph: Graph) -> None:
+        super().__init__(found)
+        self.graph = graph
+
+    def _on_map(self) -> tuple[Any, ...]:
+        steps = [(length, *step) for length, path in reversed(self) for step in pairwise(map(self.graph.index, path))]
+        lengths, *ends = np.array(steps).reshape(-1, 3).T
+        return "length of the path", np.stack(ends, -1).astype(int), lengths
+
 
 class ReachedArcs(NamedTuple):
     """Arcs by labels or ids, and how much of each is reached from its tail: more than 0, at most 1."""
@@ -224,8 +232,10 @@ class ReachedArcs(NamedTuple):
 
 @offers
 @dataclass(frozen=True, eq=False)
-class Isochrone:
+class Isochrone(Mapped):
     """What a source reaches within each limit: vertices, and arcs with the fraction that is reached.
+
+    `plot(xy=)` draws arcs as far as they are reached, in the colour of the smallest limit that reaches them.
 
     >>> hw.isochrone(hw.generate.path(4), 0, [1, 2]).vertices(1).tolist()
     [0, 1]
@@ -247,21 +257,29 @@ class Isochrone:
         found: npt.NDArray[Any] = vertex_names(self.graph)[order]
         return found
 
-    @ignoring("invalid", "divide")
     def arcs(self, limit: float | None = None) -> ReachedArcs:
         """The arcs that a limit, by default the greatest, reaches from their tails, in the order of `graph.indices`.
 
         An arc of length w from a vertex at distance d is reached up to (limit − d) / w, at most 1. An undirected edge
         is two arcs, and may be reached from both ends; an arc whose tail is at the limit itself is not reached.
         """
-        graph, most = self.graph, self._known(limit)
-        tail = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
+        names, (ends, fraction) = vertex_names(self.graph), self._reached(self._known(limit))
+        return ReachedArcs(names[ends[:, 0]], names[ends[:, 1]], fraction)
+
+    @ignoring("invalid", "divide")
+    def _reached(self, most: float) -> tuple[npt.NDArray[Any], Floats]:
+        """The ids of tail and head of each arc that a limit reaches, and how much of it."""
+        tail = arc_tails(self.graph)
         left = np.where(self.distances[tail] <= most, most - self.distances[tail], 0.0)
         fraction = np.where(left >= self.lengths, 1.0, left / self.lengths)
         fraction[self.distances[tail] > most] = 0.0
         there = np.flatnonzero(fraction > 0)
-        names = vertex_names(graph)
-        return ReachedArcs(names[tail[there]], names[np.asarray(graph.indices)[there]], fraction[there])
+        return np.stack([tail[there], np.asarray(self.graph.indices)[there]], -1), fraction[there]
+
+    def _on_map(self) -> tuple[Any, ...]:
+        found = [(*self._reached(limit), limit) for limit in sorted(self.limits, reverse=True)]
+        ends, fraction, limits = zip(*((*part, np.full(len(part[1]), limit)) for *part, limit in found), strict=True)
+        return "within", *map(np.concatenate, (ends, limits, fraction))
 
     def to_pandas(self, limit: float | None = None) -> pd.DataFrame:
         """A DataFrame with one row per reached arc: tail, head and fraction."""

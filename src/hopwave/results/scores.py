@@ -20,7 +20,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.plan import PlanUsed
-from hopwave.results.tables import SHOWN, Keyed, surely
+from hopwave.results.tables import SHOWN, Keyed, draw_map, surely
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,8 +60,8 @@ class Scores(Deferring, Keyed):
     def __len__(self) -> int:
         return len(self._listed(self.scores))
 
-    def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
-        """Draw the distribution of the scores, or the highest of them with error bars. Needs matplotlib.
+    def plot(self, ax: Axes | None = None, *, top: int | None = None, xy: Any = None) -> Axes:
+        """Draw the distribution of the scores, the highest with error bars, or a map. Needs matplotlib.
 
         The distribution shows, for every score, the share of vertices (or edges) with at least that score.
 
@@ -70,7 +70,10 @@ class Scores(Deferring, Keyed):
         ax : matplotlib Axes, optional
             Axes to draw on; by default those of a new figure. For a file: `scores.plot().figure.savefig("x.svg")`.
         top : int, optional
-            Number of the highest scores to draw as bars. After a sample, error bars show their intervals.
+            Number of the highest scores to draw as bars. After a sample, error bars show their intervals. On a map, no
+            other scores are drawn.
+        xy : array of vertices × 2, mapping or DataFrame, optional
+            Coordinates, as for `Isochrone.plot`: draws a map. Vertices are dots and edges are lines, coloured by score.
 
         Examples
         --------
@@ -84,6 +87,9 @@ class Scores(Deferring, Keyed):
             ends = [columns.get("low", scores - columns["bound"]), columns.get("high", scores + columns["bound"])]
         if top is None and self._are_the_highest:
             top = max(1, len(scores))
+        if xy is not None:
+            best = highest_places(scores, len(scores) if top is None else top)[::-1]
+            return draw_map(self.graph, xy, ax, self.name, self._ids()[best], scores[best])
 
         def names(places: list[int]) -> list[str]:
             return [" – ".join(map(str, row)) for row in self._rows(places)]
@@ -119,6 +125,11 @@ class Scores(Deferring, Keyed):
     def _rows(self, places: list[int]) -> list[tuple[Any, ...]]:
         """The vertex, or both ends of the edge, in each of these rows of a table."""
         return list(zip(*(column[places].tolist() for column in self._names().values()), strict=True))
+
+    def _ids(self) -> npt.NDArray[Any]:
+        """The id of the vertex, or those of both ends of the edge, of each row of a table."""
+        ids: npt.NDArray[Any] = np.arange(self.graph.n)[self._vertices]
+        return ids
 
     def _about(self) -> list[str]:
         """Phrases about all scores, for the title of a table."""
@@ -364,6 +375,9 @@ class EdgeBetweennessResult(Certified):
         """One entry per edge: in an undirected graph, that of the arc with source ≤ target."""
         values = on_host(array)
         return values if self.graph.directed else values[on_host(self.edges[0]) <= on_host(self.edges[1])]
+
+    def _ids(self) -> npt.NDArray[Any]:
+        return np.stack(self._ends(), -1)
 
     def _ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         return self._listed(self.edges[0]), self._listed(self.edges[1])

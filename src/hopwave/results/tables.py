@@ -10,15 +10,19 @@ import numpy.typing as npt
 
 from hopwave.arrays import on_host
 from hopwave.checks.keywords import offers
+from hopwave.checks.numbers import shown
+from hopwave.display.drawing import plot_map
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.graph.columns import lists_of_objects
+from hopwave.graph.naming import by_index
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from matplotlib.axes import Axes
 
 SHOWN = 10  # rows of a result that a notebook shows
 SOURCES_SHOWN = 5
@@ -135,6 +139,60 @@ class Keyed(Tabled):
 
     def __dlpack_device__(self) -> Any:
         return self._array.__dlpack_device__()
+
+
+@offers
+class Mapped:
+    """A result that `plot` draws as a map; the docstring of its class says what the colours are."""
+
+    graph: Graph
+
+    def plot(self, ax: Axes | None = None, *, xy: Any) -> Axes:
+        """Draw a map: the edges of the graph in grey, and above them the result. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        xy : array of vertices × 2, mapping or DataFrame
+            Coordinates of all vertices in vertex order, or (x, y) by vertex: a mapping, or two columns of pandas whose
+            index contains the vertices. Edges of other vertices that lack coordinates are not drawn.
+
+        >>> ax = hw.isochrone(hw.generate.cycle(4), 0, 1.5).plot(xy=[(0, 0), (1, 0), (1, 1), (0, 1)])
+        """
+        return draw_map(self.graph, xy, ax, *self._on_map())
+
+    def _on_map(self) -> tuple[Any, ...]:
+        """Title of the colours, ids of the dots or of the ends of lines, their numbers, and how long lines are."""
+        raise NotImplementedError
+
+
+def draw_map(graph: Graph, xy: Any, ax: Axes | None, title: str, ids: Any, numbers: Any, share: Any = 1.0) -> Axes:
+    """A map with dots at vertices (ids: k), or lines between them (k × 2), of which a share is drawn."""
+    known = np.isfinite(numbers)
+    ids, numbers, places = np.asarray(ids)[known], np.asarray(numbers)[known], _places(graph, xy)
+    for v in np.unique(ids[~np.isfinite(places[ids]).all(-1)]).tolist():
+        raise GraphError(f"xy has no place for {shown(graph.label(v))}, which is on the map; give it an (x, y)")
+    marks, edges = places[ids], places[np.stack(graph.to_edges(), -1)]
+    if ids.ndim == 2:
+        marks[:, 1] = marks[:, 0] + np.broadcast_to(share, known.shape)[known, None] * (marks[:, 1] - marks[:, 0])
+    return plot_map(ax, edges[np.isfinite(edges).all((1, 2))], marks, numbers, title)
+
+
+def _places(graph: Graph, xy: Any) -> npt.NDArray[np.float64]:
+    """The coordinates of all vertices; NaN for those that a mapping lacks."""
+    remedy = f"give two numbers for each of the {graph.n} vertices, or a mapping from vertices to (x, y)"
+    xy = by_index(graph, xy, "xy")
+    if isinstance(xy, Mapping):
+        given = {graph.index(vertex): place for vertex, place in xy.items()}
+        xy = [given.get(v, (np.nan, np.nan)) for v in range(graph.n)]
+    try:
+        places: npt.NDArray[np.float64] = np.asarray(xy, np.float64)
+    except (TypeError, ValueError):
+        raise GraphError(f"xy={shown(xy)} is not an array of numbers; {remedy}") from None
+    if places.shape != (graph.n, 2):
+        raise GraphError(f"xy has shape {places.shape}; {remedy}")
+    return places
 
 
 def surely(interval: str | None, risk: float | None, together: str = "") -> str:
