@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-VERSIONS = ("3.11", "3.12", "3.13", "3.14")  # as in the classifiers
+VERSIONS = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))  # the classifiers
 CARRIED = ("aarch64", "x86_64") if sys.platform == "linux" else ()  # machines whose code a wheel can carry
 MOST_BYTES = 12_000_000  # of a wheel
 EXTRAS = "networkx,io,plot,igraph"
@@ -200,6 +201,7 @@ def try_out(version: str, python: Path, wheel: Path, folder: Path) -> bool:
 
 def main(folder: Path) -> int:
     """Build, then try every Python; the exit status is 1 if anything failed."""
+    folder.mkdir(parents=True, exist_ok=True)
     wheel = build(folder)
     if wheel is None:
         return 1

@@ -18,7 +18,9 @@ PICTURES = {".svg", ".png"}
 LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```", re.MULTILINE)
 ELSEWHERE = re.compile(r"[a-z]+:|#")  # https:, mailto:, a part of the same page
-TOP_PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "README.md": "index.md"}
+TOP_PAGES = {"README.md": "index.md"} | {
+    f"{name.upper()}.md": f"{name}.md" for name in ("changelog", "contributing", "security", "code_of_conduct")
+}
 
 
 def place(file: Path) -> Path | None:

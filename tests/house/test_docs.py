@@ -218,6 +218,7 @@ def test_the_picture_has_every_room(root: Path) -> None:
 def test_the_changelog_knows_this_version(root: Path) -> None:
     assert f"## {hw.__version__}" in (root / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"\nversion: {hw.__version__}\n" in (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n  version: {hw.__version__}\n" in (root / "conda/recipe.yaml").read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------- packages

@@ -120,6 +120,23 @@ def test_every_dependency_has_a_lower_bound() -> None:
     assert [one for one in named if not re.search(r">=\s*\d|==\s*\d", one)] == ["mpich; sys_platform != 'win32'"]
 
 
+def test_workflows_pin_actions_ask_for_little_and_test_every_python() -> None:
+    workflows = {file.name: file.read_text(encoding="utf-8") for file in (ROOT / ".github/workflows").iterdir()}
+    for name, text in workflows.items():
+        assert "\npermissions:\n  contents: read\n" in text, f"{name}: give the workflow only `contents: read`"
+        for action in re.findall(r"uses: (?!\./)(.+)", text):
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", action), f"{name}: pin {action} to a commit"
+    pythons = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert re.findall(r'"(3\.\d+)"', re.findall("matrix:\n +python: (.*)", workflows["tests.yml"])[0]) == pythons
+    assert re.findall(r"^ +(3\.\d+)$", workflows["wheels.yml"], re.MULTILINE) == pythons
+
+
+def test_the_conda_recipe_needs_what_the_package_needs() -> None:
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    recipe = (ROOT / "conda/recipe.yaml").read_text(encoding="utf-8").partition("\n  run:\n")[2].partition("\n\n")[0]
+    assert [line.strip("- ").replace(" ", "") for line in recipe.splitlines()][1:] == needed
+
+
 def test_the_oldest_versions_are_those_of_the_bounds() -> None:
     from oldest import oldest_versions
 
