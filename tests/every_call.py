@@ -288,7 +288,7 @@ def plain(found: Any) -> Any:
         return plain(list(found.items()))
     if isinstance(found, tuple | list) or hasattr(found, "__next__"):
         return [plain(one) for one in found]
-    for name in ("scores", "distances", "labels", "counts", "hubs", "sizes", "pairs", "sums", "name"):
+    for name in ("scores", "distances", "labels", "counts", "hubs", "sizes", "pairs", "sums", "name", "values"):
         if hasattr(found, name):
             return plain(getattr(found, name))
     return repr(found)

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import hopwave as hw
+from every_call import MORE, graph_of, plain
 from hopwave import Graph, datasets, generate
+from hopwave.api.memory_estimate import OPTIONS
 from hopwave.checks.keywords import suggesting
 from public_calls import SQUARE, VECTOR, functions, options, required
 
@@ -55,6 +57,42 @@ def test_a_value_that_it_cannot_have(function: Callable[..., Any], option: str, 
             found = function(**given | {option: value})
             list(found) if hasattr(found, "__next__") else None
         assert "; " in str(error.value) or " use " in str(error.value), error.value
+
+
+VERTICES = ("source", "target", "vertex", "sources", "group", "facilities", "pairs")
+ASKED = [
+    pytest.param(one, {}, id=name) for name, one in functions() if "G" in options(one) and "what" not in options(one)
+]
+ASKED += [pytest.param(hw.estimate_memory, {"what": what}, id=f"memory of {what}") for what in [*OPTIONS][:-1]]
+
+
+def by_position(answer: Any, names: list[str]) -> Any:
+    """An answer in which positions stand for the vertices with these names."""
+    if isinstance(answer, dict | np.ndarray):
+        answer = [*answer.items()] if isinstance(answer, dict) else answer.tolist()
+    if (text := repr(answer)) in names:
+        return repr(names.index(text))
+    several = isinstance(answer, list | tuple | set) or hasattr(answer, "__next__")
+    return [by_position(one, names) for one in answer] if several else plain(answer)
+
+
+@pytest.mark.parametrize(("function", "more"), ASKED)
+def test_labels_change_no_answer(function: Callable[..., Any], more: dict[str, Any]) -> None:
+    """Of every public function, on graphs whose labels are text, tuples and large numbers."""
+    G = graph_of(function, 60)
+    given = required(function) | MORE.get(f"hopwave.{function.__name__}", {}) | more | {"G": G}
+    sizes = {"distances": np.zeros(60, np.int32), "communities": np.arange(60) % 2}
+    given |= {name: value for name, value in sizes.items() if name in given}
+    given |= {"seed": 1} if "seed" in options(function) else {}
+
+    def named(vertices: Any, names: list[Any]) -> Any:
+        return names[vertices] if isinstance(vertices, int) else [named(one, names) for one in vertices]
+
+    expected = by_position(function(**given), [])
+    for names in ([f"v{v}" for v in range(60)], [(v, str(v)) for v in range(60)], [2**70 + v for v in range(60)]):
+        chosen = {name: named(given[name], names) for name in VERTICES if name in given}
+        found = function(**given | chosen | {"G": G.relabel(names)})
+        assert by_position(found, [*map(repr, names)]) == expected
 
 
 @pytest.mark.parametrize("value", [1, 0, np.True_, np.False_, np.int8(1), 1.0])

@@ -271,7 +271,8 @@ def _shape(graph: Graph, searched: bool) -> Shape:
     """The sizes that the models need. With `searched`, a search from the vertex of highest degree finds the depth."""
     degrees, depth = np.diff(graph.indptr), 0
     if searched and graph.m:
-        depth = int(bfs(graph.without_weights(), int(np.argmax(degrees)), predecessors=False).depth)
+        busiest = graph.label(int(np.argmax(degrees)))
+        depth = int(bfs(graph.without_weights(), busiest, predecessors=False).depth)
     arcs = np.linspace(0, max(0, graph.m - 1), min(graph.m, ARCS_SAMPLED)).astype(np.int64)
     tails = np.searchsorted(graph.indptr, arcs, side="right") - 1
     near = float(np.mean(np.abs(tails - graph.indices[arcs]) < NEAR)) if graph.m else 1.0
