@@ -49,6 +49,8 @@ def test_limits_stay_in_the_order_given() -> None:
         found = hw.accessibility(ROADS, limit=[1000001, 10, 15.5], decay=decay)
         assert found.limits == (1000001, 10, 15.5)
         assert list(found.to_pandas()) == ["vertices within 1000001", "vertices within 10", "vertices within 15.5"]
+    in_place = hw.accessibility(ROADS, limit=[10, 40], decay=lambda d: np.negative(d, out=d)).sums
+    assert (in_place == hw.accessibility(ROADS, limit=[10, 40], decay=np.negative).sums).all()
     around = hw.isochrone(ROADS, "a", [40, 10])
     assert around.limits == (40, 10) and around.vertices().tolist() == ["a", "b", "c"]
     assert len(around.to_pandas(10)) <= len(around.arcs().tail)

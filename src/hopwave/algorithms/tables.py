@@ -338,7 +338,7 @@ def value_sums(
 def faded(fade: Fade, d: Floats) -> Floats:
     """f of some distances, by the caller's function; raises a GraphError unless it gives one finite number for each."""
     try:
-        shares: Any = np.asarray(fade(d))
+        shares: Any = np.asarray(fade(d.copy()))  # the function may compute in place
     except (TypeError, ValueError) as error:  # what math.exp(d) and `if d < 5` raise
         raise GraphError(
             f"decay= failed for an array of {len(d)} distances ({error}); it must take them all at once: compile it "
