@@ -76,6 +76,16 @@ def as_array(values: Any, what: str, error: type[HopwaveError], xp: Any = np) ->
         raise error(f"{what} has lists of different lengths; give one number in each place") from None
 
 
+@ignoring("over")
+def float64s(values: Any) -> npt.NDArray[np.float64] | None:
+    """The values as an array of float64; None if they are not real numbers, or lists in them differ in length."""
+    try:
+        array = np.asarray(values)
+        return None if array.dtype.kind in "cSUmMV" else np.asarray(array, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def home_of(device: Any) -> Literal["cpu", "cuda"]:
     """Where the arrays of this device are: "cpu" or "cuda"."""
     if isinstance(device, str) and device in ("cpu", "reference", "cuda"):

@@ -15,6 +15,7 @@ from typing import Any
 
 def amount(size: float) -> str:
     """A number of bytes with a unit."""
+    size = min(size, 1e30)  # of whole numbers beyond float64
     for unit, many in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= many:
             return f"{size / many:.2f} {unit}"

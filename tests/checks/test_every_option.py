@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import pickle
 from collections.abc import Callable, Iterator
+from copy import deepcopy
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,14 @@ import pytest
 
 import hopwave as hw
 from every_call import MORE, graph_of, plain
+from every_call import functions as every_function
 from hopwave import Graph, datasets, generate
 from hopwave.api.memory_estimate import OPTIONS
 from hopwave.checks.keywords import suggesting
 from public_calls import SQUARE, VECTOR, functions, options, required
 
 RING = generate.cycle(4, directed=True)
+EMPTY, SMALL = Graph.from_edges([], [], n=0), SQUARE.with_weights(np.full(8, 5e-324))
 TWO = np.array([1, 0])
 BAD_FLAGS = ("no", "", 2, float("nan"), TWO, [True], np.ma.masked)
 BAD_WORDS = ("misspelt", 3, TWO, ["cpu"], None)
@@ -93,6 +97,42 @@ def test_labels_change_no_answer(function: Callable[..., Any], more: dict[str, A
         chosen = {name: named(given[name], names) for name in VERTICES if name in given}
         found = function(**given | chosen | {"G": G.relabel(names)})
         assert by_position(found, [*map(repr, names)]) == expected
+
+
+HUGE, TINY = np.longdouble("1e4000"), 5e-324
+ODD: list[Any] = [
+    10**400, -(10**400), 10**5000, 2**63, -0.0, TINY, 1e308, float("nan"), float("inf"), np.float16(1), HUGE, None,
+    np.uint64(2**63), np.int8(1), np.complex64(1), np.timedelta64(1, "s"), np.datetime64("NaT"), object(), {}, [], "",
+    np.ma.masked, np.array([]), np.empty((0, 2)), np.array(1.0), [[1], [1, 2]], {0: 10**400}, [10**400], [10**5000],
+    *(np.full(size, value) for size in (4, 8) for value in (TINY, 1e300, HUGE, np.nan, 1j)), [10**400] * 4,
+]  # fmt: skip
+LEFT_ALONE = {"dtype", "progress", "executor", "out", "checkpoint"}  # DeprecationWarnings of NumPy; not numbers
+
+
+@pytest.mark.parametrize(("name", "function"), [*every_function()])
+def test_odd_values_raise_no_foreign_errors(name: str, function: Callable[..., Any]) -> None:
+    """Every option of every public function: an answer or hopwave's own error, and no warning of NumPy."""
+    given = required(function) | MORE.get(name, {})
+    graphs = [SQUARE, EMPTY, SMALL] if "G" in given and name != "hopwave.validate" else [given.get("G")]
+    for option in options(function).keys() - LEFT_ALONE:
+        for graph, value in product(graphs, ODD):
+            chosen = deepcopy(given) | {"G": graph} if graph else deepcopy(given)
+            try:
+                found = function(**chosen | {option: value})
+                repr([*islice(found, 5)] if hasattr(found, "__next__") else found)
+            except (hw.HopwaveError, hw.IgnoredWeightsWarning, hw.SparseIdsWarning):
+                continue
+            except Exception as error:
+                error.add_note(f"{name} of {graph} with {option}={value!r:.80}")
+                raise
+
+
+def test_lengths_near_zero() -> None:
+    """Scores beyond float64 are infinite, without a warning."""
+    for ask, k in product((hw.harmonic_centrality, hw.closeness_centrality), (None, 2, 3)):
+        assert np.isinf(ask(SMALL, weights=True, k=k, seed=1).scores).all()
+    assert hw.isochrone(SMALL, 0, 1).arcs().fraction.tolist() == [1.0] * 8
+    assert hw.modularity(SMALL, [[0, 1], [2, 3]]) == hw.modularity(SQUARE, [[0, 1], [2, 3]]) == 0.0
 
 
 @pytest.mark.parametrize("value", [1, 0, np.True_, np.False_, np.int8(1), 1.0])

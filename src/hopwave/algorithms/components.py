@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import Structure
+from hopwave.arrays import Structure, ignoring
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import arc_tails, is_compiled_faster
@@ -67,6 +67,7 @@ def topological_order(graph: Graph) -> npt.NDArray[np.int32]:
     return order[: peel(graph.indptr, graph.indices, left, order)]
 
 
+@ignoring("over")
 def modularity(
     graph: Graph, weights: npt.NDArray[Any] | None, label: npt.NDArray[Any], resolution: float = 1.0
 ) -> float:
@@ -91,9 +92,9 @@ def modularity(
         tail, head = label[tail], label[head]
         within = float(w[tail == head].sum())
         out, into = (np.bincount(end, w, count) for end in (tail, head))
-    if m <= 0:
-        raise GraphError(f"the weights of all edges sum up to {m:g}, and modularity divides by that; give some edges")
-    return within / m - resolution * float(out @ into) / m**2
+    if not 0 < m < np.inf:
+        raise GraphError(f"the weights of all edges sum up to {m:g}, and modularity divides by that; give others")
+    return within / m - resolution * float((out / m) @ (into / m))
 
 
 def arcs_within(graph: Graph, label: npt.NDArray[Any]) -> int:

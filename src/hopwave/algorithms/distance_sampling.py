@@ -190,7 +190,7 @@ def interval_of(
     return Estimated(mean, low, high, width * error)
 
 
-@ignoring("divide", "invalid")  # the derivative of 1 / μ
+@ignoring("divide", "invalid", "over")  # the derivative of 1 / μ; scores beyond float64 are infinite
 def closeness(sample: Sample, wf_improved: bool) -> Estimated:
     """Scores. μ(v) is the mean distance to v from the r − 1 others of its component; it may be 0 along weights."""
     engine, graph, k, seed, delta, interval, progress, threads, weighted = sample
@@ -292,6 +292,7 @@ def mean_gap(others: Any, own: Any, both: bool) -> Any:
     return (above + (at * own - sums[at] if both else 0.0)) / len(ordered)
 
 
+@ignoring("invalid", "over")
 def harmonic(sample: Sample) -> Estimated:
     """Scores: n − 1 times the mean of X_s = 1/d(s, v)."""
     engine, graph, k, seed, delta, interval, progress, threads, weighted = sample

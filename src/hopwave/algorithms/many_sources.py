@@ -45,6 +45,8 @@ def together(n: int, depth: int, sources: int) -> bool:
 def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
     """The number of levels of a search from the vertex of highest degree, found once per graph."""
     known = graph._prepared.record(Structure)
+    if known.depth is None and not graph.n:
+        known.depth = 0
     if known.depth is None:
         probe = np.array([np.argmax(graph.degrees)], np.int64)
         found = engine.sweep(graph, Sweep(probe, "sums", together=False), lambda done: None, threads)

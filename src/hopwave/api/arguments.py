@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Literal
@@ -130,7 +129,7 @@ def check_hops(name: str, value: Any) -> int | None:
 
 def required_hops(name: str, value: Any, otherwise: str = "") -> int:
     """A number of hops: a whole number from 0, also as a float. `otherwise` names what else is allowed."""
-    if not is_number(value) or value < 0 or value % 1 != 0:  # of infinity that is NaN
+    if (not is_whole(value) and not (is_number(value) and float(value).is_integer())) or value < 0:
         raise GraphError(f"{name}={value!r} is not a number of hops; give a whole number from 0{otherwise}")
     return min(int(value), LARGEST_VERTEX_COUNT)  # no shortest path is longer
 
@@ -141,9 +140,9 @@ def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or
         return None if value is None and otherwise else required_hops(name, value, otherwise)
     if value is None and otherwise:
         return None
-    if not is_number(value) or value < 0:
+    if not (is_number(value) or is_whole(value)) or value < 0:
         raise GraphError(f"{name}={value!r} is not a length; give a number from 0{otherwise}")
-    return float(value) if value <= sys.float_info.max else math.inf  # no float64 holds 10**400
+    return float(value) if is_number(value) else math.inf  # no float64 holds 10**400
 
 
 def check_probability(name: str, value: Any, what: str, example: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -242,6 +243,7 @@ def percolation_centrality(
     """
     how, (graph, weighted) = Running(**run), as_lengths(G, weights)
     states = np.ones(graph.n) if states is None else not_negative(graph, states, "states")
+    states = np.ldexp(states, -math.frexp(states.max(initial=0.0))[1])  # scores do not depend on their scale
     request = check_request(graph, Precision(source_weights=states), True, weighted=weighted, checkpoint=checkpoint)
     runs = Runs(graph, how.device, "auto", how.threads, how.executor)
     found: BetweennessResult = scored(request, runs, how.progress, checkpoint)

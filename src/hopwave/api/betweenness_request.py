@@ -196,7 +196,7 @@ def _demand(graph: Graph, end: str, weights: Any, chosen: Any) -> tuple[Any, flo
             f"leave out {end}s="
         )
     greatest = float(found.max(initial=0.0))
-    unit = 2.0 ** float(np.ceil(np.log2(greatest))) if greatest > 0 else 1.0
+    unit = 2.0 ** min(1023.0, float(np.ceil(np.log2(greatest)))) if greatest > 0 else 1.0
     return found / unit, unit
 
 

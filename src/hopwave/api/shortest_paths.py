@@ -26,6 +26,8 @@ from hopwave.planning.jobs import ShortestPathsJob
 from hopwave.results.accessibility import Routes
 from hopwave.results.search import ShortestPaths
 
+MOST_PATHS = 2**62  # compiled code counts in 64 bits
+
 
 def sssp(
     G: Any,
@@ -306,7 +308,8 @@ def shortest_paths(
         raise GraphError(f"{pairs!r} is not a list of pairs; give [(source, target), ...]")
     ids = []
     for pair in pairs:
-        if not isinstance(pair, Iterable) or isinstance(pair, str | bytes) or len(two := list(pair)) != 2:
+        is_one = not isinstance(pair, Iterable) or isinstance(pair, str | bytes) or getattr(pair, "ndim", 1) == 0
+        if is_one or len(two := list(pair)) != 2:
             raise GraphError(f"{pair!r} is not a pair of vertices; give (source, target)")
         ids.append((graph.index(two[0]), graph.index(two[1])))
     found = _paths.paths_of_pairs(graph, has_lengths, ids, threads)
@@ -351,7 +354,7 @@ def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = No
     if not is_whole(k) or k < 1:
         raise GraphError(f"k={k!r} is not a number of paths; give a whole number from 1")
     place = choose_device(search_work(graph), _checked(device), graph, None)
-    paths = _paths.ranked_paths(graph, has_lengths, s, t, int(k), place)
+    paths = _paths.ranked_paths(graph, has_lengths, s, t, min(int(k), MOST_PATHS), place)
     found = Routes(((length, _named(graph, path)) for length, path in paths), graph)
     if not found:
         raise _no_path(source, target)

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import DTYPES
 from hopwave.api.arguments import as_graph, is_networkx
-from hopwave.arrays import as_array, masked_place, on_gpu, on_host
-from hopwave.checks.numbers import is_number
+from hopwave.arrays import as_array, float64s, masked_place, on_gpu, on_host
+from hopwave.checks.numbers import is_number, shown
 from hopwave.errors import GraphError, IgnoredWeightsWarning, warn
 from hopwave.graph import Graph
 from hopwave.graph.columns import check_index, check_numbers, first_nan
@@ -181,7 +181,7 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
             f"G.indices; {remedy}"
         )
     if array.dtype not in DTYPES:
-        array = array.astype(np.float64)
+        array = np.asarray(float64s(array))
     check_numbers(first_nan(array), "weights")
     numbers = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
     sorted_rows = graph.order == "ascending"  # for other orders Matrix.from_graph refuses values
@@ -202,7 +202,8 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
         found = np.zeros(graph.n)
         for vertex, value in given.items():
             if not is_number(value):
-                raise GraphError(f"{what}[{vertex!r}] is {value!r}, which is not a number; give one, or leave it out")
+                about = f"{what}[{vertex!r}] is {shown(value)}"
+                raise GraphError(f"{about}, which is not a number of 64 bits; give one, or leave it out")
             found[graph.index(vertex)] = value
         return found
     if (place := masked_place(given)) is not None:
@@ -212,7 +213,7 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
         raise GraphError(
             f"{what} has shape {array.shape}, type {array.dtype}; give a mapping, or {graph.n} numbers in vertex order"
         )
-    return array.astype(np.float64)
+    return np.array(float64s(array))
 
 
 def not_negative(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64]:

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hopwave.errors import explain_gpu
+from hopwave.errors import GraphError, explain_gpu
 
 Kind = TypeVar("Kind", bound=type)
 RECORDS: dict[str, Any] = {}  # name of a TypedDict of options → the NamedTuple with their defaults
@@ -67,6 +67,9 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
                 error.args = (name + str(error).removeprefix(function.__qualname__),)
             raise
         except Exception as error:
+            if isinstance(error, ValueError) and "int_max_str_digits" in str(error):
+                reason = "a whole number has more than 4,300 digits, which Python does not write; give a smaller one"
+                raise GraphError(reason) from None
             explain_gpu(error, f"in {function.__name__}")
             raise
 

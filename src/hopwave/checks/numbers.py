@@ -24,8 +24,17 @@ def check_bytes(name: str, value: Any, least: int = 1) -> int | None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a real number of Python or NumPy. True, False and NaN are not."""
-    return is_real(type(value)) and not isinstance(value, bool | np.bool_) and bool(value == value)
+    """Whether a value is a real number that float64 can hold. True, False, NaN and 10**400 are not."""
+    return is_real(type(value)) and not isinstance(value, bool | np.bool_) and not math.isnan(as_float(value))
+
+
+def as_float(value: Any) -> float:
+    """A real number as a float; NaN for one that float64 cannot hold."""
+    try:
+        found = float(value)
+    except OverflowError:
+        return math.nan
+    return found if math.isfinite(found) or value in (math.inf, -math.inf) else math.nan  # else a longdouble
 
 
 def is_real(kind: type) -> bool:
@@ -38,6 +47,8 @@ def shown(value: Any, most: int = 60) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python writes whole numbers of up to 4,300 digits
+        if not is_whole(value):
+            return f"a {type(value).__name__} with such numbers"
         return f"a number of {math.floor(math.log10(abs(value))) + 1} digits"
     return text if len(text) <= most else f"{text[:most]}..."
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from hopwave.checks.numbers import is_whole
+import numpy as np
+
+from hopwave.checks.numbers import as_float, is_whole
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
@@ -30,7 +32,8 @@ def check_whole(name: str, value: Any, least: int, most: int = LARGEST_VERTEX_CO
 
 def check_real(name: str, value: Any, least: float, most: float) -> float:
     """The value as a float; raise a GraphError unless it is a number from least to most."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    is_real = isinstance(value, Real) and not isinstance(value, bool | np.timedelta64)
+    if not is_real or not math.isfinite(as_float(value)):
         raise GraphError(f"{name}={value!r} is not a finite number; give one from {least} to {most}")
     number = float(value)
     if not least <= number <= most:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import float64s, ignoring
+from hopwave.checks.numbers import shown
 from hopwave.checks.options import flag
 from hopwave.errors import GraphError, gpu_part
 from hopwave.generate import counter
@@ -114,12 +116,13 @@ def _size(scale: int, initiator: Sequence[float]) -> tuple[int, int, int, npt.ND
     return scale, k**scale, k, borders
 
 
+@ignoring("over")
 def cell_borders(initiator: Sequence[float]) -> tuple[int, npt.NDArray[np.uint32]]:
     """k, and the k^2 - 1 borders between the cells, in units of one draw."""
-    try:
-        cells = np.asarray(initiator, dtype=np.float64).ravel()
-    except (TypeError, ValueError) as error:
-        raise GraphError(f"initiator={initiator!r} is not a matrix of numbers; give k x k probabilities") from error
+    given = float64s(initiator)
+    if given is None:
+        raise GraphError(f"initiator={shown(initiator)} is not a matrix of numbers; give k x k probabilities")
+    cells = given.ravel()
     k = math.isqrt(cells.size)
     if k < 2 or k * k != cells.size:
         raise GraphError(f"initiator has {cells.size} cells, which is not a square matrix; give 4, 9, 16, ... of them")

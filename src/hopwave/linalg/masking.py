@@ -362,7 +362,9 @@ def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
     refuse_masked(value=value)
     if np.asarray(value).dtype.kind not in "biuf":
         raise LinalgError(f"{value!r} is not a number of 64 bits; give one, or a vector")
-    if dtype.kind == "i" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+    held: Any = np.iinfo(dtype) if dtype.kind == "i" else np.finfo(dtype if dtype.kind == "f" else float)
+    number = np.asarray(value).item()  # NumPy's own would overflow when it is compared
+    if not int(held.min) <= number <= int(held.max) and (dtype.kind == "i" or np.isfinite(number)):
         raise LinalgError(f"{value!r} does not fit {dtype}; give a smaller number, or a vector of another type")
 
 

@@ -89,7 +89,7 @@ def _arithmetic(
     else:
         kind = dtype
     # Without structure_only, values that ⊗ ignores are read too: the paper's ablation (section 5.5).
-    skips = structure_only and (term not in ("a", "both") or not has_values)
+    skips = bool(structure_only) and (term not in ("a", "both") or not has_values)
     return Product(add, multiply, term, flip, kind, early_exit and add.short_circuits, skips)
 
 

@@ -266,7 +266,7 @@ class Isochrone(Mapped):
         names, (ends, fraction) = vertex_names(self.graph), self._reached(self._known(limit))
         return ReachedArcs(names[ends[:, 0]], names[ends[:, 1]], fraction)
 
-    @ignoring("invalid", "divide")
+    @ignoring("invalid", "divide", "over")
     def _reached(self, most: float) -> tuple[npt.NDArray[Any], Floats]:
         """The ids of tail and head of each arc that a limit reaches, and how much of it."""
         tail = arc_tails(self.graph)

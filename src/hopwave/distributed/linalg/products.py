@@ -259,7 +259,7 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
     [0.464, 0.05, 0.486]
     """
     agree("pagerank", A, alpha=alpha, tol=tol, max_iter=max_iter)
-    check_rounds(tol, max_iter)
+    tol, max_iter = check_rounds(tol, max_iter)
     if not is_number(alpha) or not 0 <= alpha <= 1:
         raise GraphError(f"alpha={alpha!r} is no probability; give a number from 0 to 1")
     for block in A.blocks:

@@ -31,8 +31,8 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
-from hopwave.arrays import Array, ignoring, module_of, on_gpu, on_host
-from hopwave.checks.numbers import is_number, is_whole
+from hopwave.arrays import Array, float64s, ignoring, module_of, on_gpu, on_host
+from hopwave.checks.numbers import is_number, is_whole, shown
 from hopwave.checks.options import flag
 from hopwave.engines import algebra
 from hopwave.errors import ConvergenceError, GraphError
@@ -49,6 +49,7 @@ VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next
 EIGENVECTOR = 1e-12  # a residual below this share of the eigenvalue is only rounding
 SAME = 1e-10  # eigenvalues closer than this share of the greatest count as equal
 NEAR = 0.5  # the authorities are settled if their error is below this share of the limit
+MOST_ROUNDS = 2**62  # compiled code counts in 64 bits
 FINEST = 1e-14  # changes below FINEST · √n are float64 rounding, so no smaller limit is useful
 
 
@@ -70,7 +71,7 @@ def eigenvector_centrality(
     [0.37, 0.6, 0.6, 0.37]
     """
     A = weighted_square(A, device)
-    check_rounds(tol, max_iter)
+    tol, max_iter = check_rounds(tol, max_iter)
     n = A.shape[0]
     if n == 0:
         return Vector(0)
@@ -103,7 +104,7 @@ def katz_centrality(
     [0.37, 0.6, 0.6, 0.37]
     """
     A = weighted_square(A, device)
-    check_rounds(tol, max_iter, normalized=normalized)
+    tol, max_iter = check_rounds(tol, max_iter, normalized=normalized)
     if not is_number(alpha) or not math.isfinite(alpha):
         raise GraphError(f"alpha={alpha!r} is no factor per arc; give a number below 1 / the greatest eigenvalue")
     n = A.shape[0]
@@ -152,7 +153,7 @@ def hits(
     ([0.382, 0.618, 0.0, 0.0], [0.0, 0.0, 0.618, 0.382])
     """
     A = weighted_square(A, device)
-    check_rounds(tol, max_iter, normalized=normalized)
+    tol, max_iter = check_rounds(tol, max_iter, normalized=normalized)
     n = A.shape[0]
     if n == 0:
         return Vector(0), Vector(0)
@@ -293,14 +294,15 @@ def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str)
     return error
 
 
-def check_rounds(tol: float, max_iter: int, **flags: Any) -> None:
-    """Raise a GraphError unless tol is a tolerance, max_iter a number of rounds, and each flag True or False."""
+def check_rounds(tol: float, max_iter: int, **flags: Any) -> tuple[float, int]:
+    """tol and max_iter; raises a GraphError unless they are a tolerance and a number of rounds, and flags are bools."""
     for name, value in flags.items():
         flag(name, value)
     if not is_number(tol) or tol < 0:
         raise GraphError(f"tol={tol!r} is not a tolerance; give a number from 0")
     if not is_whole(max_iter) or max_iter < 1:
         raise GraphError(f"max_iter={max_iter!r} is not a number of rounds; give a whole number from 1")
+    return float(tol), min(int(max_iter), MOST_ROUNDS)
 
 
 def weighted_square(A: Any, device: str) -> Matrix:
@@ -348,10 +350,9 @@ def numbers(given: Any, what: str, A: Matrix) -> Array | float:
 
 def floats(given: Any, what: str, *shapes: tuple[int, ...]) -> npt.NDArray[np.float64]:
     """An array of float64 of one of these shapes; raises a GraphError that names the argument."""
-    try:
-        array = np.asarray(given, np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise GraphError(f"{what}={given!r} is not made of numbers ({error}); give one for each vertex") from None
+    array = float64s(given)
+    if array is None:
+        raise GraphError(f"{what}={shown(given)} is not made of numbers of 64 bits; give one for each vertex")
     if array.shape not in shapes:
         raise GraphError(f"{what} has shape {array.shape}; give one number for each of the {shapes[0][0]} vertices")
     return array
@@ -362,6 +363,7 @@ def as_vector(given: Array | float, A: Matrix) -> Vector:
     return Vector.full(A.shape[0], given, device=A.device) if isinstance(given, float) else Vector.from_dense(given)
 
 
+@ignoring("over")
 def shares(weights: Any, what: str, A: Matrix) -> Array | float:
     """The weights scaled to add up to 1, on the device of the matrix; 1/n for all if none are given."""
     if weights is None:

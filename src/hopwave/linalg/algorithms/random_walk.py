@@ -68,7 +68,7 @@ def pagerank(
     A = square(A, device, weights=True)
     check_weights(A, "rank", finite=True)
     n = A.shape[0]
-    power.check_rounds(tol, max_iter, adaptive=adaptive)
+    tol, max_iter = power.check_rounds(tol, max_iter, adaptive=adaptive)
     if not is_number(alpha) or not 0 <= alpha <= 1:
         raise GraphError(f"alpha={alpha!r} is no probability; give a number from 0 to 1")
     if n == 0:

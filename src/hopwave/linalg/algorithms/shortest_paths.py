@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from hopwave.algebra.matrix import Matrix, as_matrix
-from hopwave.algebra.operators import binary, monoid, unary
+from hopwave.algebra.operators import binary, monoid, refuse_masked, unary
 from hopwave.algebra.semiring import any_pair, semiring
 from hopwave.algebra.vector import Shares, Vector
 from hopwave.arrays import as_array
@@ -72,6 +72,7 @@ def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
     [0, 1, 2, 1, 2, 3, 2, 3, 4]
     """
     A = as_matrix(A, weights=False)
+    refuse_masked(source=source)
     f = Vector.from_entries([source], True, A.shape[0])
     levels: Vector = waves(f, A, any_pair, device=device).levels
     return levels
@@ -182,6 +183,7 @@ def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Ve
     A = square(A, device, weights=True)
     check_lengths(A)
     d = Vector.full(A.shape[0], math.inf, device=A.device)
+    refuse_masked(source=source)
     sources = np.unique([place(A, one) for one in np.atleast_1d(as_array(source, "source", GraphError)).tolist()])
     f = Vector.from_entries(sources.astype(np.int32), 0.0, A.shape[0]).to(A.device)
     f.rule = CONVERT
