@@ -192,6 +192,7 @@ ROWS += [
     (lambda: hw.isochrone(ROADS, "a", None), GraphError, "has no end"),
     (lambda: hw.isochrone(ROADS, "a", [5]).arcs(6), GraphError, "is none of this isochrone's"),
     (lambda: hw.distance_table(ROADS, dtype="hops"), HopwaveError, "dtype='hops' is for whole numbers"),
+    (lambda: hw.distance_table(TWO.with_weights([1e300] * 2), dtype="float32"), GraphError, "dtype='float64'"),
     (lambda: hw.distance_table(ROADS, dtype="int8"), HopwaveError, "dtype='int8'"),
     (lambda: hw.distance_table(ROADS, checkpoint="x"), HopwaveError, "checkpoint= is for a table that goes to a file"),
     (lambda: hw.distance_table(ROADS, out="x.txt"), HopwaveError, "use .npy, .parquet or .csv"),

@@ -332,6 +332,7 @@ def reciprocal_bits(k: int) -> int:
     return BITS - k.bit_length()
 
 
+@ignoring("invalid", "over")
 def path_length(sample: Sample) -> Estimated:
     """The mean of X_s = Σ_t d(s, t) / (n − 1) over all s, in a connected graph: one value."""
     engine, graph, k, seed, delta, interval, progress, threads, weighted = sample

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import Structure
+from hopwave.arrays import Structure, ignoring
 from hopwave.engines import Engine
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Integers, Progress
@@ -54,6 +54,7 @@ def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
     return known.depth
 
 
+@ignoring("over")  # scores beyond float64 are infinite
 def sweep(
     engine: Engine, graph: Graph, job: Sweep, title: str, progress: Progress = None, threads: int | None = None
 ) -> Swept:

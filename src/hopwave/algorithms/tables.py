@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
-from hopwave.arrays import module_of, on_gpu, on_host
+from hopwave.arrays import ignoring, module_of, on_gpu, on_host
 from hopwave.engines import Engine
 from hopwave.errors import ExecutorError, FormatError, GraphError
 from hopwave.graph import Graph
@@ -70,7 +70,15 @@ class Table:
             found = xp.where(found < 0, np.inf, found)
         if self.weighted and self.dtype.kind == "i":  # hops, by searches along arcs of length 1
             found = xp.where(xp.isfinite(found), found, -1)
-        return found.astype(self.dtype, copy=False)
+        return self._typed(found)
+
+    @ignoring("over")
+    def _typed(self, found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Distances in the type of the table; raises a GraphError for one that float32 would make infinite."""
+        typed, xp = found.astype(self.dtype, copy=False), module_of(found)
+        if self.dtype == np.float32 and bool((xp.isinf(typed) != xp.isinf(found)).any()):
+            raise GraphError("a distance is above 3.4e38, which float32 does not hold; give dtype='float64'")
+        return typed
 
     def entries(self, begin: int, end: int) -> tuple[Integers, Integers, npt.NDArray[Any]]:
         """(row, column, distance) of the pairs that are connected within the limit, by row, then by column."""
@@ -83,7 +91,7 @@ class Table:
             column = places[column]
         order = np.lexsort((column, row))
         order = order[column[order] >= 0]
-        return row[order] + begin, column[order], distance[order].astype(self.dtype)
+        return row[order] + begin, column[order], self._typed(distance[order])
 
 
 def _with_sources(sources: Integers, found: Swept) -> tuple[Integers, Integers, Floats]:

@@ -117,7 +117,7 @@ def katz_centrality(
         x = iterated(A, PowerJob(start, n * tol, max_iter, alpha, base=b), "the centralities", smaller)
     except ConvergenceError as error:
         own = abs(b) if isinstance(b, float) else float(abs(b).max())
-        if error.left < FAR * n * own:
+        if error.left <= FAR * n * own:
             raise
         most = float(arriving(as_vector(1.0, A).arrays()[0], A).max())
         raise ConvergenceError(
