@@ -144,7 +144,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file(fail, folder: Path, monkeyp
     before = contents(folder)
     monkeypatch.setattr(files, "write_arrays", raising(OSError(28, "No space left on device")))
     code, message = fail("bfs path3.mtx --out out.npz")
-    assert code == 3 and "No space left on device" in message and contents(folder) == before
+    assert code == 3 and "out.npz: No space left on device" in message and contents(folder) == before
 
 
 BROKEN = Validation((Verdict(2, "levels", False, ("rule 2 (levels): vertex 1 is at level 9",)),))

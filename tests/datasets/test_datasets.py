@@ -25,7 +25,7 @@ from hopwave.datasets import collection, fetching
 from hopwave.papers.graphs import Limits, Shelf
 from hopwave.papers.records import table
 
-NAME = "Newman/tiny"
+NAME, PART = "Newman/tiny", ".tiny.tar.gz.download.part"
 EDGES = "".join(f"{2 + i} {1 + i}\n" for i in range(3000))
 MTX = f"%%MatrixMarket matrix coordinate pattern symmetric\n3001 3001 3000\n{EDGES}".encode()
 
@@ -88,8 +88,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 def files(tmp_path: Path) -> set[str]:
-    """The files in the cache folder, without locks."""
-    return {file.name for file in (tmp_path / "cache").rglob("*") if file.is_file() and file.suffix != ".lock"}
+    """The files in the cache folder."""
+    return {file.name for file in (tmp_path / "cache").rglob("*") if file.is_file()}
 
 
 # ---------------------------------------------------------------- small graphs
@@ -180,7 +180,9 @@ def test_a_cut_connection_is_continued_in_the_same_call_or_in_the_next(site: Sit
     site.cuts = [100] * (1 + fetching.RETRIES)
     with pytest.raises(hw.DownloadError, match=r"cut 4 times, with 400 bytes of .* here; call again to continue"):
         datasets.fetch(NAME)
-    assert files(tmp_path) == {"tiny.tar.gz.part", "tiny.tar.gz.part.json"}
+    assert files(tmp_path) == {PART, f"{PART}.json"}
+    with pytest.raises(hw.DownloadError, match="no connection"):
+        datasets.fetch(NAME, url="http://127.0.0.1:9")
     site.cuts = [1000]
     assert datasets.fetch(NAME).m == 6000
     assert site.asked == [None, *(f"bytes={have}-" for have in (100, 200, 300, 400, 1400))]
@@ -248,8 +250,7 @@ def test_trouble_with_files_is_a_download_error(site: Site, tmp_path: Path, monk
     file.with_suffix(".sha256").write_bytes(b"\xff\xfe")
     assert datasets.download(NAME) == file and len(site.asked) == 2, "a record that cannot be read is none"
     file.with_suffix(".sha256").unlink()
-    (file.parent / ".tiny.lock").unlink()
-    (file.parent / ".tiny.lock").mkdir()
+    (file.parent / PART).mkdir()
     with pytest.raises(hw.DownloadError, match=r"tiny\.mtx: not downloaded \(Is a directory\); .* cache="):
         datasets.download(NAME)
     for cache in ("a\0b", "\ud800"):

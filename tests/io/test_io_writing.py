@@ -7,6 +7,8 @@ import re
 import stat
 from pathlib import Path
 
+import pytest
+
 import hopwave.io as hio
 from hopwave.graph import Graph
 
@@ -26,6 +28,8 @@ def test_permissions_links_and_devices_stay_what_they_are(tmp_path):
     assert (tmp_path / "link.mtx").is_symlink()
     assert hio.read(graph) == GRAPH and stat.S_IMODE(graph.stat().st_mode) == 0o640
     hio.write(os.devnull, GRAPH, format="matrix-market")
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        hio.write("/dev/full", GRAPH, format="matrix-market")
     after = Path(os.devnull).stat()
     assert stat.S_ISCHR(after.st_mode) and before.st_ino == after.st_ino
 

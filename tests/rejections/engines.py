@@ -55,4 +55,14 @@ ROWS: list[Row] = [
     ],
     (lambda: hw.bfs_many(generate.path(1 << 20), np.zeros(4_000_000, int)), EngineError, "4,000,000 × 1,048,576"),
     (lambda patch: hw.sssp_many(little_memory(patch), np.zeros(1000, int)), EngineError, "table of 1,000 × 1,000"),
+    *[
+        (lambda patch, ask=ask: ask(little_memory(patch)), EngineError, "table of 1,000 × ")
+        for ask in (
+            lambda G: hw.distance_table(G, dtype="float32", targets=[*range(1000)] * 2),
+            lambda G: hw.distance_table(G, range(1000), [0] * 1900, weights=False),
+            lambda G: hw.distance_table(G, range(1000), [0] * 1000),
+            lambda G: hw.sssp_many(G, range(1000), weights=False),
+            lambda G: hw.bfs_many(G, range(1000), targets=[1] * 2000),
+        )
+    ],
 ]

@@ -7,14 +7,13 @@ import os
 import time
 import warnings
 from operator import index
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.system.files import kind_of_special, replacing, write_arrays
+from hopwave.system.files import checked, expanded, kind_of_special, replacing, write_arrays
 from hopwave.system.threads import Pool
 
 INTERVAL = 60.0  # seconds between two checkpoints
@@ -35,22 +34,14 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], key: str) -> None:
         if not isinstance(path, str | os.PathLike):
             raise FormatError(f"checkpoint={path!r} is not the name of a file; give a path, or None")
-        self.path = Path(path)
-        folder = self.path.resolve().parent  # an error now is better than after the first minute of work
-        try:
-            is_missing = not folder.is_dir()
-        except PermissionError:  # of a folder above it
-            is_missing = False
-        if is_missing:
-            raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
-        if kind := kind_of_special(self.path):
+        self.path = expanded(path)
+        if kind := kind_of_special(self.path):  # an error now is better than after the first minute of work
             raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
-        if not (os.access(self.path, os.R_OK) or os.access(folder, os.W_OK | os.X_OK)):
-            raise FormatError(
-                f"folder {self.path.parent} of the checkpoint cannot be written to; give another, or change its "
-                "permissions",
-                self.path,
-            )
+        try:
+            if not os.access(self.path, os.R_OK):
+                checked(self.path)
+        except OSError as error:
+            raise FormatError(f"{error.strerror} (for the checkpoint)", error.filename) from None
         self._last, self._failed, self._key = time.monotonic(), False, key
 
     def is_due(self) -> bool:
@@ -88,11 +79,15 @@ class Checkpoint:
             return reason
         return None
 
-    def save_and_tell(self, error: BaseException, run: Stored, done: int) -> None:
-        """Write the sums of a run that an error ends (Ctrl-C, for example); a note on the error says where they are."""
+    def save_and_tell(self, error: BaseException, run: Stored, done: int) -> bool:
+        """Write the sums of a run that an error ends (Ctrl-C, for example); a note on the error says where they are.
+
+        Returns whether there is a checkpoint: this one, or an earlier one of the run.
+        """
         reason = self.save(run, done)
         saved = f"progress is saved in {self.path}; repeat the same call or command to continue"
         error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")
+        return self.path.exists()
 
     def _write(self, parts: dict[str, Any]) -> None:
         with replacing(self.path) as stream:

@@ -18,12 +18,12 @@ from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
 from hopwave.arrays import ignoring, module_of, on_gpu, on_host
 from hopwave.engines import Engine
-from hopwave.errors import ExecutorError, FormatError, GraphError
+from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.jobs import Floats, Integers, Progress
 from hopwave.planning.many_sources import Sweep, Swept, Valued
-from hopwave.system.files import is_alone, replacing
+from hopwave.system.files import checked, part_of, replacing
 from hopwave.system.optional import optional
 from hopwave.system.progress import say
 
@@ -106,20 +106,26 @@ def rows_at_once(width: int, weighted: bool, device: str) -> int:
     return _many.block_rows(width, _many.BLOCK_BYTES, weighted) * (ON_GPU if device == "cuda" else 1)
 
 
-def dense(table: Table, progress: Progress) -> npt.NDArray[Any]:
-    """The whole table as one array."""
-    k = len(table.sources)
+def dense(table: Table, progress: Progress, places: Integers | None = None) -> npt.NDArray[Any]:
+    """The whole table as one array; `places` repeats and orders its columns."""
+    from hopwave.engines.host_memory import check_memory
+
+    k, columns = len(table.sources), table.width if places is None else len(places)
+    if table.graph.device == "cpu":  # else the table stays where the graph is
+        size = k * table.dtype.itemsize * (columns + (0 if places is None else table.width))
+        check_memory(size, f"a table of {k:,} × {columns:,} distances")
     if table.weighted and table.dtype == np.float64:
-        return table.rows(0, k, progress)
+        answer = table.rows(0, k, progress)
+        return answer if places is None else answer[:, places]
     answer = np.empty((k, table.width), table.dtype)
     with _many.polled("searches", k, progress) as poll:
         for begin, end in _spans(k, table.rows_at_once):
             rows = table.rows(begin, end, False)
-            if not begin and on_gpu(rows):  # the table stays where the graph is
+            if not begin and on_gpu(rows):
                 answer = module_of(rows).empty(answer.shape, answer.dtype)
             answer[begin:end] = rows
             poll(end)
-    return answer
+    return answer if places is None else answer[:, places]
 
 
 def sparse(table: Table, progress: Progress) -> Any:
@@ -144,22 +150,27 @@ def _spans(count: int, size: int, first: int = 0) -> Iterator[tuple[int, int]]:
 
 def to_file(table: Table, out: Path, progress: Progress, checkpoint: File) -> None:
     """Write the table: as a NumPy array (.npy), or as columns source, target, distance of the pairs (the others)."""
-    if not out.resolve().parent.is_dir():
-        raise FormatError(f"there is no folder {out.parent}; make it first", out)
     _check_names(table.graph, out)
     try:
+        target = checked(out)
+    except OSError as error:
+        raise FormatError(error.strerror or "cannot be written", out) from None
+    try:
         if checkpoint is not None:
-            _continued(table, out, progress, checkpoint)
+            _continued(table, target, progress, checkpoint)
         else:
             parquet = out.suffix == ".parquet"
-            with TemporaryFile(dir=out.resolve().parent) if parquet else replacing(out) as stream:
+            with TemporaryFile(dir=target.parent) if parquet else replacing(target) as stream:
                 for _ in _filled(stream, table, out.suffix, table.rows_at_once, 0, progress):
                     pass
                 if parquet:
-                    _write_parquet(table, stream, out)
+                    _write_parquet(table, stream, target)
+    except BlockingIOError:
+        raise FormatError("another process is writing this table; wait for it, or pass another path", out) from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise FormatError(f"cannot be written ({reason}); free space, or pass another path", out) from error
+        saved = "".join(note.replace("hopwave:", ";", 1) for note in getattr(error, "__notes__", ()))
+        raise FormatError(f"cannot be written ({reason}); free space, or pass another path{saved}", out) from error
 
 
 def _check_names(graph: Graph, out: Path) -> None:
@@ -185,32 +196,30 @@ def _continued(table: Table, out: Path, progress: Progress, checkpoint: Any) -> 
     names = None if labels is None or out.suffix == ".npy" else list(labels)
     what = ("distance_table", table.limit, table.weighted, str(table.dtype), table.engine.name, out.suffix, names)
     key = key_of(table.graph, table.weighted, table.sources, table.targets, what)
-    saved, part = Checkpoint(checkpoint, key), out.with_name(f".{out.name}.{key[:16]}.part")
+    saved = Checkpoint(checkpoint, key)
     # For a checkpoint: `total` is where the blocks that are in the file so far end.
     run = SimpleNamespace(size=size, blocks=-(-k // size), total=np.zeros(1, np.int64), certificate=np.zeros((0, 2)))
     done = saved.load(run)
-    if not part.exists() or part.stat().st_size < run.total[0]:
-        done = 0  # the file is whole already, or gone
-    if done and progress is not False:
-        say(saved.continues(f"{min(done * run.size, k):,} of {k:,} sources"))
-    with part.open("ab+") as stream:
-        if not is_alone(stream, part):
-            raise FormatError("another process is writing this table; wait for it, or pass another path", out)
-        stream.truncate(int(run.total[0]) if done else 0)
+    with part_of(out, key[:16]) as part:
+        if part.stream.seek(0, os.SEEK_END) < run.total[0]:
+            run.total[0] = done = 0  # the file is whole already, or gone
+        if done and progress is not False:
+            say(saved.continues(f"{min(done * run.size, k):,} of {k:,} sources"))
         try:
-            for end in _filled(stream, table, out.suffix, run.size, done * run.size, progress):
+            part.stream.truncate(int(run.total[0]))
+            for end in _filled(part.stream, table, out.suffix, run.size, done * run.size, progress):
                 run.total[0], done = end, done + 1
                 if saved.is_due():
-                    os.fsync(stream.fileno())
+                    os.fsync(part.stream.fileno())
                     saved.save(run, done)
-        except (KeyboardInterrupt, ExecutorError) as error:
-            saved.save_and_tell(error, run, done)
+            if out.suffix == ".parquet":
+                _write_parquet(table, part.stream, out)
+            else:
+                part.finish()
+        except BaseException as error:  # the rows stay if a checkpoint leads to them; half a block does not
+            os.ftruncate(part.stream.fileno(), int(run.total[0]))
+            part.kept = done > 0 and saved.save_and_tell(error, run, done)
             raise
-        if out.suffix == ".parquet":
-            _write_parquet(table, stream, out)
-            part.unlink()
-        else:
-            part.replace(out)
     saved.path.unlink(missing_ok=True)
 
 

@@ -226,7 +226,7 @@ def columns_of(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
     if given is None:
         return ("vertices",), np.ones((1, graph.n))
     if hasattr(type(given), "columns") and hasattr(given, "to_numpy"):  # a DataFrame
-        given = {name: given[name] for name in given.columns}
+        given = {name: given[name] for name in given.columns} or np.empty((graph.n, 0))
     if isinstance(given, Mapping) and given and not all(is_real(type(x)) for x in given.values()):
         named: dict[str, Any] = {}
         for name in given:

@@ -25,6 +25,7 @@ from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats
 from hopwave.planning.many_sources import Sweep
 from hopwave.results.accessibility import DistanceTable
+from hopwave.system.files import expanded
 
 DTypeName = Literal["auto", "float32", "float64", "hops"]
 
@@ -106,20 +107,24 @@ def sssp_many(
     longest = check_distance("limit", limit, True)
     if longest is not None and not weighted:
         longest = int(min(longest, graph.n))  # hops are integers
-    found = _rows(in_direction(graph, direction), sources, targets, longest, weighted, Running(**run))
-    return found if weighted else np.where(found < 0, np.inf, found)
+    graph = in_direction(graph, direction)
+    found: Floats = _rows(graph, sources, targets, longest, weighted, Running(**run), np.float64)
+    return found
 
 
-def _rows(graph: Graph, sources: Any, targets: Any, limit: float | None, weighted: bool, run: Running) -> Any:
-    """Distances from the sources to the targets: float64 along weights, int32 for hops."""
+def _rows(
+    graph: Graph, sources: Any, targets: Any, limit: Any, weighted: bool, run: Running, dtype: Any = np.int32
+) -> Any:
+    """Distances from the sources to the targets."""
     ids = vertex_ids(graph, sources)
     engine = run.engine(weighted, graph, len(ids))
-    if targets is None:
+    if targets is None and (weighted or dtype == np.int32):
         return run.sweep(engine, graph, Sweep(ids, "rows", limit, weighted=weighted), "searches").rows
-    once, places = np.unique(vertex_ids(graph, targets), return_inverse=True)
-    dtype = np.dtype(np.float64 if weighted else np.int32)
-    table = _tables.one_by_one(_tables.Table(graph, engine, ids, once, limit, weighted, dtype, run.threads))
-    return _tables.dense(table, run.progress)[:, places]
+    once, places = None, None
+    if targets is not None:
+        once, places = np.unique(vertex_ids(graph, targets), return_inverse=True)
+    table = _tables.Table(graph, engine, ids, once, limit, weighted, np.dtype(dtype), run.threads)
+    return _tables.dense(_tables.one_by_one(table), run.progress, places)
 
 
 def distance_table(
@@ -201,8 +206,10 @@ def distance_table(
             table = _tables.one_by_one(table)
         _tables.to_file(table, file, how.progress, checkpoint)
         return file
-    values = _tables.sparse(table, how.progress) if sparse else _tables.dense(_tables.one_by_one(table), how.progress)
-    return DistanceTable(values if places is None else values[:, places], rows, columns, graph)
+    if sparse:
+        values = _tables.sparse(table, how.progress)
+        return DistanceTable(values if places is None else values[:, places], rows, columns, graph)
+    return DistanceTable(_tables.dense(_tables.one_by_one(table), how.progress, places), rows, columns, graph)
 
 
 def _dtype(name: str, weighted: bool) -> np.dtype[Any]:
@@ -222,7 +229,9 @@ def _checked_file(out: Any, checkpoint: Any, sparse: bool, repeats: bool) -> Pat
         return None
     if not isinstance(out, str | os.PathLike):
         raise FormatError(f"out={out!r} is not the name of a file; give a path that ends in .npy, .parquet or .csv")
-    file = Path(out)
+    file = expanded(out)
+    if isinstance(checkpoint, str | os.PathLike) and expanded(checkpoint).resolve() == file.resolve():
+        raise FormatError("is given as out= and as checkpoint=; pass two different files", file)
     if file.suffix not in _tables.ENDINGS:
         raise FormatError("an unknown extension; use .npy, .parquet or .csv", file)
     if sparse:

@@ -1,7 +1,7 @@
 """Graphs of the SuiteSparse collection by name: downloaded once, checked, and cached in a folder per group.
 
 Next to email-Enron.mtx is email-Enron.sha256, with the checksums of the archive and of the file as they were received.
-A download goes into a `.part` file that a later call continues; its note (`.part.json`) records the address, the full
+A later call continues a download that was cut. The note next to its part (`.part.json`) records the address, the full
 size, and the server's mark of this version (ETag, or the date). If the mark has changed, the download begins again.
 """
 
@@ -22,7 +22,7 @@ from hopwave import io
 from hopwave.datasets import collection
 from hopwave.errors import DownloadError, FormatError, GraphError, HopwaveError, amount
 from hopwave.graph import Graph
-from hopwave.system.files import Unpacked, cache_folder, replacing
+from hopwave.system.files import Part, Unpacked, cache_folder, expanded, part_of, replacing
 from hopwave.system.progress import Meter
 
 ADDRESS = re.compile(r"https?://([^/\s@]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?(/[^\s]*)?$")  # a mirror
@@ -124,7 +124,7 @@ def download(
     if not isinstance(base, str) or not ADDRESS.match(base):
         raise GraphError(f"url={base!r} is not an address; give one that begins with https:// or http://")
     group, _, stem = full.partition("/")
-    folder = (Path(cache) if cache is not None else cache_folder()) / group
+    folder = (expanded(cache) if cache is not None else cache_folder()) / group
     file = folder / f"{stem}.mtx"
     try:
         with Meter(f"checking {file.name}", None, progress) as meter:
@@ -132,9 +132,9 @@ def download(
                 for place in (*reversed(folder.parents), folder):
                     if not place.exists():
                         place.mkdir(mode=0o700, exist_ok=True)  # only this user reads and writes it
-                with _alone(folder / f".{stem}.lock"):
+                with part_of(file.with_name(f"{stem}.tar.gz"), "download", wait=True) as part:
                     if not _is_whole(file):  # another process may have finished it meanwhile
-                        _download(f"{base.rstrip('/')}/{full}.tar.gz", full, file, meter)
+                        _download(f"{base.rstrip('/')}/{full}.tar.gz", full, file, part, meter)
     except HopwaveError:
         raise
     except (OSError, ValueError) as error:  # a full disk, a folder without permission, a name that no file can have
@@ -145,30 +145,28 @@ def download(
     return file
 
 
-def _download(url: str, full: str, file: Path, meter: Meter) -> None:
+def _download(url: str, full: str, file: Path, part: Part, meter: Meter) -> None:
     entry = collection.find(full)
     most = MOST if entry is None or entry.arcs is None else BYTES_PER_ARC * entry.arcs + HEADER
-    part = file.with_name(f"{file.stem}.tar.gz.part")
     try:
         transfer(url, part, most, meter)
-    except DownloadError as error:
+        meter.stage(f"checking {file.name}")
+        with (
+            unpacked(part.path, f"{file.stem}/{file.name}", file, most, meter) as checksum,
+            replacing(_record(file)) as stream,  # before the file gets its name: no file is without a record
+        ):
+            stream.write(f"{digest(part.path)}  {file.stem}.tar.gz\n{checksum}  {file.name}\n".encode())
+    except (DownloadError, KeyboardInterrupt) as error:
+        part.kept = part.path.stat().st_size > 0
         near = [] if entry is not None else collection.nearest(full)
-        if error.status != 404 or not near:
+        if getattr(error, "status", None) != 404 or not near:
             raise
         raise DownloadError(
             f"{url}: the server has no such file (404); the nearest names: {', '.join(map(repr, near))}", status=404
         ) from None
-    meter.stage(f"checking {file.name}")
-    try:
-        with (
-            unpacked(part, f"{file.stem}/{file.name}", file, most, meter) as checksum,
-            replacing(_record(file)) as stream,  # before the file gets its name: no file is without a record
-        ):
-            stream.write(f"{digest(part)}  {file.stem}.tar.gz\n{checksum}  {file.name}\n".encode())
-    except FormatError:
-        forget(part)
-        raise
-    forget(part)
+    finally:
+        if not part.kept:
+            _note_file(part.path).unlink(missing_ok=True)
 
 
 def _full_name(name: str) -> str:
@@ -199,36 +197,17 @@ def _is_whole(file: Path) -> bool:
     return f"{digest(file)}  {file.name}" in _record(file).read_text("utf-8", "replace").splitlines()
 
 
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """Wait until no other process downloads the same graph. Systems without flock do not wait."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    with lock.open("wb") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-
-
 # ---------------------------------------------------------------- one file over HTTP
 
 
-def transfer(url: str, part: Path, most: int, meter: Meter) -> None:
-    """Load the file at `url`, of at most `most` bytes, into `part`, without the bytes that `part` already has."""
+def transfer(url: str, part: Part, most: int, meter: Meter) -> None:
+    """Load the file at `url`, of at most `most` bytes, into the part, without the bytes that it already has."""
     if not any(_receive(url, part, most, meter) for _ in range(1 + RETRIES)):
-        have, total = part.stat().st_size if part.exists() else 0, _note(part).get("total")
+        have, total = part.path.stat().st_size, _note(part.path).get("total")
         of = f" of {amount(total)}" if total else ""
         raise DownloadError(
             f"{url}: the connection was cut {1 + RETRIES} times, with {amount(have)}{of} here; call again to continue"
         )
-
-
-def forget(part: Path) -> None:
-    """Remove a part and its note."""
-    part.unlink(missing_ok=True)
-    _note_file(part).unlink(missing_ok=True)
 
 
 def _note_file(part: Path) -> Path:
@@ -243,14 +222,14 @@ def _note(part: Path) -> dict[str, Any]:
     return note if isinstance(note, dict) else {}
 
 
-def _receive(url: str, part: Path, most: int, meter: Meter) -> bool:
+def _receive(url: str, part: Part, most: int, meter: Meter) -> bool:
     """Load what is missing over one connection; True if the file is then complete."""
     from http.client import HTTPException  # urllib is slow to import
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 
-    note = _note(part)
-    have = part.stat().st_size if part.exists() and note.get("url") == url and note.get("mark") else 0
+    note = _note(part.path)
+    have = part.path.stat().st_size if note.get("url") == url and note.get("mark") else 0
     if have and have == note.get("total"):
         return True
     headers = {"User-Agent": "hopwave", "Accept-Encoding": "identity"}
@@ -261,7 +240,7 @@ def _receive(url: str, part: Path, most: int, meter: Meter) -> bool:
     except HTTPError as error:
         error.close()
         if error.code == 416 and have:  # the file has become shorter than the part
-            forget(part)
+            part.stream.truncate(0)
             return False
         raise DownloadError(
             f"{url}: the server answers {error.code} ({error.reason}); check the name, try later, or name a mirror "
@@ -281,31 +260,33 @@ def _receive(url: str, part: Path, most: int, meter: Meter) -> bool:
             said = RANGE.fullmatch(answer.headers.get("Content-Range", ""))
             first, total = map(int, said.groups()) if said else (-1, -1)
             if not have or (first, total, mark) != (have, note.get("total"), note["mark"]):
-                forget(part)
+                part.stream.truncate(0)
                 return False
         else:
             have = 0
         if max(total or 0, have) > most:
+            part.stream.truncate(0)
             size = amount(total or have)
             raise DownloadError(f"{url}: {size}, more than the {amount(most)} such a graph needs; check the address")
         if not have:
-            forget(part)
-            with replacing(_note_file(part)) as stream:
+            part.stream.truncate(0)
+            with replacing(_note_file(part.path)) as stream:
                 stream.write(json.dumps({"url": url, "mark": mark, "total": total}).encode())
         meter.stage(f"downloading {url.rpartition('/')[2]}", total)
-        with part.open("ab" if have else "wb") as target:
-            while True:
-                try:
-                    data = answer.read1(BLOCK)
-                except (OSError, HTTPException):
-                    return False
-                if not data:  # a server that states no size ends when it wants
-                    return total is None or have == total
-                target.write(data)
-                have += len(data)
-                meter.update(have)
-                if have > most:
-                    raise DownloadError(f"{url}: over {amount(most)}, more than such a graph needs; check the address")
+        while True:
+            try:
+                data = answer.read1(BLOCK)
+            except (OSError, HTTPException):
+                return False
+            if not data:  # a server that states no size ends when it wants
+                return total is None or have == total
+            part.stream.write(data)
+            part.stream.flush()
+            have += len(data)
+            meter.update(have)
+            if have > most:
+                part.stream.truncate(0)
+                raise DownloadError(f"{url}: over {amount(most)}, more than such a graph needs; check the address")
 
 
 # ---------------------------------------------------------------- archives

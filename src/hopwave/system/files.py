@@ -31,36 +31,74 @@ except ImportError:  # Windows
 def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator[IO[bytes]]:
     """A binary stream whose content becomes the file if the block ends without an error, and is dropped otherwise.
 
-    The bytes go to a temporary file in the same folder, which is renamed in one step when they are on the disk. Devices
-    and pipes (/dev/stdout) are written directly. `packed` compresses with gzip. Temporary files that a killed process
-    left for `path` are removed.
+    Devices and pipes (/dev/stdout) are written directly. `packed` compresses with gzip. Temporary files that a killed
+    process left for `path` are removed.
     """
     target = checked(path)
-    if target.exists() and not target.is_file():
-        with target.open("wb") as stream:
-            yield from _packing(stream, packed)
-        return
-    old = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    _remove_strays(target)
-    # Its name is known before it is there, so that an error at any moment removes it.
-    temporary = target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}.part")
     try:
-        with _opened(temporary, 0o666 if old is None else old) as stream:
-            yield from _packing(stream, packed)
-            stream.flush()
-            os.fsync(stream.fileno())
-            if old is not None:
-                temporary.chmod(old)  # the umask was taken from it
-            if fcntl is not None:
-                temporary.replace(target)  # before the lock ends: else another writer would remove it as stray
-        if fcntl is None:
-            temporary.replace(target)  # Windows cannot rename an open file, and has no locks here
+        if target.exists() and not target.is_file():
+            with target.open("wb") as stream:
+                yield from _packing(stream, packed)
+            return
+        _remove_strays(target)
+        with part_of(target) as part:
+            yield from _packing(part.stream, packed)
+            part.finish()
     except BaseException as error:
-        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = str(path)  # a full disk does not say which file it was
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
         raise
-    _sync_folder(target.parent)
+
+
+class Part:
+    """An unfinished file next to its target, locked while it is open."""
+
+    stream: Any  # buffered
+
+    def __init__(self, target: Path, key: str) -> None:
+        self.target, self.path = target, target.with_name(f"{_prefix(target)}{key}.part")
+        self.old = stat.S_IMODE(target.stat().st_mode) if target.exists() else None  # permissions
+        self.kept = False  # whether the file stays where it is after the block
+
+    def finish(self) -> None:
+        """Give the file the target's name and permissions, in one step, when its bytes are on the disk."""
+        self.stream.flush()
+        os.fsync(self.stream.fileno())
+        if self.old is not None:
+            self.path.chmod(self.old)  # the umask was taken from it
+        if fcntl is None:
+            self.stream.close()  # Windows cannot rename an open file, and has no locks here
+        self.path.replace(self.target)  # before the lock ends: else another writer would remove it as stray
+        self.kept = True
+        _sync_folder(self.target.parent)
+
+
+@contextmanager
+def part_of(target: Path, key: str | None = None, *, wait: bool = False) -> Iterator[Part]:
+    """A file next to `target` for what is written over time; it is removed when the block ends, unless it is kept.
+
+    With a `key`, the file is that of the key: it continues what an earlier block has kept. If another process has it
+    open, raises BlockingIOError, or waits.
+    """
+    part = Part(target, key or secrets.token_hex(4))  # its name is known before the file exists
+    try:
+        with _opened(part.path, 0o666 if part.old is None else part.old, key is not None, wait) as part.stream:
+            try:
+                yield part
+            finally:
+                if fcntl is not None and not part.kept:
+                    part.path.unlink(missing_ok=True)  # before the lock ends: else another process would continue it
+                part.stream.raw.close()  # without the bytes that a full disk has not taken: close() would fail again
+    finally:
+        if not part.kept and (key is None or fcntl is None):  # an error came before the block
+            part.path.unlink(missing_ok=True)
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """The path with the user's home folder for a `~` at its beginning, as a shell has it."""
+    return Path(os.path.expanduser(os.fsdecode(path)))  # noqa: PTH111 (Path.expanduser fails without a home)
 
 
 def checked(path: str | os.PathLike[str]) -> Path:
@@ -94,38 +132,30 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def _prefix(target: Path) -> str:
-    return f".{target.name[:60]}."
+    return f".{target.name[:58]}."  # with a key of 16 letters, at most 255 bytes of UTF-8
 
 
-def _opened(temporary: Path, mode: int) -> IO[bytes]:
-    """A new file, locked while it is open: one without a lock is stray. Opened in one call into C (Ctrl-C)."""
+def _opened(path: Path, mode: int, continued: bool, wait: bool) -> IO[bytes]:
+    """A file, locked while it is open: one without a lock is stray. Opened in one call into C (Ctrl-C)."""
     while True:
         try:
-            stream = open(temporary, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
+            stream = open(path, "a+b" if continued else "x+b", opener=partial(os.open, mode=mode))  # noqa: SIM115
         except PermissionError:  # its message names the temporary file
-            raise _not_writable("folder", temporary.parent) from None
+            raise _not_writable("folder", path.parent) from None
         try:
             if fcntl is not None:
-                with suppress(OSError):  # a file system without locks, where nothing is removed as stray
-                    fcntl.flock(stream, fcntl.LOCK_EX)
-            if temporary.exists():  # else another process removed it as stray before it was locked
-                return stream
+                try:
+                    fcntl.flock(stream, fcntl.LOCK_EX | (fcntl.LOCK_NB if continued and not wait else 0))
+                except OSError as error:  # a file system without locks, where nothing is removed as stray
+                    if isinstance(error, BlockingIOError):
+                        raise
+            with suppress(FileNotFoundError):  # another process finished it, or removed it as stray, before the lock
+                if os.path.samestat(os.fstat(stream.fileno()), path.stat()):
+                    return stream
         except BaseException:
             stream.close()
             raise
         stream.close()
-
-
-def is_alone(stream: IO[bytes], path: Path) -> bool:
-    """Lock an open file until it is closed; False if another process has done so, or has moved the file away."""
-    if fcntl is not None:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:  # a file system without locks
-            pass
-    return path.exists() and os.path.samestat(os.fstat(stream.fileno()), path.stat())
 
 
 def _remove_strays(target: Path) -> None:

@@ -27,7 +27,7 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from hopwave.system import shipped_code
-from hopwave.system.files import why_not_trusted
+from hopwave.system.files import replacing, why_not_trusted
 
 if sys.platform != "win32":
     import fcntl
@@ -92,10 +92,10 @@ class _Files(IndexDataCacheFile):
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Iterator[Any]:
-        with super()._open_for_write(filepath) as file:
+        with replacing(filepath) as file:
             yield file
-            file.flush()
-            file.write(hashlib.sha256(Path(file.name).read_bytes()).digest())
+            file.seek(0)
+            file.write(hashlib.sha256(file.read()).digest())
 
     def _load_index(self) -> dict[Any, str]:
         _check_digest(Path(self._index_path))

@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hopwave.system.files import why_not_trusted
+from hopwave.system.files import replacing, why_not_trusted
 
 log = logging.getLogger("hopwave")
 
@@ -178,6 +178,8 @@ def save(name: str | None, compiled: Any, cpu: str) -> None:
     code = zlib.compress(dumps(tuple(reduced)), 9)  # type: ignore[no-untyped-call]
     folder = FOLDER / cpu
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_bytes(json.dumps({"sha256": hashlib.sha256(code).hexdigest()}).encode() + b"\n" + code)
+    with replacing(folder / name) as stream:
+        stream.write(json.dumps({"sha256": hashlib.sha256(code).hexdigest()}).encode() + b"\n" + code)
     about = {"made with": made_with(compiled.codegen.magic_tuple()[0]), "features": sorted(baseline.features)}
-    (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    with replacing(folder / ABOUT) as stream:
+        stream.write(json.dumps(about, indent=1).encode() + b"\n")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from hopwave.engines.cuda import kernel_files, nvrtc
+from hopwave.system.files import replacing
 from hopwave.system.threads import Pool
 
 GPUS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
@@ -24,13 +25,15 @@ def ship(place: Path, gpus: tuple[str, ...] = GPUS, ordinary: Path = ORDINARY) -
     def one(arch, header, names, more, text):
         code, symbols = nvrtc._compile(header, arch, names, more, text)
         path = kernel_files.path_of(nvrtc.shipped_key(header, arch, names, more, text), place)
-        path.write_bytes(kernel_files.content_of(code, symbols))
+        with replacing(path) as stream:
+            stream.write(kernel_files.content_of(code, symbols))
 
     pool = Pool(os.cpu_count() or 1)
     begun = [pool.begin(one, arch, *instance) for arch in gpus for instance in recorded]
     for task in begun:
         task.result()
-    (place / kernel_files.ABOUT).write_text(json.dumps({"nvrtc": library.getVersion()}) + "\n", encoding="utf-8")
+    with replacing(place / kernel_files.ABOUT) as stream:
+        stream.write(json.dumps({"nvrtc": library.getVersion()}).encode() + b"\n")
     return len(begun)
 
 
