@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -156,22 +157,33 @@ def test_tables_of_polars() -> None:
 # ---------------------------------------------------------------- what tables and columns may hold
 
 
-def test_a_column_that_says_directed_is_not_dropped_silently() -> None:
-    columns: dict[str, Any] = {"source": ["a", "b"], "target": ["b", "c"], "Type": ["Undirected", "Directed"]}
+@pytest.mark.parametrize(
+    ("title", "cells", "arcs"),
+    [
+        ("oneway", ["yes", "No", "-1", "no"], "ab1 bc2 cb2 ca3 cc4"),
+        ("OneWay", [1, 0, -1.0, 0], "ab1 bc2 cb2 ca3 cc4"),
+        ("directed", [True, False, False, False], "ab1 bc2 cb2 ac3 ca3 cc4"),
+        ("Type", ["Undirected", "Directed", "Directed", "Undirected"], "ab1 ba1 bc2 ac3 cc4"),
+        ("Type", ["Undirected", "friend", "x", "y"], None),  # of another kind: undirected
+        ("oneway", ["no"] * 4, None),
+    ],
+)
+def test_a_column_says_which_edges_are_directed(title: str, cells: list[Any], arcs: str | None, tmp_path: Path) -> None:
+    columns: dict[str, Any] = {"source": [*"abac"], "target": [*"bccc"], title: cells, "weight": [1.0, 2.0, 3.0, 4.0]}
+    frame = pd.DataFrame(columns)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
     ways: list[Any] = [
-        lambda **more: Graph.from_pandas(pd.DataFrame(columns), **more),
-        lambda **more: Graph.from_pandas(pl.DataFrame(columns), **more),
-        lambda **more: Graph.from_arrow(pa.table(columns), **more),
-        lambda **more: Graph.from_arrow(pa.table(columns | {"Type": pa.array(columns["Type"]).dictionary_encode()})),
-        lambda **more: Graph.from_arrow(pa.table({"source": ["a", "b"], "target": ["b", "c"], "oneway": [None, True]})),
+        partial(Graph.from_pandas, frame, weight="weight", repeats="keep"),
+        partial(Graph.from_pandas, pl.DataFrame(columns, strict=False), weight="weight", combine="sum"),
+        partial(Graph.from_arrow, pa.table(frame), weight="weight"),
+        partial(hw.read, tmp_path / "t.csv", combine="sum"),
+        partial(hw.read, tmp_path / "t.parquet"),
     ]
     for way in ways:
-        with pytest.warns(hw.IgnoredColumnWarning, match="so that the graph is undirected; pass directed=True"):
-            assert not way().directed
-    for way in ways[:3]:
-        assert way(directed=True).directed and not way(directed=False).directed
-    columns["Type"] = ["Undirected", "friend"]
-    assert not any(way().directed for way in ways[:3])
+        found = {f"{u}{v}{w:g}" for u, v, w in way().edges()}
+        assert found == set((arcs or "ab1 bc2 ac3 cc4").split()) and way().directed == (arcs is not None)
+        assert way(directed=True).m == 4 and not way(directed=False).directed  # the caller decides
 
 
 def test_arrow_arrays_and_scalars_name_vertices() -> None:

@@ -118,7 +118,8 @@ CASES = [
     ("hash-return.csv", b"# hi\r0,1\n1,2\n", 1, "a carriage return inside the line"),
     ("open-quote.csv", b'source,target\n"a","b"\n"c,"d"\n', 3, "expected a closing quote"),
     ("nul.csv", b"0,1\n1,\x002\n", 2, "NUL byte.*expected a table"),
-    ("not-utf8.csv", b"source,target\nann,bob\n\xff\xfe,x\n", 3, "not UTF-8 text; expected a table: save it as UTF-8"),
+    ("latin1.csv", b"source,target\nann,bob\nZ\xfcrich,x\n", 3, "is not UTF-8 .as Latin-1.*'Zürich,x'.*: save"),
+    ("utf16.csv", "source,target\n".encode("utf-16"), 1, "the encoding is UTF-16; expected UTF-8"),
     # METIS
     ("header.graph", b"3 x\n", 1, "expected 'vertices edges"),
     ("fmt.graph", b"3 2 7\n2\n1 3\n2\n", 1, "fmt is 7; expected up to three digits"),

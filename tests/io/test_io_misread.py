@@ -50,9 +50,11 @@ READ: list[tuple[str, str, dict[str, Any], list[Any]]] = [
      [("Oslo", "Bergen", 3.0), ("Bergen", "Voss", 4.0), (" Oslo", "Voss ", 5.0)]),
     # numbers
     *(("csv", text, {}, NUMBERS) for text in (
-        "0,1\n1,2\n", "x,y\n0,1\n1,2\n", "0, 1\n 1,2\n", "0 1\n1 2\n", "0,1,\n1,2,\n", "2,\n0,1\n1,2\n",
+        "0,1\n1,2\n", "x,y\n0,1\n1,2\n", "0, 1\n 1,2\n", "0 1\n1 2\n", "0,1,\n1,2,\n",
+        "# Vertices: rows without a target\n2,\n0,1\n1,2\n", '0,1,"a, b"\n1,2,"c"\n',
     )),
     ("csv", "0;1;9\n1;2;9\n", OFF, NUMBERS),
+    *(("csv", text, {"decimal": ",", "weight": 2}, WEIGHTED) for text in ("0;1;2,0\n1;2;,5\n", '0,1,"2"\n1,2,"0,5"\n')),
     ("csv", '"1","2"\n"2","3"\n', {}, [("1", "2"), ("2", "3")]),
     ("csv", '"1","2"\n"2","3"\n', {"names": False}, [(1, 2), (2, 3)]),
     # columns by title, by position, by elimination
@@ -87,7 +89,7 @@ READ: list[tuple[str, str, dict[str, Any], list[Any]]] = [
     ("txt", "# Weights: third column\n0 1 2\n1 2 0.5\n", {}, WEIGHTED),
     ("txt", "0 1 {}\n1 2 {}\n", {}, NUMBERS),  # which NetworkX writes if there are no attributes
     ("csv", "source,target,weight\n0,1,2,\n1,2,0.5\n", {}, WEIGHTED),
-    ("csv", "origin,dest,km\n0,1,2\n1,2,.5\n2,,\n", KM, WEIGHTED),
+    ("csv", "origin,dest,km\n0,1,2\n1,2,.5\n2,,\n", KM | {"isolated": True}, WEIGHTED),
     ("csv", "u,v\n1001,01003\n", NAMES, [("1001", "01003")]),
     ("csv", "u,v\n1001,01003\n", {"names": False}, [(1001, 1003)]),
     # comments
@@ -146,11 +148,12 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("csv", "origin,dest,weight,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns 'weight'"),
     ("csv", "origin,dest,origin,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns 'origin'"),
     # direction
-    *(("csv", text, OFF, 1, "and a table is read as undirected; pass directed=True or directed=False") for text in (
-        "Source,Target,Type\n1,2,Directed\n", "u,v,oneway\n1,2,False\n2,3,True\n")),
+    ("csv", "u,v,oneway\n1,2,y\n2,3,\n3,1,no\n", {}, None, "'oneway' has 'y', ''; expected yes (one arc), no (two)"),
+    ("csv", "u,v,oneway,directed\n1,2,no,yes\n", {}, 1, "'oneway' and 'directed' both say which edges are directed"),
     # delimiter, header, comments
     ("csv", "0;1;3,5\n1;2;4,5\n", {}, 1, "the first row contains ',' and ';'; pass delimiter="),
-    ("csv", "0;1;3,5\n1;2;4,5\n", {"delimiter": ";", "weight": 2}, 1, "'3,5' as the weight; expected a decimal point"),
+    ("csv", "0;1;1.234\n", {"decimal": ",", "weight": 2}, 1, "expected no point, as decimal=',' is passed"),
+    ("csv", "0;1;3,5\n1;2;4,5\n", {"sep": ";", "weight": 2}, 1, "'3,5' as the weight; expected a decimal point"),
     ("csv", "0;1;1,234\n", {"delimiter": ";", "weight": 2}, 1, "point: 1.234, or 1234 if these are thousands"),
     *(("csv", text, {}, 1, "may be a header or an edge; expected to be told: pass header=True") for text in (
         "a,b\nb,c\n", "person,friend\nann,bob\n", "a,b\n", "a b\nb c\n", "ann,\nbob,cyd\n")),
@@ -168,11 +171,12 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
         ("source,target,weight\n1,2,3\n4,5,6,5\n", 4), ("source;target;weight\r\n1;2;3\r\n4;5;6;x\r\n", 4),
         ("source\ttarget\n1\t2\n4\t5\t6\n", 3), ("1 2\n4 5  6\n", 3), ("u,v,weight,a\n1,2,3,a\n4,5,6,b,c\n", 5))),
     # a weight without a second end
-    *(("csv", f"origin,dest,km\n{row}{row[-8:-5]},,678\n", options, 3, "an empty cell before '678'; expected")
+    ("csv", "source,target\n1,2\n1,\n", {}, 3, "an empty cell after '1'; expected the second vertex: drop the row"),
+    *(("csv", f"origin,dest,km\n{row}{row[-8:-5]},,678\n", options | {"isolated": True}, 3, "before '678'; expected")
       for row, options in (("OSL,CPH,517\n", KM), ("101,102,517\n", KM), ("101,102,517\n", OFF))),
     # a zero that an integer would lose
     *(("csv", f"0{mark}10\n{text}\n", {}, 2, "has a leading zero, which an integer id would lose; pass names=True")
-      for mark, text in ((",", "1001,01003"), (",", "01001,1003"), (",", "01001,"), ("\t", "1001\t01003"),
+      for mark, text in ((",", "1001,01003"), (",", "01001,1003"), ("\t", "1001\t01003"),
                          (" ", "1001 01003"), (",", "0,00"))),
     # line ends and thousands
     ("csv", "0,1\n3,1 000 000\n", {}, 2, "found '1 000 000'; expected a vertex id"),
@@ -284,8 +288,8 @@ def test_columns_of_parquet_follow_the_same_rule(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     ends = {"Source": [1, 2], "Target": [2, 3]}
     for more, words in (
-        ({"Type": ["Undirected", "Directed"]}, "'Type' has 'Directed', and a table is read as undirected"),
-        ({"oneway": [None, True]}, "pass directed=True or directed=False"),
+        ({"Type": ["friend", "Directed"]}, "'Type' has 'friend'; expected Directed or Undirected"),
+        ({"oneway": [None, True]}, "'oneway' has 'None'; expected yes"),
         ({"km": [30.0, 4.0]}, "column 'km' may be weights; pass weight='km'"),
         ({"length": [30.0, 4.0], "time": [4, 5]}, "column 'length', column 'time' may be weights"),
     ):

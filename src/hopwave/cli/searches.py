@@ -373,7 +373,7 @@ def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
     """The columns of a CSV file by title; its first column names vertices. An empty cell is not a value."""
     source = Source(file, Meter("", None, False))
     sheet = sheet_of(source, header=True)
-    titles, first = sheet.table.titles[1:], sheet.before + 1
+    titles, first = sheet.table.titles[1:], len(sheet.before) + 1
     if not titles or any(map(NUMERIC.fullmatch, titles)):
         problem = "expected a header: a title for the vertices, and one for every column of values"
         raise source.fail(f"the first row is {', '.join(map(repr, sheet.table.titles))[:60]}; {problem}", first)
@@ -382,7 +382,7 @@ def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
         twice = next(title for title in titles if titles.count(title) > 1)
         raise source.fail(f"two columns have the title {twice!r}; expected different ones: rename a column", first)
     named = set()
-    for line, (name, *cells), _ in islice(table_rows(source, sheet.delimiter, sheet.before), 1, None):
+    for line, (name, *cells), _ in islice(table_rows(source, sheet.delimiter, len(sheet.before)), 1, None):
         if len(cells) != len(titles):
             raise source.fail(f"{len(cells) + 1} cells; expected {len(titles) + 1}, as in the header", line)
         which = vertex(graph, name)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import file_digest
 from io import BytesIO
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -24,8 +23,9 @@ from hopwave.generate.shapes import uniform_edges
 from hopwave.graph import Graph
 from hopwave.io import by_title, detect, edge_list, suites
 from hopwave.io import read as read_whole
-from hopwave.io.format import TABLE_PER_ID
+from hopwave.io.format import MAX_UNCONFIRMED_VERTICES, TABLE_PER_ID
 from hopwave.io.lines import Source, read_edges
+from hopwave.system.files import expanded
 from hopwave.system.progress import Meter
 
 # Peak memory while a graph is built (docs/distributed.md), in bytes, with slots of 32 bits.
@@ -148,13 +148,13 @@ def read(
 
 def _check_same_file(joined: World, path: Any) -> None:
     """Raise a FormatError if ranks have read different files. Files that may be copies are compared by checksum."""
-    about = joined.together(lambda: Path(path).stat())
+    about = joined.together(lambda: expanded(path).stat())
     seen = joined.allgather((about.st_ino, about.st_mtime_ns, about.st_size))
     if len(set(seen)) == 1:  # one file, on a disk that all ranks share
         return
 
     def digest() -> str:
-        with Path(path).open("rb") as stream:
+        with expanded(path).open("rb") as stream:
             return file_digest(stream, "sha256").hexdigest()
 
     digests = joined.allgather(joined.together(digest))
@@ -320,7 +320,7 @@ def numbered(joined: World, share: Share, edges: int, path: str | os.PathLike[st
 
 def read_share(path: str | os.PathLike[str], format: str | None, directed: bool | None, rank: int, size: int) -> Share:
     """A rank's share of a file. If the file cannot be split, rank 0 gets all of it and the others nothing."""
-    source = Source(Path(path), Meter("", None, False))
+    source = Source(expanded(path), Meter("", None, False))
     if source.size == 0:
         raise source.fail("empty; expected a graph", 1)
     chosen = by_title(format) if format is not None else detect(source)
@@ -342,20 +342,22 @@ def _whole(path: str | os.PathLike[str], format: str | None, directed: bool | No
 
 def _records(source: Source, directed: bool | None, rank: int, size: int) -> Share:
     """Graph500 edges, two int64 each."""
+    other = "packed edges (read them on one rank, hopwave.read(path, packed=True), and spread the graph)"
     if source.size % 16:
-        raise source.fail(
-            f"{source.size:,} bytes; expected a multiple of 16, the bytes of one edge: truncated, or packed edges "
-            "(read them on one rank, hopwave.read(path, packed=True), and spread the graph)"
-        )
+        expected = f"expected a multiple of 16, the bytes of one edge: truncated, or {other}"
+        raise source.fail(f"{source.size:,} bytes; {expected}")
     count = source.size // 16
     begin, end = rank * count // size, (rank + 1) * count // size
     with source.open() as stream:
         stream.seek(begin * 16)
         data = source.exactly(stream, (end - begin) * 16, "edges")
     u, v = (np.asarray(ends, np.int64) for ends in suites.columns_of(data, packed=False))
+    most = max(MAX_UNCONFIRMED_VERTICES, source.size)  # the first of packed edges, read as a pair, has an id above 2³²
     for ends in (u, v):
-        if len(ends) and int(ends.min()) < 0:
-            raise source.fail(f"edge {begin + int(ends.argmin())} has the end {int(ends.min())}; expected ids from 0")
+        wrong = (ends < 0) | (ends >= most)
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise source.fail(f"edge {begin + at} has the end {ends[at]}; expected ids from 0 below {most}, or {other}")
     return Share(u, v, 0, bool(directed))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import ignoring, is_on_gpu, masked_place
-from hopwave.checks.numbers import is_real, shown
+from hopwave.checks.numbers import is_real, shown, whole_numbers
 from hopwave.errors import GraphError
 from hopwave.graph.csr import builders, rows_of
 from hopwave.system.threads import parted
@@ -331,23 +331,47 @@ def is_numeric(column: Any) -> bool:
     return getattr(kind, "kind", "") in tuple("iuf")
 
 
-# What titles and cells of a table say that an edge has a direction, as Gephi's Type and OpenStreetMap's oneway do.
-_YES = ("true", "yes", "1", "-1")
-DIRECTIONS: dict[str, tuple[str, ...]] = {"type": ("directed",), "directed": _YES, "oneway": _YES}
+# What the cells of a column say about the direction of their edge, by the column's title: Gephi's Type, OpenStreetMap's
+# oneway. 1: from source to target, 0: both ways, -1: from target to source.
+_YES_OR_NO = {"yes": 1, "true": 1, "1": 1, "no": 0, "false": 0, "0": 0, "-1": -1}
+DIRECTIONS = {"type": {"directed": 1, "undirected": 0}, "directed": _YES_OR_NO, "oneway": _YES_OR_NO}
 
 
-def says_direction(title: Any) -> bool:
-    """Whether a column may say which edges are directed."""
-    return str(title).strip().lower() in DIRECTIONS
+def direction_columns(titles: Iterable[Any]) -> list[Any]:
+    """The columns that may say which edges are directed. Next to another, a type is one of another kind."""
+    found = {title: str(title).strip().lower() for title in titles}
+    told = [title for title, kind in found.items() if kind in DIRECTIONS]
+    return [title for title in told if len(told) == 1 or found[title] != "type"]
 
 
-def direction_in(title: Any, values: Any) -> Any:
-    """The first value of such a column that says that an edge is directed, or None."""
-    told = DIRECTIONS[str(title).strip().lower()]
-    values = iterable(values)
-    values = values.unique() if hasattr(values, "unique") else values
-    values = values.to_pylist() if hasattr(values, "to_pylist") else values  # Arrow
-    return next((value for value in map(plain, values) if str(value).strip().lower() in told), None)
+def by_direction(title: Any, cells: Any, source: Any, target: Any, weights: Any) -> tuple[Any, Any, Any, bool]:
+    """Both ends and the weights of arcs, as the cells of such a column say, and whether the graph is directed by that.
+
+    Arcs are in the order of the rows. A row that leads both ways is two of them, unless all rows do.
+    """
+    cells, kind = iterable(cells), str(title).strip().lower()
+    cells = cells.to_pylist() if hasattr(cells, "to_pylist") else cells  # Arrow
+    texts = [str(cell).strip().removesuffix(".0") for cell in cells]  # 1.0: numbers in a column with an empty cell
+    found = {text: DIRECTIONS[kind].get(text.lower()) for text in texts}
+    other = [repr(text) for text, way in found.items() if way is None]
+    if not any(found.values()) and (kind == "type" or not other):  # "type": a type of another kind
+        return source, target, weights, False
+    if other:
+        listed = ", ".join(other[:5]) + (", …" if len(other) > 5 else "")
+        allowed = "Directed or Undirected" if kind == "type" else "yes (one arc), no (two) or -1 (one arc backwards)"
+        raise GraphError(
+            f"column {title!r} has {listed}; expected {allowed}: replace the others, or pass directed=True or "
+            "directed=False to ignore the column"
+        )
+    ways, u, v = np.array([found[text] for text in texts], np.int8), as_column(source, "src"), as_column(target, "dst")
+    numbers = u.dtype.kind in "iuf" and v.dtype.kind in "iuf"
+    a, b, names = (whole_numbers(u, "src"), whole_numbers(v, "dst"), None) if numbers else factorize(u, v, named=True)
+    row = np.repeat(np.arange(len(ways)), 1 + ((ways == 0) & (a != b)))
+    back = ways[row] < 0
+    back[1:] |= row[1:] == row[:-1]
+    a, b = np.where(back, b[row], a[row]), np.where(back, a[row], b[row])
+    weights = None if weights is None else weight_column(weights, len(ways))[row]
+    return (a, b, weights, True) if names is None else (names[a], names[b], weights, True)
 
 
 # How other programs write that there is nothing, exactly: NAN is an airport.

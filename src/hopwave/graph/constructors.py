@@ -15,7 +15,7 @@ from hopwave.checks.options import flag, flag_or_none, one_of
 from hopwave.errors import GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import columns, construct, csr
 from hopwave.graph.arrays import Home
-from hopwave.graph.columns import check_order, constructor_of, direction_in, is_numeric, says_direction
+from hopwave.graph.columns import by_direction, check_order, constructor_of, direction_columns, is_numeric
 from hopwave.graph.csr import Combine, Rows
 from hopwave.graph.edges import GraphEdges
 from hopwave.graph.row_operations import check_sparse, unblocked
@@ -284,7 +284,8 @@ class GraphConstructors(GraphEdges):
 
         `source`, `target` and `weight` name the columns; the other options are those of `from_edges`. Without `weight`,
         a column of numbers that is neither end is left out with a warning; `weight=False` leaves it out without one.
-        Without `directed` the graph is undirected, with a warning if a column (Gephi's Type, oneway) says otherwise.
+        Without `directed`, a column `oneway` (yes: one arc, no: two, -1: one arc backwards), `directed` or Gephi's
+        `Type` decides for every row; the graph is undirected if there is none, or if all rows lead both ways.
         Whole numbers are positions from 0: ids that begin at 1 make a vertex 0 without edges. `names=True` makes labels
         of them, as `hw.read` does where a file leaves some out.
 
@@ -345,7 +346,8 @@ class GraphConstructors(GraphEdges):
                     f"the table has no column {name!r}; name the ends of an edge with source= and target=, and its "
                     f"weight with weight=: the columns are {found}"
                 )
-        others = [name for name in columns if weight is None and name not in named]
+        ways = direction_columns([name for name in columns if directed is None and name not in named])
+        others = [name for name in columns if weight is None and name not in (*named, *ways)]
         left_out = [name for name in others if is_numeric(table[name]) or str(name).strip().lower() == "weight"]
         if left_out:
             warn(
@@ -354,16 +356,14 @@ class GraphConstructors(GraphEdges):
                 "to leave it out",
                 IgnoredColumnWarning,
             )
-        for name in columns if directed is None else ():
-            said = direction_in(name, table[name]) if name not in named and says_direction(name) else None
-            if said is not None:
-                warn(
-                    f"column {name!r} has {said!r} and was not read, so that the graph is undirected; pass "
-                    "directed=True or directed=False",
-                    IgnoredColumnWarning,
-                )
         weights = table[weight] if len(named) == 3 else None
-        return cls.from_edges(table[source], table[target], directed=bool(directed), weights=weights, **options)
+        if len(ways) > 1:
+            both = " and ".join(map(repr, ways))
+            raise GraphError(f"columns {both} both say which edges are directed; drop one of them, or pass directed=")
+        src, dst = table[source], table[target]
+        if ways:
+            src, dst, weights, directed = by_direction(ways[0], table[ways[0]], src, dst, weights)
+        return cls.from_edges(src, dst, directed=bool(directed), weights=weights, **options)
 
     @classmethod
     def from_edge_index(

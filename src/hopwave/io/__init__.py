@@ -19,7 +19,7 @@ from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
 from hopwave.io import declared, edge_list, graphml, npz, parquet, suites, table
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.lines import BYTE_ORDER_MARK, Source
-from hopwave.system.files import replacing
+from hopwave.system.files import expanded, replacing
 from hopwave.system.progress import Meter
 
 __all__ = ["Format", "formats", "read", "replacing", "write"]
@@ -39,7 +39,8 @@ FORMATS = (
         "its comments say; undirected without them", edge_list.read, edge_list.write, content_decides=True,
     ),
     Format(
-        "table", "CSV and TSV", (".csv", ".tsv"), True, "not in the file; undirected", table.read, table.write
+        "table", "CSV and TSV", (".csv", ".tsv"), True, "not in the file; undirected", table.read, table.write,
+        signature=table.LISTS_VERTICES.encode(),
     ),
     Format(
         "parquet", "Apache Parquet", (".parquet", ".pq"), True, "its metadata says; undirected without it",
@@ -284,7 +285,7 @@ def _path(given: Any) -> Path:
             raise ValueError("a NUL character")
     except ValueError as error:  # half of a surrogate pair, where names are UTF-8
         raise FormatError(f"path={given!r} cannot be the name of a file ({error}); give another") from None
-    return Path(os.fsdecode(given))
+    return expanded(given)
 
 
 # ---------------------------------------------------------------- which format a file is in

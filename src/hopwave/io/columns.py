@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from hopwave.graph.columns import direction_in, says_direction
+from hopwave.graph.columns import direction_columns
 from hopwave.io.format import Request
 from hopwave.io.lines import NUMERIC, Source
 
@@ -33,7 +33,6 @@ class Table(NamedTuple):
     titles: list[str]  # positions as text, if there is no header
     titled: bool
     is_number: Callable[[int], bool]  # whether the column at a position contains numbers
-    cells: Callable[[int], Iterable[Any]]  # the first cells of the column at a position
     line: int | None = None  # of the header or the first row
 
     def title(self, place: int) -> str:
@@ -54,8 +53,8 @@ class Table(NamedTuple):
 
 def choose(
     source: Source, request: Request, table: Table, wanted: tuple[Column, Column, Column]
-) -> tuple[int, int, int | None]:
-    """The positions of both ends and of the weight. What may be a weight or a direction is read or rejected."""
+) -> tuple[int, int, int | None, int | None]:
+    """The positions of both ends, the weight and the direction. What may be one of these is read or rejected."""
     titles, line = table.titles, table.line
     if len(titles) < 2:
         raise source.fail(f"one column, {''.join(titles)!r}; expected at least two, the ends of an edge", line)
@@ -66,10 +65,15 @@ def choose(
         if place is not None and given.count(place) > 1:
             raise source.fail(f"column {titles[place]!r} is selected twice; expected different columns", line)
     folded = [table.title(i) for i in range(len(titles))]
+    untold = [i for i in range(len(titles)) if request.directed is None and i not in given]
+    ways = [i for i in untold if folded[i] in direction_columns(folded[i] for i in untold)]
+    if len(ways) > 1:
+        both = f"columns {table.listed(ways, ' and ')} both say which edges are directed"
+        raise source.fail(f"{both}; drop one of them, or pass directed=True or directed=False", line)
     pairs = ((folded.index(a), folded.index(b)) for a, b in PAIRS if a in folded and b in folded)
     known = next((pair for pair in pairs if weight not in pair and pair[0] != second and pair[1] != first), None)
     if known is None:
-        free = [i for i in range(len(titles)) if i not in given]
+        free = [i for i in range(len(titles)) if i not in (*given, *ways)]
         free = [i for i in free if not table.counts_rows(i) and folded[i] not in WEIGHTS] if table.titled else free
         missing = [first, second].count(None)
         if len(free) < missing or (len(free) > missing and (missing == 1 or (missing and table.titled))):
@@ -81,25 +85,16 @@ def choose(
         known = (free[0], free[missing - 1]) if missing else (0, 1)
     ends = known[0] if first is None else first, known[1] if second is None else second
     if weight is None and request.weights:
-        weight = _weight(source, table, ends)
+        weight = _weight(source, table, (*ends, *ways))
     for place, column in zip((*ends, weight), wanted, strict=True):
         if place is not None and column is None:
             _place(source, table, titles[place])  # a title that occurs twice
-    for place, title in enumerate(folded if request.directed is None else ()):
-        if place in ends or not says_direction(title):
-            continue
-        if (said := direction_in(title, table.cells(place))) is not None:
-            raise source.fail(
-                f"column {titles[place]!r} has {said!r}, and a table is read as undirected; pass directed=True or "
-                "directed=False",
-                line,
-            )
-    return *ends, weight
+    return *ends, weight, ways[0] if ways else None
 
 
-def _weight(source: Source, table: Table, ends: tuple[int, int]) -> int | None:
+def _weight(source: Source, table: Table, others: tuple[int, ...]) -> int | None:
     """The column called weight, or the only one that may be it, if its title says so; an error if none says it."""
-    places = [i for i in range(len(table.titles)) if i not in ends]
+    places = [i for i in range(len(table.titles)) if i not in others]
     found = [i for i in places if table.title(i) in WEIGHTS or (table.is_number(i) and not table.counts_rows(i))]
     for i in found:
         if table.title(i) in (WEIGHTS if len(found) == 1 else WEIGHTS[:2]):

@@ -77,8 +77,8 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         numbers = numbering()
         for name in header.listed:
             numbers[name.decode("utf-8", "replace")]
-        layout = Layout(0, 1, column or None, True, names is None and bool(ends))
-        u, v, weights = columns_of(source, lambda: _rows(source), layout, numbers)
+        layout = Layout(0, 1, column or None, None, True, names is None and bool(ends))
+        u, v, weights, _ = columns_of(source, lambda: _rows(source), layout, numbers)
         for found, said, what in ((len(u), header.edges, "Edges"), (len(numbers), header.nodes, "Nodes")):
             if said is not None and (found > said if what == "Nodes" else found != said):
                 raise source.fail(
@@ -150,7 +150,7 @@ def _rows(source: Source) -> Iterator[Row]:
         if "\r" in text.strip(" \t\r\n"):
             raise source.fail(LONE_RETURN, number)
         if words := _words(text):
-            yield Row(number, words, False)
+            yield Row(number, words, [False] * len(words))
 
 
 def write(target: Target, graph: Graph) -> None:

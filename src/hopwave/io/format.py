@@ -173,7 +173,7 @@ class Request:
             u, v, weights = _each_once(u, v, weights)
         combine = None if weights is None else self.combine
         keep = parallel and combine is None and directed_now == directed
-        with _explained(source):
+        with explained(source):
             graph = Graph.from_edges(
                 u, v, n, directed_now, labels=labels if self.labels else None, weights=weights, combine=combine,
                 repeats="keep" if keep else "merge",
@@ -188,12 +188,12 @@ class Request:
         if self.directed:
             about: dict[str, Any] = {"weights": graph.weights, "labels": graph.labels}
             return Graph.from_csr(graph.indptr, graph.indices, True, check=False, **about)
-        with _explained(source):
+        with explained(source):
             return graph.to_undirected(self.combine if graph.is_weighted else None)
 
 
 @contextmanager
-def _explained(source: Source) -> Iterator[None]:
+def explained(source: Source) -> Iterator[None]:
     """Say what is wrong with the edges, with the options of `read` instead of those of `from_edges`."""
     try:
         yield

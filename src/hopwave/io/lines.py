@@ -172,13 +172,16 @@ class Source:
         """The number and the text of every line of a file in this format, which is UTF-8 without NUL."""
         with self.text() as stream:
             for number, raw in enumerate((raw for block in self.blocks(stream) for raw in io.BytesIO(block)), start=1):
-                if b"\0" in raw:
-                    raise self.fail(f"a NUL byte in the text; expected {format}", number)
                 try:
-                    yield number, raw.decode()
+                    text = raw.decode()
                 except UnicodeDecodeError:
-                    problem = f"bytes that are not UTF-8 text; expected {format}: save it as UTF-8"
+                    latin = f"not UTF-8 (as Latin-1, the line is {short(raw.decode('latin-1').strip())})"
+                    which = "UTF-16" if number == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff") else latin
+                    problem = f"the encoding is {which}; expected UTF-8: save the file as UTF-8"
                     raise self.fail(problem, number) from None
+                if "\0" in text:
+                    raise self.fail(f"a NUL byte in the text; expected {format}", number)
+                yield number, text
 
     def exactly(self, stream: IO[bytes], size: int, what: str) -> bytes:
         """Exactly `size` bytes, or an error that says what is missing. A false size allocates no memory."""

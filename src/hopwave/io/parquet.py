@@ -11,14 +11,13 @@ import numpy as np
 
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
-from hopwave.graph.columns import factorize, object_array
+from hopwave.graph.columns import by_direction, factorize, object_array
 from hopwave.io.columns import Column, Table, choose
-from hopwave.io.format import Request, Target, plain_labels
+from hopwave.io.format import Request, Target, explained, plain_labels
 from hopwave.io.lines import Source
 
 _KEY = b"hopwave"
 _NAMES = "read it by Graph.from_arrow(pyarrow.parquet.read_table(path), …, names=True)"
-INSPECTED = 1 << 16  # rows of a column that may say which edges are directed
 
 
 def _pyarrow() -> Any:
@@ -44,14 +43,9 @@ def read(
             schema = opened().schema_arrow
             names = list(schema.names)
             parquet = opened(read_dictionary=[name for name in names if _is_text(schema.field(name).type)])
-
-            def cells(place: int) -> Any:
-                some = next(parquet.iter_batches(INSPECTED, columns=[names[place]]), None)
-                return () if some is None else some.column(0)
-
-            table = Table(names, True, lambda place: _is_number(schema.field(place).type), cells)
-            first, second, third = choose(file, request, table, (source, target, weight))
-            chosen = [names[place] for place in (first, second, third) if place is not None]
+            table = Table(names, True, lambda place: _is_number(schema.field(place).type))
+            first, second, third, way = choose(file, request, table, (source, target, weight))
+            chosen = [names[place] for place in (first, second, third, way) if place is not None]
             # Texts stay numbers, of a dictionary, until their size is known.
             file.unpack(8 * parquet.metadata.num_rows * len(chosen))
             read = parquet.read(columns=chosen)
@@ -63,6 +57,11 @@ def read(
             raise file.fail(
                 f"not a readable Parquet file ({reason}); expected one: truncated, or another format"
             ) from None
+    if way is not None:
+        with explained(file):
+            u, v, weights, turned = by_direction(names[way], read.column(names[way]), ends[0], ends[1], weights)
+        ends = [u, v]
+        notes |= {"directed": True} if turned else {}
     return _graph(file, request, ends, chosen, weights, notes)
 
 

@@ -13,11 +13,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hopwave.checks.options import flag_or_none
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.graph.columns import NOTHING, object_array
+from hopwave.graph.columns import NOTHING, by_direction, object_array
 from hopwave.io.columns import Column, Table, choose, filled, has_titles, is_header
-from hopwave.io.format import IDS, Request, Target, listed_first, numbering, plain_labels, weight_cells, write_columns
+from hopwave.io.format import (
+    IDS,
+    Request,
+    Target,
+    explained,
+    listed_first,
+    numbering,
+    plain_labels,
+    weight_cells,
+    write_columns,
+)
 from hopwave.io.lines import LARGEST_NUMBER, LONE_RETURN, NUMERIC, Grammar, Problem, Source, float_of, read_edges
 
 DELIMITERS = ",;\t|"
@@ -28,32 +39,35 @@ POINTED = re.compile(r"\s*+-?\d++(?:\.0*+|(?:\.\d*+)?[eE][+-]?\d++)\s*+", re.ASC
 SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # Excel's first line, which names the delimiter
 DECIMAL_COMMA = re.compile(r"[+-]?\d++,\d++", re.ASCII)
 NO_ROW = "contains no row; expected rows with the two ends of an edge: put a name that begins with # in quotes"
+LISTS_VERTICES = "# Vertices: rows without a target"  # our comment before the header, if there are such rows
 MISSING = ("", "na", "n/a", "null", "none")  # what other programs write for a missing weight
 
 
 class Row(NamedTuple):
-    """A row of a table: the line where it ends, its cells, and whether it has quotes, which csv has removed."""
+    """A row of a table: the line where it ends, its cells, and which of them had quotes, which csv has removed."""
 
     line: int
     cells: list[str]
-    quoted: bool
+    quoted: list[bool]
 
 
 class Sheet(NamedTuple):
     """How the text of a table is laid out, according to its first lines."""
 
     delimiter: str
-    before: int  # lines before the first row: blank lines, comments, Excel's sep=
+    before: list[str]  # lines before the first row: blank lines, comments, Excel's sep=
     below: list[Row]  # the first rows below the header
     table: Table
 
 
-def sheet_of(source: Source, delimiter: str | None = None, header: bool | None = None) -> Sheet:
-    """The layout of a table; `delimiter` and `header` are what the caller says about it."""
-    if delimiter is not None and len(delimiter) != 1:
+def sheet_of(source: Source, delimiter: str | None = None, header: bool | None = None, decimal: str = ".") -> Sheet:
+    """The layout of a table; `delimiter`, `header` and `decimal` are what the caller says about it."""
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
         raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it detected")
+    if decimal not in (".", ","):
+        raise TypeError(f"decimal={decimal!r} is not known; pass '.' or ','")
     opening, first = _opening(source)
-    delimiter = delimiter or _delimiter(source, opening, first)
+    delimiter = delimiter or _delimiter(source, opening, first, decimal)
     found = list(islice(rows(source, delimiter, len(opening)), SAMPLE))
     cells = [row.cells for row in found]
     if not found:
@@ -79,8 +93,8 @@ def sheet_of(source: Source, delimiter: str | None = None, header: bool | None =
         found = columns[place]
         return bool(found) and all(NUMERIC.fullmatch(cell) or DECIMAL_COMMA.fullmatch(cell) for cell in found)
 
-    table = Table(titles, header, is_number, columns.__getitem__, len(opening) + 1)
-    return Sheet(delimiter, len(opening), found[header:], table)
+    table = Table(titles, header, is_number, len(opening) + 1)
+    return Sheet(delimiter, opening, found[header:], table)
 
 
 def _opening(source: Source) -> tuple[list[str], str]:
@@ -96,7 +110,7 @@ def _opening(source: Source) -> tuple[list[str], str]:
     raise source.fail(NO_ROW, 1)
 
 
-def _delimiter(source: Source, opening: list[str], first: str) -> str:
+def _delimiter(source: Source, opening: list[str], first: str, decimal: str) -> str:
     """What Excel's line or the extension says, else the only delimiter in the first row, or a space if it has none."""
     if opening and (said := SEPARATOR.fullmatch(opening[0])):
         return said[1]
@@ -104,15 +118,20 @@ def _delimiter(source: Source, opening: list[str], first: str) -> str:
         return "\t"
     bare = QUOTED.sub("", first)
     found = [mark for mark in DELIMITERS if mark in bare]
+    found = [mark for mark in found if mark != decimal or len(found) == 1]
     if len(found) > 1:
-        marks = " and ".join(map(repr, found))
-        raise source.fail(f"the first row contains {marks}; pass delimiter=, the one between cells", len(opening) + 1)
+        marks, line = " and ".join(map(repr, found)), len(opening) + 1
+        raise source.fail(
+            f"the first row contains {marks}; pass delimiter=, the one between cells, or decimal=','", line
+        )
     return found[0] if found else " "
 
 
 def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
-    """Every row that is not blank, after so many lines; cells lose the spaces around them if a line has no quotes."""
-    line = ""  # the last one that was read: the whole row, if it has no quotes
+    """Every row that is not blank, after so many lines; cells without quotes lose the spaces around them."""
+    line, last = "", 0  # the last one that was read, and its number in the last row
+    mark = re.escape(delimiter)
+    cell_of = re.compile(rf' *+("(?:[^"]|"")*+"[^{mark}]*+|[^{mark}]*+)(?:{mark}|$)')
 
     def lines() -> Generator[str, None, None]:
         nonlocal line
@@ -123,10 +142,13 @@ def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
         reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True, strict=True)
         try:
             for row in reader:
-                if any(cell.strip() for cell in row):
-                    quoted = '"' in line
-                    # Excel writes spaces that do not break
-                    yield Row(reader.line_num, row if quoted else [cell.strip(" \xa0") for cell in row], quoted)
+                quoted = [reader.line_num > last + 1] * len(row)  # True: a name contains a newline
+                last = reader.line_num
+                if '"' in line and not any(quoted):
+                    quoted = [found.startswith('"') for found in cell_of.findall(line.rstrip("\r\n"))][: len(row)]
+                if any(cell.strip() for cell in row):  # Excel writes spaces that do not break
+                    pairs = zip(row, quoted, strict=True)
+                    yield Row(last, [cell if kept else cell.strip(" \xa0") for cell, kept in pairs], quoted)
         except csv.Error as error:
             problem = f"{error}; expected a closing quote and then a delimiter"
             raise source.fail(problem, max(reader.line_num, 1)) from None
@@ -141,7 +163,7 @@ def is_number(cell: str) -> bool:
 # ---------------------------------------------------------------- edges
 
 
-Columns = tuple[Any, Any, Any]  # both ends, and weights or None
+Columns = tuple[Any, Any, Any, list[str]]  # both ends, weights or None, and the cells that say directions
 
 
 class Layout(NamedTuple):
@@ -150,9 +172,12 @@ class Layout(NamedTuple):
     first: int
     second: int
     weight: int | None
+    way: int | None  # the column that says which edges are directed
     names: bool
     plain: bool  # ids are numbers or names because they look so: 01 is rejected, and so is NA
     columns: int | None = None  # the most cells of a row; None: any number
+    decimal: str = "."  # of weights
+    lone: bool = False  # whether a row without a second end lists a vertex
 
 
 def read(
@@ -163,63 +188,80 @@ def read(
     target: Column = None,
     weight: Column = None,
     delimiter: str | None = None,
+    sep: str | None = None,
+    decimal: str = ".",
     header: bool | None = None,
     names: bool | None = None,
+    isolated: bool | None = None,
 ) -> Graph:
-    """Read a table of edges, undirected by default. By default, the first row decides whether ids are names."""
+    """Read a table of edges, undirected by default. By default, the first row decides whether ids are names.
+
+    `sep` is another name of `delimiter`, and `decimal=","` reads weights such as 3,5, both as in pandas.
+    `isolated=True`: a row without a second end lists a vertex, as in our own files; such a row is an error otherwise.
+    """
+    isolated = flag_or_none("isolated", isolated)
+    if sep is not None and delimiter is not None:
+        raise TypeError(f"sep={sep!r} and delimiter={delimiter!r} are the same option; pass one of them")
     if header is None and any(isinstance(column, str) for column in (source, target, weight)):
         header = True
-    sheet = sheet_of(file, delimiter, header)
+    sheet = sheet_of(file, delimiter if sep is None else sep, header, decimal)
     ends = choose(file, request, sheet.table, (source, target, weight))
     plain = names is None
     if names is None:  # names have quotes, or are no numbers, not even 1.0
-        row = sheet.below[0] if sheet.below else Row(0, [], False)
-        given = [row.cells[i] for i in ends[:2] if i < len(row.cells) and row.cells[i].strip()]
-        names = row.quoted or not all(is_number(cell) or POINTED.fullmatch(cell) for cell in given)
-    layout = Layout(*ends, names, plain, len(sheet.table.titles))
-    numbers = numbering() if names else None
+        row = sheet.below[0] if sheet.below else Row(0, [], [])
+        given = [i for i in ends[:2] if i < len(row.cells) and row.cells[i].strip()]
+        names = any(row.quoted[i] or not (is_number(row.cells[i]) or POINTED.fullmatch(row.cells[i])) for i in given)
+    listed = LISTS_VERTICES in sheet.before if isolated is None else isolated
+    layout = Layout(*ends, names, plain, len(sheet.table.titles), decimal, listed)
+    known = numbering() if names else None
     found: Columns | None = None
-    if not names and ends[:2] == (0, 1) and layout.weight not in (0, 1):
+    if not names and ends[:2] == (0, 1) and layout.weight not in (0, 1) and layout.way is None and decimal == ".":
         with suppress(FormatError):  # quotes, or an error: the careful reader below finds out which, and on which line
             found = _read_fast(file, sheet, layout)
     if found is None:
 
         def below() -> Iterator[Row]:
-            return islice(rows(file, sheet.delimiter, sheet.before), int(sheet.table.titled), None)
+            return islice(rows(file, sheet.delimiter, len(sheet.before)), int(sheet.table.titled), None)
 
-        found = columns_of(file, below, layout, numbers)
-    u, v, weights = found
+        found = columns_of(file, below, layout, known)
+    u, v, weights, cells = found
     is_edge = v >= 0  # a row without a second end is an isolated vertex
     alone, u, v, weights = u[~is_edge], u[is_edge], v[is_edge], None if weights is None else weights[is_edge]
-    if numbers is None:
-        return request.numbered(file, u, v, alone, directed=None, weights=weights)
-    return request.graph(file, u, v, len(numbers), directed=None, labels=object_array(list(numbers)), weights=weights)
+    directed = None
+    if layout.way is not None:
+        with explained(file):
+            u, v, weights, directed = by_direction(sheet.table.titles[layout.way], cells, u, v, weights)
+    if known is None:
+        return request.numbered(file, u, v, alone, directed=directed, weights=weights)
+    labels = object_array(list(known))
+    return request.graph(file, u, v, len(known), directed=directed, labels=labels, weights=weights)
 
 
 def _read_fast(source: Source, sheet: Sheet, layout: Layout) -> Columns:
     expected = "two vertex ids" + ("" if layout.weight is None else " and a weight")
     grammar = Grammar(
-        expected, last=LARGEST_NUMBER, comments=b"", delimiter=sheet.delimiter.encode().replace(b" ", b""), lone=True,
-        weight=0 if layout.weight is None else layout.weight - 1, plain=layout.plain, columns=layout.columns or 0,
+        expected, last=LARGEST_NUMBER, comments=b"", delimiter=sheet.delimiter.encode().replace(b" ", b""),
+        lone=layout.lone, weight=0 if layout.weight is None else layout.weight - 1, plain=layout.plain,
+        columns=layout.columns or 0,
     )  # fmt: skip
     with source.text() as stream:
-        skipped = sheet.before
+        skipped = len(sheet.before)
         for number in range(skipped):
             source.line(stream, number + 1)
         while sheet.table.titled and not source.line(stream, skipped + 1).strip():
             skipped += 1
-        return read_edges(source, stream, skipped + 1, grammar)[:3]
+        return *read_edges(source, stream, skipped + 1, grammar)[:3], []
 
 
 def columns_of(
     source: Source, rows: Callable[[], Iterator[Row]], layout: Layout, names: dict[str, int] | None
 ) -> Columns:
-    """Both ends and the weights of rows, one by one: quotes, names, any columns, and the line of every error."""
-    u, v, w = list[int](), list[int](), list[float]()
+    """The columns of rows, one by one: quotes, names, any columns, and the line of every error."""
+    u, v, w, ways = list[int](), list[int](), list[float](), list[str]()
     number: Callable[[str], int] = partial(_integer, plain=layout.plain) if names is None else names.__getitem__
-    needed, most = max(layout.first, layout.second, layout.weight or 0), layout.columns or sys.maxsize
-    guessed = layout.names and layout.plain
-    for line, row, quoted in rows():  # an error closes the file: no variable holds the iterator
+    ends, guessed = (layout.first, layout.second), layout.names and layout.plain
+    needed, most = max(*ends, layout.weight or 0, layout.way or 0), layout.columns or sys.maxsize
+    for line, row, quotes in rows():  # an error closes the file: no variable holds the iterator
         try:
             if not needed < len(row) <= most:
                 _check_width(row, layout)
@@ -227,7 +269,8 @@ def columns_of(
             lone = not second.strip()
             if not first.strip():
                 raise ValueError("an empty cell; expected a vertex: drop the row")
-            if guessed and not quoted and (missing := [end for end in (first, second) if end and end in NOTHING]):
+            missing = [row[i] for i in ends if guessed and row[i] in NOTHING and row[i] and not quotes[i]]
+            if missing:
                 remedy = "drop the row, or pass names=True if it is a name"
                 raise ValueError(f"{missing[0]!r} may be a missing end; expected a vertex: {remedy}")
             if lone:
@@ -235,18 +278,19 @@ def columns_of(
             u.append(number(first))
             v.append(-1 if lone else number(second))
             if layout.weight is not None:
-                w.append(1.0 if lone else _weight(row, layout.weight))
+                w.append(1.0 if lone else _weight(row, layout.weight, layout.decimal))
+            if layout.way is not None and not lone:
+                ways.append(row[layout.way] if layout.way < len(row) else "")
         except ValueError as error:
             raise source.fail(str(error), line) from None
-    return np.array(u, np.int64), np.array(v, np.int64), None if layout.weight is None else np.array(w)
+    return np.array(u, np.int64), np.array(v, np.int64), None if layout.weight is None else np.array(w), ways
 
 
 def _check_width(row: Sequence[str], layout: Layout) -> None:
     """Every row has its ends and its weight, and no more cells than the first: one with the delimiter would be cut."""
     columns, needed = layout.columns, max(layout.first, layout.second)
     if len(row) <= needed:
-        isolated = "(in a table, an isolated vertex has an empty second cell)"
-        raise ValueError(f"too few cells: {len(row)}; expected {columns or needed + 1} {isolated}")
+        raise ValueError(f"too few cells: {len(row)}; expected {columns or needed + 1}")
     if any(cell.strip() for cell in row[columns:] if columns):
         remedy = "put a name with the delimiter in it in quotes" if layout.names else "write decimals with a point"
         raise ValueError(f"{len(row)} cells; expected {columns}: {remedy}")
@@ -256,6 +300,9 @@ def _check_width(row: Sequence[str], layout: Layout) -> None:
 
 def _check_lone(row: Sequence[str], layout: Layout) -> None:
     """A row that has a weight, or a number that may be one, is an edge, and its second end is missing."""
+    if not layout.lone:
+        remedy = "drop the row, or pass isolated=True if such a row lists a vertex without edges"
+        raise ValueError(f"an empty cell after {row[layout.first][:40]!r}; expected the second vertex: {remedy}")
     after = range(max(layout.first, layout.second) + 1, len(row))
     for column in after if layout.weight is None else (layout.weight,):
         if column < len(row) and NUMERIC.fullmatch(row[column]):
@@ -265,14 +312,19 @@ def _check_lone(row: Sequence[str], layout: Layout) -> None:
             )
 
 
-def _weight(row: Sequence[str], column: int) -> float:
+def _weight(row: Sequence[str], column: int, decimal: str) -> float:
     text = row[column].strip()
+    if decimal == ",":
+        if "." in text:
+            raise ValueError(f"found {text[:40]!r} as the weight; expected no point, as decimal=',' is passed")
+        text = text.replace(",", ".", 1)
     if text.lower() in MISSING:
         raise ValueError(f"found {text!r} as the weight; expected a number: fill it in, or drop the row")
     if DECIMAL_COMMA.fullmatch(text):
         whole, _, digits = text[:40].partition(",")
         thousands = f", or {whole}{digits} if these are thousands" if len(digits) == 3 else ""
-        raise ValueError(f"found {text[:40]!r} as the weight; expected a decimal point: {whole}.{digits}{thousands}")
+        point = f"a decimal point: {whole}.{digits}{thousands}"
+        raise ValueError(f"found {text[:40]!r} as the weight; expected {point}, or pass decimal=','")
     try:
         return float_of(text)
     except Problem as problem:
@@ -311,8 +363,9 @@ def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None
     names = plain_labels(target, graph, IDS)
     cell, weights = weight_cells(edges.weights)
     end = delimiter + "{}\n" if cell else "\n"
-    target.stream.write(f"source{delimiter}target{end.format('weight')}".encode())
     lone = listed_first(graph, names, u, v)
+    mark = f"{LISTS_VERTICES}\n" if len(lone) else ""
+    target.stream.write(f"{mark}source{delimiter}target{end.format('weight')}".encode())
     mark, cells = "%d", np.arange(graph.n)
     if names is not None:
         mark, cells = "%s", np.array([_cell(target, name) for name in names], object)
