@@ -21,13 +21,10 @@ sys.path.insert(0, os.environ.get("HOPWAVE_SOURCE", str(ROOT / "src")))  # anoth
 import hopwave as hw  # noqa: E402
 from hopwave import generate  # noqa: E402
 
-with suppress(ImportError, AttributeError):  # other trees lack one or both
+with suppress(ImportError, AttributeError):  # other trees may lack it
     from hopwave.engines.cpu.search.small import FirstSearches
 
     FirstSearches.most_seconds = 0.0  # benchmarks time compiled code, as after `hopwave warmup`
-    from hopwave.engines.cpu import compile_notice
-
-    compile_notice.FirstWork.seconds = 0.0  # type: ignore[attr-defined]  # of an older tree
 
 DATA = Path(os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))  # real graphs, as name.mtx.gz
 QUICK = os.environ.get("HOPWAVE_BENCH") == "quick"  # `make bench-quick`: small graphs, no real ones

@@ -18,7 +18,7 @@ from pathlib import Path
 
 PACKAGE = "hopwave"
 SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
-LOADERS = {"import_module", "find_spec", "__import__", "found_in"}  # functions that take the name of a module
+LOADERS = {"import_module", "find_spec", "__import__", "found_in", "imported"}  # they take a module's name
 MACHINES = {folder.name for folder in (SOURCE / "engines").iterdir() if (folder / "__init__.py").exists()}
 
 

@@ -41,8 +41,9 @@ else:
     def __getattr__(name: str) -> object:
         """A public name, or a module of hopwave, which is imported now."""
         from hopwave.checks.keywords import find
+        from hopwave.system.threads import aside
 
-        found = globals()[name] = find(__name__, __file__, name)
+        found = globals()[name] = aside(find, __name__, __file__, name)
         return found
 
     def __dir__() -> list[str]:

@@ -7,13 +7,18 @@ import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import machine_code
 import pytest
@@ -21,7 +26,7 @@ from numba.core import caching
 
 import hopwave
 from hopwave.cli import start
-from hopwave.system import numba_cache, shipped_code
+from hopwave.system import compile_notice, numba_cache, shipped_code, threads
 
 ONE_FUNCTION = """
 from hopwave.system.numba_cache import njit
@@ -135,6 +140,70 @@ def test_a_damaged_file_is_thrown_away_and_made_again(
     if not in_wheel:
         assert "(1 damaged and compiled again)" in start.cached_in("here", numba_cache.replaced)
         assert not was_compiled(load()) and len(numba_cache.replaced) == 1
+
+
+def test_compiling_is_announced_once_per_process_and_counted(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is on disk is not announced."""
+    told: list[str | None] = []
+    monkeypatch.setattr(compile_notice, "instead", told.append)
+    monkeypatch.delenv("HOPWAVE_PROGRESS")
+    (tmp_path / "counting.py").write_text(TWO_FUNCTIONS)
+    for numbers, said in (((1, 1.5), 1), ((1, 1.5), 0), ((1.5, 1j), 1)):
+        monkeypatch.setattr(compile_notice, "_said", False)
+        function = module()
+        assert [function(x) for x in numbers] == [x + 1 for x in numbers]
+        assert capsys.readouterr().err == said * (
+            "hopwave: compiling for this machine, once: counting (up to 10 s; `hopwave warmup` compiles all parts "
+            "beforehand)\n"
+        )
+    assert told[:4] == [
+        "compiling, 0 of 2 functions",
+        "compiling, 1 of 2 functions",
+        None,
+        "compiling, 0 of 2 functions",
+    ]
+
+
+@pytest.mark.parametrize("refused", [None, (threading.Thread, "start"), (threads, "start_new_thread")])
+def test_an_import_or_compiler_is_not_broken_off(refused: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exception comes afterwards, also if the system starts few threads; tests/fuzz/cold.py tries every moment."""
+    steps: list[str] = []
+    if refused:
+        monkeypatch.setattr(*refused, Mock(side_effect=RuntimeError))
+
+    def call() -> None:
+        if threading.current_thread() is not threading.main_thread():
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.1)
+        steps.append("over")
+
+    with pytest.raises(KeyboardInterrupt) if not refused or refused[0] is threading.Thread else nullcontext():
+        threads.aside(call)
+    assert steps == ["over"]
+
+
+CANNOT_RUN = """
+import hopwave as hw
+try:
+    hw.bfs(hw.generate.path(3), 0, device="cpu")
+except hw.EngineError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("begin", "setting", "said"),
+    [
+        ("", {"NUMBA_DISABLE_JIT": "1"}, "turns off the compiler of device='cpu'; unset it, or use device='reference'"),
+        ("import sys; sys.modules['llvmlite'] = None", {}, "needs numba, which cannot be imported (No module named"),
+        ("import sys; sys.modules['numba'] = None", {}, "needs numba, which is not installed; run: pip install numba"),
+    ],
+)
+def test_without_a_compiler_the_error_says_what_to_do(begin: str, setting: dict[str, str], said: str) -> None:
+    printed, warned = said_by(begin + CANNOT_RUN, **setting)
+    assert said in printed and not warned
 
 
 def test_a_full_disk_costs_only_the_time_to_compile(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,7 +210,7 @@ def _compile_for_gpu() -> list[Part]:
 
 def _compile_for_cpu() -> list[Part]:
     """Use each part once, which compiles it: in as many processes as there are cores."""
-    from hopwave.system.devices import host_cores
+    from hopwave.system.threads import host_cores
 
     names, parts, last = list(PARTS), {}, []
     # Spawned, not forked: a fork would copy locks that other threads hold.

@@ -27,6 +27,7 @@ from hopwave.planning import jobs
 from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
+from hopwave.system.threads import aside, imported
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
@@ -268,24 +269,22 @@ class Algebra(Machine, Protocol):
 @cache
 def engine(name: str) -> Engine:
     """The engine of that name, ready to run, or an EngineError that says what is missing."""
-    found: Engine = _ready(name, f"hopwave.engines.{name}", "Engine")
+    found: Engine = aside(_ready, name, f"hopwave.engines.{name}", "Engine")
     return found
 
 
 @cache
 def algebra(name: str) -> Algebra:
     """The engine of that name for products, ready to compute, or an EngineError that says what is missing."""
-    found: Algebra = _ready(name, f"hopwave.engines.{name}.linalg", "Algebra")
+    engine(name)  # or the error that says what is missing
+    found: Algebra = aside(_ready, name, f"hopwave.engines.{name}.linalg", "Algebra")
     return found
 
 
 def _ready(name: str, module: str, kind: str) -> Any:
     if name not in NAMES:
         raise EngineError(f"device {name!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
-    try:
-        found = getattr(import_module(module), kind)()
-    except ModuleNotFoundError as error:
-        raise EngineError(f"device {name!r} cannot run here: {error}; install it, or use device='cpu'") from None
+    found = getattr(import_module(module), kind)()
     reason = found.missing()
     if reason:
         raise EngineError(reason)
@@ -307,7 +306,7 @@ def found_in(module: str, name: str) -> Any:
     """A method that is a function of a module, which is imported when it is first called."""
 
     def method(_: Any, *arguments: Any) -> Any:
-        return getattr(import_module(module), name)(*arguments)
+        return getattr(imported(module), name)(*arguments)
 
     vars(method)["home"] = module, name  # a test compares the arguments
     return method

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.system.devices import host_cores
-from hopwave.system.threads import each
+from hopwave.system.threads import each, host_cores
 
 Words = npt.NDArray[np.uint64]
 

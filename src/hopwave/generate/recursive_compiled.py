@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.generate import counter
-from hopwave.system.devices import host_cores
 from hopwave.system.numba_cache import njit
-from hopwave.system.threads import each
+from hopwave.system.threads import each, host_cores
 
 BLOCK = 1 << 16  # edges that a thread draws at a time
 GROUP = 256  # of these, those that go down together

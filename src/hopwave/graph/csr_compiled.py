@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.system.devices import host_cores
 from hopwave.system.numba_cache import njit
-from hopwave.system.threads import MOST_THREADS, PARTS_PER_THREAD, each, in_parts, thread_count
+from hopwave.system.threads import MOST_THREADS, PARTS_PER_THREAD, each, host_cores, in_parts, thread_count
 
 # Buckets: as many as keep one cache line each open in the second-level cache while arcs are dealt to them.
 MOST_BUCKETS = 2048

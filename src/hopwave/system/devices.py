@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from hopwave.system.optional import install
+from hopwave.system.threads import host_cores
 
 NVIDIA = Path("/proc/driver/nvidia/gpus")  # the driver lists its GPUs here, whether or not CuPy is installed
 
@@ -117,13 +118,6 @@ def _line(file: Path, *names: str) -> str | None:
             if name.strip() in names and value.strip():
                 return value.strip()
     return None
-
-
-def host_cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def host_memory() -> int | None:

@@ -23,11 +23,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
-
+from hopwave.errors import EngineError
 from hopwave.system import shipped_code
 from hopwave.system.files import replacing, why_not_trusted
+from hopwave.system.optional import optional
+from hopwave.system.threads import aside
+
+if optional("numba", "compiled code").config.DISABLE_JIT:  # as Python, some functions would return other results
+    raise EngineError("NUMBA_DISABLE_JIT=1 turns off the compiler of device='cpu'; unset it, or use device='reference'")
+import numba
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.compiler_lock import global_compiler_lock
+
+from hopwave.system.compile_notice import telling
 
 if sys.platform != "win32":
     import fcntl
@@ -247,22 +255,33 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
     """Numba's `njit` with these options; with `cache`, machine code is kept on disk if possible."""
 
     def compiled(function: Any) -> Any:
-        made = numba.njit(**options)(function)
-        if cache and hasattr(made, "_cache"):  # not a plain function, as under NUMBA_DISABLE_JIT=1
+        made: Any = numba.njit(**options)(function)
+        if not hasattr(made, "_cache"):  # a plain function, under NUMBA_DISABLE_JIT=1
+            return made
+        if cache:
             path = Path(function.__code__.co_filename).resolve()
             if path not in _imported:
                 with suppress(OSError):
                     _imported[path] = _stamp(path)
             made._cache = _Later(made)
-            made._compiler.compile = partial(_in_haste, made._compiler.compile)
+            made._compiler.compile = partial(_compile, made, made._compiler.compile)
+        made.compile, made._compile_for_args = (
+            partial(_whole, step) for step in (made.compile, made._compile_for_args)
+        )
         return made
 
     return compiled
 
 
-def _in_haste(compile_: Callable[..., Any], *given: Any) -> Any:
+def _compile(made: Any, compile_: Callable[..., Any], *given: Any) -> Any:
     _trim_compiler()
-    return compile_(*given)
+    with telling(made):
+        return compile_(*given)
+
+
+def _whole(step: Callable[..., Any], *given: Any) -> Any:
+    """A step of Numba's, from reading files to LLVM, that no signal may break off; here if it is part of another."""
+    return step(*given) if global_compiler_lock.is_locked() else aside(step, *given)  # type: ignore[no-untyped-call]
 
 
 @cache

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from hopwave.errors import EngineError
+from hopwave.system.threads import imported
 
 # The arguments of pip for each extra of pyproject.toml. Error messages name the libraries instead of the extra, because
 # that works however hopwave was installed: from an index, a wheel or a clone.
@@ -26,9 +26,10 @@ def install(extra: str) -> str:
 
 
 def optional(name: str, purpose: str) -> Any:
-    """The module of that name; raises an EngineError that says how to install it."""
+    """The module of that name; raises an EngineError that says how to install it, or what it needs itself."""
     try:
-        return import_module(name)
-    except ImportError:
-        library = name.partition(".")[0]
-        raise EngineError(f"{purpose} needs {library}, which is not installed; run: pip install {library}") from None
+        return imported(name)
+    except ImportError as error:
+        library, missing = (whole.partition(".")[0] for whole in (name, error.name or name))
+        reason = "is not installed" if library == missing and error.name else f"cannot be imported ({error})"
+        raise EngineError(f"{purpose} needs {library}, which {reason}; run: pip install {missing}") from None

@@ -13,20 +13,20 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib import import_module
 from itertools import pairwise
 from operator import call
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
-from hopwave.system.devices import host_cores
+if TYPE_CHECKING:  # this module imports other libraries for others: none of them may be imported by it
+    import numpy.typing as npt
 
 log = logging.getLogger("hopwave")
 
@@ -151,10 +151,14 @@ class Task(Generic[Result]):
         """Whether the call is over."""
         return self._over.is_set
 
-    def result(self) -> Result:
-        """What the call returned, or its error, raised here. Waits for it."""
+    def wait(self) -> None:
+        """Wait until the call is over."""
         while not self._over.wait(LOOK_SECONDS):
             pass
+
+    def result(self) -> Result:
+        """What the call returned, or its error, raised here. Waits for it."""
+        self.wait()
         if self.error is not None:
             raise self.error
         return self._found  # type: ignore[no-any-return]
@@ -162,13 +166,45 @@ class Task(Generic[Result]):
 
 def beside(name: str, work: Callable[..., None], *arguments: Any) -> bool:
     """Call it on a thread of its own, for which a process that ends waits. Returns whether the system started one."""
-    thread = threading.Thread(target=work, args=arguments, name=name)
+    thread = threading.Thread(target=work, args=arguments, name=name, daemon=False)
     try:
-        start_new_thread(thread.start, ())  # a signal can break Thread.start
+        start_new_thread(_start, (thread,))  # a signal can break Thread.start
     except (RuntimeError, MemoryError) as error:
         log.info("no thread runs %s: %s", name, error)
         return False
     return True
+
+
+def _start(thread: threading.Thread) -> None:
+    try:
+        thread.start()
+    except (RuntimeError, MemoryError):  # the system starts no second one
+        thread.run()
+
+
+def aside(call: Callable[..., Result], *arguments: Any) -> Result:
+    """call(*arguments), which must not be broken off: an import, or the compiler, on a thread where no handler runs.
+
+    The caller waits. If a signal handler raises an exception meanwhile, as Ctrl-C does, it is raised when the call is
+    over; a second one at once, and a process that ends waits for the call. Nothing is done here by other threads, but
+    for those that an ending process leaves alone (daemons): there, LLVM would be broken off.
+    """
+    here = threading.current_thread()
+    if here is not threading.main_thread() and not here.daemon:
+        return call(*arguments)
+    task = Task(partial(call, *arguments))
+    if not beside("hopwave-aside", task.run):
+        task.run()
+    try:
+        task.wait()
+    finally:
+        task.wait()
+    return task.result()
+
+
+def imported(name: str) -> Any:
+    """The module of that name, imported whole: broken off, Numba and others cannot be imported again."""
+    return import_module(name) if name in sys.modules else aside(import_module, name)
 
 
 class Pool:
@@ -246,6 +282,13 @@ PARTS_PER_THREAD = 4
 LONG = 1 << 21  # entries from which on threads are worth waking for one operation of NumPy
 
 
+def host_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def thread_count() -> int:
     """How many threads share the work."""
     return min(host_cores(), MOST_THREADS)
@@ -259,5 +302,5 @@ def parted(work: Callable[[npt.NDArray[Any]], Result], column: npt.NDArray[Any])
 def in_parts(work: Callable[..., Result], *columns: npt.NDArray[Any]) -> list[Result]:
     """[work(part of each column)] on all cores; the parts are equal stretches of the columns."""
     threads = thread_count()
-    cuts = np.linspace(0, len(columns[0]), PARTS_PER_THREAD * threads + 1).astype(np.int64).tolist()
+    cuts = [len(columns[0]) * i // (PARTS_PER_THREAD * threads) for i in range(PARTS_PER_THREAD * threads + 1)]
     return each(threads, pairwise(cuts), lambda ends: work(*(column[slice(*ends)] for column in columns)))

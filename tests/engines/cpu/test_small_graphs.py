@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import networkx as nx
-import numba
 import numpy as np
 import pytest
 
 import hopwave as hw
 from hopwave import EngineError, Graph, GraphError, PlanError, generate
-from hopwave.engines.cpu import compile_notice, policy
+from hopwave.engines.cpu import policy
 
 # ------------------------------------------------------------------ searches
 
@@ -56,45 +55,3 @@ def test_bad_arguments_after_good_ones(error: type[Exception], source: Any, aske
         hw.bfs(generate.path(9), source, trace=True, **asked)
     assert str(kept.value) == str(fresh.value)
     assert "direction rule" not in hw.bfs(graph, 0, plan="hopwave", device="cpu").plan.without
-
-
-# ------------------------------------------------------------------ the line before compiling
-
-
-@numba.njit
-def halved(x: float) -> float:
-    return x / 2
-
-
-@numba.njit
-def quartered(x: float) -> float:
-    return float(halved(halved(x)))
-
-
-def test_compiling_is_announced_once_and_counted(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    told: list[str | None] = []
-    monkeypatch.setattr(compile_notice, "instead", told.append)
-    monkeypatch.setattr(compile_notice, "is_compiled", lambda function: False)
-    monkeypatch.delenv("HOPWAVE_PROGRESS")
-    assert compile_notice.called(quartered) == {halved, quartered}
-    for _ in range(2):
-        with compile_notice.compiling(quartered):
-            assert quartered(8.0) == 2
-    shown, first = capsys.readouterr(), "compiling, 0 of 2 functions"
-    assert shown.err == "hopwave: compiling for this machine, once (up to 10 s)\n" and shown.out == ""
-    assert told == [first, first, "compiling, 1 of 2 functions", None, None]
-    monkeypatch.setenv("HOPWAVE_PROGRESS", "0")
-    with compile_notice.compiling(halved):
-        pass
-    assert capsys.readouterr().err == ""
-
-
-def test_what_is_on_disk_is_not_announced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.delenv("HOPWAVE_PROGRESS")
-    hw.bfs(generate.path(5), 0, trace=True, device="cpu")  # leaves its machine code on disk, if it was not there
-    capsys.readouterr()
-    monkeypatch.setattr(compile_notice, "_begun", set())
-    hw.bfs(generate.path(5), 0, trace=True, device="cpu")
-    assert capsys.readouterr().err == ""

@@ -27,9 +27,8 @@ from hopwave.engines.cpu.search.small import FirstSearches, first_searches
 from hopwave.engines.cpu.workers import NEXT_BATCH
 from hopwave.planning.jobs import SearchJob
 from hopwave.system import threads as system_threads
-from hopwave.system.devices import host_cores
 from hopwave.system.numba_cache import njit
-from hopwave.system.threads import Crew
+from hopwave.system.threads import Crew, host_cores
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from hopwave.arrays import seeded
 from hopwave.graph import Graph
 from hopwave.graph.csr import arc_tails, offset_type
 from hopwave.planning.jobs import Floats, Integers
+from hopwave.system.threads import imported
 
 
 def as_whole(graph: Graph) -> npt.NDArray[np.int64] | None:
@@ -258,7 +258,7 @@ def core_of(part: Union | Twins, weighted: bool, engine: str, threads: int | Non
     inner = np.count_nonzero(np.diff(graph.indptr) == 2)
     if inner <= LEAST_INNER * graph.n or (graph.m if graph.weights is None else graph.weights.sum()) >= 2**29:
         return None
-    module = import_module(f"hopwave.engines.{engine}.betweenness.core_run")  # compiled code, loaded when it is used
+    module = imported(f"hopwave.engines.{engine}.betweenness.core_run")  # compiled code, loaded when it is used
     run = module.CoreRun(graph, part.demand, weighted, threads, part.copies)
     return run if run.chains and run.possible and part.work >= LEAST_CHAIN_GAIN * (run.passes + run.lookups) else None
 

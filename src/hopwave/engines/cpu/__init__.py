@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hopwave.system.numba_cache  # noqa: F401  # before other modules import Numba: no signal can break this one off
+
+# isort: split
 import ctypes
 import weakref
 from collections.abc import Iterator

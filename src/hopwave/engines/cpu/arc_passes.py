@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share
 from hopwave.engines.cpu.integers import ONE, U1
 from hopwave.engines.cpu.intrinsics import atomic_add, compare_and_swap, ordered_add, outer
@@ -55,10 +54,9 @@ def obeys(graph, levels, tree, sources, limit):
     is_source[sources] = True
     levels, tree = read_only(levels), read_only(np.empty(0, np.int32) if tree is None else tree)
     limit = np.iinfo(np.int64).max if limit is None else limit
-    with compiling(look_at_arcs):
-        if judge_vertices(levels, tree, is_source, limit, found):
-            return False
-        board = share(look_at_arcs, (*unsigned_rows(graph), levels, tree, limit, found), graph.n, graph.m, None)
+    if judge_vertices(levels, tree, is_source, limit, found):
+        return False
+    board = share(look_at_arcs, (*unsigned_rows(graph), levels, tree, limit, found), graph.n, graph.m, None)
     return board[FOUND] == 0 and bool(found.all())
 
 
@@ -102,15 +100,13 @@ def is_in_triangle(indptr, indices, hub, marks, most):
 
 def shows_triangle(graph, hub):
     rows = unsigned_rows(graph)
-    with compiling(is_in_triangle):
-        return is_in_triangle(*rows, np.uint32(hub), np.zeros(graph.n, np.uint8), graph.m // SHARE_OF_LOOK)
+    return is_in_triangle(*rows, np.uint32(hub), np.zeros(graph.n, np.uint8), graph.m // SHARE_OF_LOOK)
 
 
 def arc_within(graph, distances):
     """The first arc (u, v) of the graph whose ends were reached at distances of the same parity, or None."""
     first = np.full(1, graph.n)
-    with compiling(look_within):
-        share(look_within, (*unsigned_rows(graph), distances, first), graph.n, graph.m, None)
+    share(look_within, (*unsigned_rows(graph), distances, first), graph.n, graph.m, None)
     u = int(first[0])
     if u == graph.n:
         return None
@@ -134,6 +130,5 @@ def count_within(indptr, indices, label, end, size, board):
 
 
 def arcs_within(graph, label):
-    with compiling(count_within):
-        board = share(count_within, (*unsigned_rows(graph), label.astype(np.int32)), graph.n, graph.m, None)
+    board = share(count_within, (*unsigned_rows(graph), label.astype(np.int32)), graph.n, graph.m, None)
     return board[FOUND]

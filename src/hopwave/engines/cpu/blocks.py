@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.components import largest_tree, link, root_of
 from hopwave.engines.cpu.crew import NEXT_CHUNK, share
 from hopwave.engines.cpu.intrinsics import atomic_add, outer
@@ -33,14 +32,13 @@ def blocks(loaded, parent, depth, threads=None):
     first, size, low, high = (np.empty(n, np.int32) for _ in range(4))
     above = np.arange(n).astype(np.uint32)  # of every vertex, one of its set that is not greater
     label, head = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    with compiling(neighbour_range):
-        order = number_subtrees(parent, depth, first, size)
-        share(neighbour_range, (A.indptr, A.indices, parent, first, low, high), n, loaded.m, threads)
-        join_tree(order, parent, first, size, low, high, above)
-        rows = A.indptr, A.indices, parent, above
-        share(join_rows, (*rows, True, NONE), n, SAMPLED_ARCS * n, threads)
-        share(join_rows, (*rows, False, largest_set(above)), n, loaded.m, threads)
-        count = number_blocks(parent, depth, above, label, head)
+    order = number_subtrees(parent, depth, first, size)
+    share(neighbour_range, (A.indptr, A.indices, parent, first, low, high), n, loaded.m, threads)
+    join_tree(order, parent, first, size, low, high, above)
+    rows = A.indptr, A.indices, parent, above
+    share(join_rows, (*rows, True, NONE), n, SAMPLED_ARCS * n, threads)
+    share(join_rows, (*rows, False, largest_set(above)), n, loaded.m, threads)
+    count = number_blocks(parent, depth, above, label, head)
     return label, head[:count].copy()
 
 

@@ -17,7 +17,6 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import crew, team
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U1
 from hopwave.engines.cpu.intrinsics import compare_and_swap, inner, noinline, outer, prefetch
 from hopwave.engines.cpu.views import new_array, unsigned_rows
@@ -183,8 +182,7 @@ def components(graph, strong):
     n, A = graph.n, unsigned_rows(graph)
     if n == 0 or (strong and graph.directed):
         label = np.empty(n, np.int32)
-        with compiling(tarjan):
-            tarjan(*A, label)
+        tarjan(*A, label)
         return label, label.copy()
     label, copy = new_array(n, np.int32), new_array(n, np.int32)
     W = Forest(new_array(n, np.uint32), label, copy, np.empty(max(1, min(n // BLOCK, BLOCKS)), np.int64))

@@ -20,7 +20,7 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import inner, outer
 from hopwave.errors import EngineError
 from hopwave.system import threads as system_threads
-from hopwave.system.devices import host_cores
+from hopwave.system.threads import host_cores
 
 # ------------------------------------------------------------------ how many
 

@@ -5,6 +5,7 @@ All of Numba's internals that hopwave depends on are in this file, team.py and n
 
 import platform
 import sys
+import time
 from inspect import Parameter, Signature, signature
 
 import numpy as np
@@ -53,7 +54,7 @@ class _WithoutEnvironment:
 class IntoPartLibrary(AnalysisPass):
     """Before the pass that writes a function's code: let it go into a PartLibrary."""
 
-    _name = "into_part_library"
+    _name = f"into_part_library_{time.monotonic_ns()}"  # Numba takes none twice, and an import may be broken off
 
     def __init__(self):
         AnalysisPass.__init__(self)

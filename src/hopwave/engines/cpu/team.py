@@ -19,7 +19,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from hopwave.engines.cpu import intrinsics as asm
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import close_job, crew_size, dismiss, join_job, leave_job, open_job, open_regions
 from hopwave.engines.cpu.intrinsics import inner, noinline
 from hopwave.engines.cpu.policy import LINGER, MAX_TEAM, SPINS
@@ -230,8 +229,7 @@ def size_for(work):
 def lead(count, function, part, kind):
     """function(*part, cells, count, 0) here and on `count` helpers. kind tells apart the versions that are compiled."""
     if count == 0:
-        with compiling(function):
-            function(*part, NOBODY, 0, 0)
+        function(*part, NOBODY, 0, 0)
         return
     idle, team = _teams.idle.setdefault((function, kind), []), None
     try:
@@ -240,8 +238,7 @@ def lead(count, function, part, kind):
         missing = count - int(team[PRESENT])
         if missing > 0:
             threads.crew.help(missing, function, *_empty(part), team, count)
-        with compiling(function):
-            function(*part, team, count, 0)
+        function(*part, team, count, 0)
     finally:
         if team is not None:
             team[EXPECTED] = 0  # if no offer was made, helpers would otherwise wait for it

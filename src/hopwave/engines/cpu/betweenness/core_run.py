@@ -12,7 +12,6 @@ from hopwave import engines
 from hopwave.engines.cpu.betweenness import core_graph as cores
 from hopwave.engines.cpu.betweenness import core_rows as rows
 from hopwave.engines.cpu.betweenness.state import READY, claim_block, finish_block
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import ordered_store, outer, uncounted
 from hopwave.engines.cpu.views import allocate
@@ -209,8 +208,7 @@ class CoreRun:
     def _take(self, first, end, workers, scores, total, control, poll):
         control[NEXT_BATCH] = control[FINISHED] = first
         states = [Own(**allocate(self.state_arrays())) for _ in range(workers)]
-        with compiling(take_batches):
-            run_workers(take_batches, self._C, states, Shared(scores, total, control, end, self._parts), poll)
+        run_workers(take_batches, self._C, states, Shared(scores, total, control, end, self._parts), poll)
         if control[TOO_WIDE]:
             raise OverflowError("a number of shortest paths in the core outgrew float64")
 

@@ -13,7 +13,6 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import source as kernels
 from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.betweenness.run import Accumulation
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share, thread_count
 from hopwave.engines.cpu.integers import U1
 from hopwave.engines.cpu.intrinsics import inner, noinline, outer
@@ -179,10 +178,9 @@ class EdgeAccumulation(Accumulation):
             self._run(shared, lambda done, block=block: poll(done) and block > first)
             if control[NEXT_BATCH] < end:
                 break
-            with compiling(add_flows):
-                for count in (end - begin, 0):
-                    arguments = self.A, kept, count, self.total, control
-                    share(add_flows, arguments, self._n, work, self._threads, ROWS_PER_CHUNK)
+            for count in (end - begin, 0):
+                arguments = self.A, kept, count, self.total, control
+                share(add_flows, arguments, self._n, work, self._threads, ROWS_PER_CHUNK)
             if poll(self.done):
                 break
         self._leave("flows", kept, sum(array.nbytes for array in kept) - kept.exponent.nbytes)

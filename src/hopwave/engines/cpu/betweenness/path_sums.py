@@ -12,7 +12,6 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, ordered_load, outer
 from hopwave.engines.cpu.path_counts import rescale_level
@@ -50,8 +49,7 @@ def path_sums(loaded, job, poll, threads=None):
         degree_bits=loaded.degree_bits,
         control=new_control(),
     )
-    with compiling(add_sources):
-        run_workers(add_sources, (A.indptr, A.indices), states, shared, poll, alone=small and workers == 1)
+    run_workers(add_sources, (A.indptr, A.indices), states, shared, poll, alone=small and workers == 1)
     return parts.sum(0)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import source as kernels
 from hopwave.engines.cpu.betweenness import state
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.integers import U1
@@ -105,8 +104,7 @@ class Accumulation:
             self._states.append(self._worker_state())
         states = self._states[: self.workers]
         try:
-            with compiling(self.kernel):
-                run_workers(self.kernel, self.A, states, shared, poll)
+            run_workers(self.kernel, self.A, states, shared, poll)
         finally:
             self.extended += int(shared.control[state.EXTENDED])
         self._check(shared.control)

@@ -15,7 +15,6 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.state import READY, hop_limit
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer, uncounted
@@ -375,8 +374,7 @@ class PathSampling:
         control[NEXT_BATCH] = control[FINISHED] = self.done
         shared = SharedState(control, np.uint64(self.job.start), np.int64(until))
         try:
-            with compiling(self.kernel):
-                run_workers(self.kernel, self._graph, states, shared, poll)
+            run_workers(self.kernel, self._graph, states, shared, poll)
         finally:  # after Ctrl-C, too: workers finished their batches, and batches are taken in order
             counts = self.counts + sum(state.counts for state in states)
             sums = self.sums + sum(state.sums for state in states)

@@ -5,7 +5,6 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import crew, team
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U1, U63
 from hopwave.engines.cpu.intrinsics import atomic_add, compare_and_swap, inner, noinline, ordered_add, outer
 from hopwave.engines.cpu.splitmix import WEYL, mix
@@ -318,8 +317,7 @@ def independent_set(A, seed):
         seed += 1
         work = arcs * len(candidates) // n
         for choosing in (True, False):
-            with compiling(decide):
-                arguments = choosing, *unsigned_rows(part), candidates, rank, state
-                crew.share(decide, arguments, len(candidates), work, None)
+            arguments = choosing, *unsigned_rows(part), candidates, rank, state
+            crew.share(decide, arguments, len(candidates), work, None)
         candidates = candidates[state[candidates] == OPEN]
     return state == WON

@@ -12,7 +12,6 @@ import numpy as np
 
 from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu import intrinsics as asm
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.linalg.vector_kernels import locate
@@ -320,8 +319,7 @@ def triangles_each(part):
     workers, longest = len(W.marks), int(np.diff(W.begins).max(initial=0))
     counts = np.zeros((workers, n), np.uint64)
     common = np.empty((workers, longest + 64), np.uint32)  # one more than the longest row, and no shared cache line
-    with compiling(count_corners):
-        rows = W.begins, W.lower, W.core, W.marks
-        crew.share(count_corners, (*rows, common, counts), n, m, workers, policy.ROWS_OF_TRIANGLES)
-        crew.share(add_up, (counts, W.order, found.view(np.uint64)), n, workers * n, workers)
+    rows = W.begins, W.lower, W.core, W.marks
+    crew.share(count_corners, (*rows, common, counts), n, m, workers, policy.ROWS_OF_TRIANGLES)
+    crew.share(add_up, (counts, W.order, found.view(np.uint64)), n, workers * n, workers)
     return found

@@ -18,7 +18,6 @@ import numpy as np
 
 from hopwave import engines
 from hopwave.engines.cpu.betweenness import core_graph as cores
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import INNER, atomic_add, inner, noinline, outer, uncounted
 from hopwave.engines.cpu.workers import FINISHED, new_control, next_batch, run_workers
@@ -345,8 +344,7 @@ class CoreSums:
             items = np.concatenate([self._alone[begin:end], self._pieces_of(*self._slots[[begin, end]])])
             shared = Shared(rows, row, items, inverse, total, outside, sums, new_control())
             states = [Own(np.zeros(widest)) for _ in range(max(1, min(thread_count(threads), len(items))))]
-            with compiling(take_items):
-                run_workers(take_items, P, states, shared, lambda _: None)
+            run_workers(take_items, P, states, shared, lambda _: None)
             del rows, shared  # before the next ones are made
             done += int(end - begin)
             poll(done)

@@ -14,7 +14,6 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer
@@ -182,8 +181,7 @@ def cut_sweep(loaded, job, poll, threads=None):
         back=np.int64(not loaded.graph.directed),
     )
     states = [WorkerState(np.full(n, -1, np.int32), np.empty(n, np.uint32)) for _ in range(workers)]
-    with compiling(take_searches):
-        run_workers(take_searches, loaded.rows, states, shared, poll, alone)
+    run_workers(take_searches, loaded.rows, states, shared, poll, alone)
     sums = shared.sums
     return CutSwept(
         reached=sums[:, REACHED],
@@ -205,9 +203,8 @@ def reach_bounds(loaded):
         return size, size
     indptr, indices = loaded.rows
     label = np.empty(loaded.n, np.int32)
-    with compiling(reach_along):
-        count = close_components(indptr, indices, label)
-        low, high = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        giant = np.int64(np.argmax(np.bincount(label))) if loaded.n else np.int64(0)
-        reach_along(indptr, indices, label, np.argsort(label, kind="stable"), giant, low, high)
+    count = close_components(indptr, indices, label)
+    low, high = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    giant = np.int64(np.argmax(np.bincount(label))) if loaded.n else np.int64(0)
+    reach_along(indptr, indices, label, np.argsort(label, kind="stable"), giant, low, high)
     return low[label], high[label]

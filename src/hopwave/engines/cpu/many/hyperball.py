@@ -14,7 +14,6 @@ import math
 import numpy as np
 
 from hopwave.arrays import ignoring
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share
 from hopwave.engines.cpu.integers import U0
 from hopwave.engines.cpu.intrinsics import atomic_add, outer, trailing_zeros, uncounted
@@ -39,16 +38,15 @@ def hyperball(loaded, job, poll, threads=None):
     empty, scale = zeros_table(registers), registers**2 / (2 * np.log(2))
     around = [float(n)]
     work = loaded.m * registers // REGISTERS_PER_ENTRY
-    with compiling(unite_rows):
-        while True:
-            counters, sums = (now, later, now.view(np.uint64), changed, fresh), (*kept, size, total, inverse)
-            given = (A.in_indptr, A.in_indices), counters, sums, len(around), unit, empty, scale
-            board = share(unite_rows, given, n, work, threads, ROWS_PER_CHUNK)
-            if board[FOUND] == 0:
-                return Balls(np.array(around), size, total, inverse)
-            around.append(float(size.sum()))
-            now, later, changed, fresh = later, now, fresh, changed
-            poll(len(around) - 1)
+    while True:
+        counters, sums = (now, later, now.view(np.uint64), changed, fresh), (*kept, size, total, inverse)
+        given = (A.in_indptr, A.in_indices), counters, sums, len(around), unit, empty, scale
+        board = share(unite_rows, given, n, work, threads, ROWS_PER_CHUNK)
+        if board[FOUND] == 0:
+            return Balls(np.array(around), size, total, inverse)
+        around.append(float(size.sum()))
+        now, later, changed, fresh = later, now, fresh, changed
+        poll(len(around) - 1)
 
 
 @ignoring("over")

@@ -10,7 +10,6 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import crew_size, thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import atomic_add, count_ones, inner, noinline, outer
@@ -30,8 +29,7 @@ def local_efficiencies(loaded, poll, threads=None):
     workers = max(1, min(thread_count(threads), n // (4 * policy.VERTICES_PER_EFFICIENCY_CHUNK)))
     states = [Efficiency(np.full(n, -1, np.int32)) for _ in range(workers)]
     shared = Efficiencies(np.zeros(n), new_control())
-    with compiling(take_efficiencies):
-        run_workers(take_efficiencies, (A.indptr, A.indices), states, shared, poll)
+    run_workers(take_efficiencies, (A.indptr, A.indices), states, shared, poll)
     return shared.efficiency
 
 
@@ -42,9 +40,8 @@ def count_squares(graph):
     workers = min(crew_size(work, None), 1 + n // (4 * policy.VERTICES_PER_SQUARES_CHUNK))
     states = [Squares(np.zeros(n, np.uint32), np.empty(n, np.uint32)) for _ in range(workers)]
     shared = SquareCounts(np.zeros(n, np.int64), np.zeros(n, np.int64), new_control())
-    with compiling(take_squares):
-        alone = work <= policy.SMALL_JOB
-        run_workers(take_squares, unsigned_rows(graph), states, shared, lambda done: False, alone=alone)
+    alone = work <= policy.SMALL_JOB
+    run_workers(take_squares, unsigned_rows(graph), states, shared, lambda done: False, alone=alone)
     return shared.squares, shared.possible
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from hopwave.arrays import Structure
 from hopwave.engines.cpu import crew, policy
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import lead, new_board, thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, ordered_add, outer, uncounted
@@ -164,12 +163,11 @@ def sweep(loaded, job, poll, threads):
     states = [state._replace(**allocate(sums)) for state in left[:workers]]
     while len(states) < workers:
         states.append(kernels.WorkerState(**allocate(worker_arrays(n, job.keep, together))))
-    with compiling(kernels.take_batches):
-        run_workers(kernels.take_batches, A, states, shared, poll, alone)
-        if job.keep == "pairs":
-            shared = with_room_for_pairs(shared, shared.sums[:, kernels.REACHED], np.int32)
-            if shared.pair_vertex.size:
-                run_workers(kernels.take_batches, A, states, shared, poll, alone)
+    run_workers(kernels.take_batches, A, states, shared, poll, alone)
+    if job.keep == "pairs":
+        shared = with_room_for_pairs(shared, shared.sums[:, kernels.REACHED], np.int32)
+        if shared.pair_vertex.size:
+            run_workers(kernels.take_batches, A, states, shared, poll, alone)
     loaded.leave(kind, states, len(states) * sum(array.nbytes for array in states[0][: -len(SUM_ARRAYS)]))
     return _swept(shared, states)
 
@@ -182,13 +180,12 @@ def _side_by_side(loaded, job, poll, threads):
     kind = "side by side", job.keep
     own = loaded.spare(kind) or kernels.WorkerState(**allocate(shared_arrays(n, job.keep)))
     own = own._replace(**allocate(sum_arrays(n, job.keep)))
-    with compiling(search_together):
-        for first in range(0, k, kernels.LANES):
-            board, count = new_board(), min(kernels.LANES, k - first)
-            given = A, own, shared, first, count, MOST_PUSHED, board
-            lead(threads - 1, board, search_together, given)
-            if poll(first + count):
-                break
+    for first in range(0, k, kernels.LANES):
+        board, count = new_board(), min(kernels.LANES, k - first)
+        given = A, own, shared, first, count, MOST_PUSHED, board
+        lead(threads - 1, board, search_together, given)
+        if poll(first + count):
+            break
     loaded.leave(kind, own, sum(array.nbytes for array in own[: -len(SUM_ARRAYS)]))
     return _swept(shared, [own])
 

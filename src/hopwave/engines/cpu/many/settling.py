@@ -14,7 +14,6 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import NEXT_CHUNK, share
 from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer, prefetch, trailing_zeros
@@ -31,12 +30,11 @@ def short_arcs(indptr, indices, lengths, threads):
     some = lengths[:: max(1, len(lengths) // policy.LENGTHS_LOOKED_AT)]
     delta = float(np.quantile(some, policy.SHORT_SHARE, method="higher"))
     starts, nothing = np.zeros(len(indptr), indptr.dtype), (np.empty(0, indices.dtype), np.empty(0))
-    with compiling(take_short):
-        for to in (nothing, None):
-            if to is None:
-                np.cumsum(starts, out=starts)
-                to = np.empty(int(starts[-1]), indices.dtype), np.empty(int(starts[-1]))
-            share(take_short, ((indptr, indices, lengths), delta, starts, to), len(indptr) - 1, len(indices), threads)
+    for to in (nothing, None):
+        if to is None:
+            np.cumsum(starts, out=starts)
+            to = np.empty(int(starts[-1]), indices.dtype), np.empty(int(starts[-1]))
+        share(take_short, ((indptr, indices, lengths), delta, starts, to), len(indptr) - 1, len(indices), threads)
     return ShortArcs(*map(read_only, (starts, *to))), delta
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, outer
 from hopwave.engines.cpu.many.run import component_labels, with_room_for_pairs
@@ -227,12 +226,11 @@ def _run(loaded, sources, job, poll, threads):
     per_length, in_any_order = policy.length_buckets(*loaded.length_range)
     in_any_order = in_any_order and not keep & PAIRS  # which are listed nearest first
     A = _arcs(loaded, k, threads, per_length, in_any_order)
-    with compiling(take_sources):
-        run_workers(take_sources, A, states, shared, poll)
-        if keep & PAIRS:
-            shared = with_room_for_pairs(shared, shared.reached, np.float64)
-            if shared.pair_vertex.size:
-                run_workers(take_sources, A, states, shared, poll)
+    run_workers(take_sources, A, states, shared, poll)
+    if keep & PAIRS:
+        shared = with_room_for_pairs(shared, shared.reached, np.float64)
+        if shared.pair_vertex.size:
+            run_workers(take_sources, A, states, shared, poll)
     return shared
 
 

@@ -6,11 +6,11 @@ import threading
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.compile_notice import compiling, is_compiled
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.integers import ONE, U1
 from hopwave.engines.cpu.intrinsics import outer
 from hopwave.engines.cpu.views import unsigned, unsigned_rows
+from hopwave.system.compile_notice import is_compiled
 from hopwave.system.threads import beside
 
 NO_LIMIT = np.iinfo(np.int32).max
@@ -67,8 +67,7 @@ class FirstSearches(SmallSearch):
             return None
         if self._is_last() and not beside("hopwave-compiling", self._compile, sources):
             return None
-        with compiling(push_all):
-            return super().__call__(sources, limit)
+        return super().__call__(sources, limit)
 
     def _is_last(self):
         """Count a plain search. Returns whether the loop is worth its compiling now, for the first time."""

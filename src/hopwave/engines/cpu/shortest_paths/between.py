@@ -17,7 +17,6 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.many.settling import ShortArcs
@@ -47,8 +46,7 @@ def path_between(out, into, source, target, closed, by_vertices):
     """`shortest_path` in rows out and into. by_vertices: the side with fewer vertices goes on, as in NetworkX."""
     n = len(out[0]) - 1
     before, after = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    with compiling(meet):
-        middle = meet(*out, *into, before, after, source, target, closed, by_vertices)
+    middle = meet(*out, *into, before, after, source, target, closed, by_vertices)
     return None if middle < 0 else path_over(middle, before, after, source, target)
 
 
@@ -158,10 +156,7 @@ def path_from_both_ends(out, back, source, target, closed):
     n, entries = len(out.indptr) - 1, len(out.indices) + 1
     seen, before, settled = np.full((2, n), np.inf), np.full((2, n), -1, np.int32), np.zeros((2, n), np.uint8)
     heap = np.empty((2, entries)), np.empty((2, entries), np.uint64), np.empty((2, entries), np.uint32)
-    with compiling(meet_along_lengths):
-        middle, left, right, length = meet_along_lengths(
-            out, back, source, target, closed, seen, before, settled, *heap
-        )
+    middle, left, right, length = meet_along_lengths(out, back, source, target, closed, seen, before, settled, *heap)
     if middle < 0:
         return None
     before[:, middle] = left, right
@@ -281,6 +276,5 @@ def search(out, back, source, target, S, path):
 
 def path_along_lengths(out, back, source, target, state, room):
     """The ids of one shortest path, both ends included, or None. `room`: an array of n int32."""
-    with compiling(search):
-        count = search(out, back, source, target, state, room)
+    count = search(out, back, source, target, state, room)
     return room[:count][::-1].tolist() if count else None

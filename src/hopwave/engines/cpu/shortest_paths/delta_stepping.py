@@ -6,7 +6,6 @@ import numpy as np
 
 from hopwave.arrays import ignoring
 from hopwave.engines.cpu import policy, team
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1, U2
 from hopwave.engines.cpu.intrinsics import inner, outer, prefetch
@@ -110,11 +109,9 @@ def on_one_core(A, job):
     )
     d = np.full(n, np.inf)
     if arcs.in_any_order:
-        with compiling(search):
-            search(arcs, d, state.waiting, np.uint32(source), float(job.limit), targets)
+        search(arcs, d, state.waiting, np.uint32(source), float(job.limit), targets)
     else:
-        with compiling(settling.search):
-            settling.search(arcs, d, state, np.uint32(source), float(job.limit))
+        settling.search(arcs, d, state, np.uint32(source), float(job.limit))
     spare[:] = [state]  # one is enough, however many threads search this graph at once
     return d
 

@@ -9,7 +9,6 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import outer
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
@@ -194,29 +193,27 @@ class Deviations:
         if self.elsewhere is not None and self.elsewhere.are_worth_it(len(spurs.path)):
             return self.elsewhere.lengths(self.paths, self.spurs, spurs, most)
         found, done = np.empty(len(spurs.path)), 0
-        with compiling(find_lengths):
-            while done < len(found):
-                some, end = Spurs(*(part[done : done + PIECE] for part in spurs)), min(done + PIECE, len(found))
-                done += find_lengths(
-                    self.arcs, self.paths, self.spurs, some, self.target, self.rest, most, self.slack, self.place,
-                    self.heads, (*self.vertex_arrays, *self.heap), found[done:end],
-                )  # fmt: skip
-                if done < end:
-                    self.heap = _twice(self.heap)
+        while done < len(found):
+            some, end = Spurs(*(part[done : done + PIECE] for part in spurs)), min(done + PIECE, len(found))
+            done += find_lengths(
+                self.arcs, self.paths, self.spurs, some, self.target, self.rest, most, self.slack, self.place,
+                self.heads, (*self.vertex_arrays, *self.heap), found[done:end],
+            )  # fmt: skip
+            if done < end:
+                self.heap = _twice(self.heap)
         return found
 
     def find_paths(self, some):
         done, last = 0, self.count + len(some)
         self.paths = self.paths._replace(begins=np.resize(self.paths.begins, last + 1))
-        with compiling(find_paths):
-            while done < len(some):
-                end = min(done + PIECE, len(some))
-                done += find_paths(
-                    self.arcs, self.paths, self.count + done, self.spurs, self.lengths, some[done:end], self.target,
-                    self.rest, self.slack, self.place, self.heads, (*self.vertex_arrays, *self.heap),
-                )  # fmt: skip
-                if done < end:
-                    self.heap, self.paths = _twice(self.heap), Paths(*_twice(self.paths[:2]), self.paths.begins)
+        while done < len(some):
+            end = min(done + PIECE, len(some))
+            done += find_paths(
+                self.arcs, self.paths, self.count + done, self.spurs, self.lengths, some[done:end], self.target,
+                self.rest, self.slack, self.place, self.heads, (*self.vertex_arrays, *self.heap),
+            )  # fmt: skip
+            if done < end:
+                self.heap, self.paths = _twice(self.heap), Paths(*_twice(self.paths[:2]), self.paths.begins)
         self.path_of[some] = np.arange(self.count, last)
         self.count = last
 
@@ -276,7 +273,6 @@ def tree_paths(out, into, from_source, to_target, ends, k, most):
     """A length that k different simple paths over the `most` nearest vertices do not exceed; infinite if fewer."""
     through = from_source + to_target
     order = np.argsort(through, kind="stable")[:most]
-    with compiling(next_on_trees), compiling(last_of):
-        first, last = next_on_trees(into, from_source, ends[0]), next_on_trees(out, to_target, ends[1])
-        v = last_of(order, first, last, *ends, k)
+    first, last = next_on_trees(into, from_source, ends[0]), next_on_trees(out, to_target, ends[1])
+    v = last_of(order, first, last, *ends, k)
     return np.inf if v < 0 else float(through[v])

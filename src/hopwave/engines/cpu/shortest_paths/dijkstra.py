@@ -5,7 +5,6 @@ The heap is a four-ary tree of (distance, when it was offered, vertex), an order
 
 import numpy as np
 
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U4
 from hopwave.engines.cpu.intrinsics import inner, outer
 from hopwave.engines.cpu.shortest_paths.bins import Arcs
@@ -99,8 +98,7 @@ def dijkstra(arcs, sources, limit, targets, most):
     d, parent, order = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
     entries = m + len(sources)  # every arc adds at most one
     heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
-    with compiling(search):
-        settled = search(*arcs, np.asarray(sources, np.uint32), wanted, stop, limit, d, parent, order, *heap)
+    settled = search(*arcs, np.asarray(sources, np.uint32), wanted, stop, limit, d, parent, order, *heap)
     order = order[:settled]
     if len(order) < n:
         final = np.full(n, np.inf)

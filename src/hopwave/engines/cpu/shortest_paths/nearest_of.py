@@ -12,7 +12,6 @@ import sys
 
 import numpy as np
 
-from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import inner, outer
@@ -157,8 +156,7 @@ def nearest_by_distances(into, facilities, d):
         stack = np.empty(n, np.uint32), np.empty(n, np.uint64), np.empty(n, np.int32)
         return read_off(*into, bounds[i], bounds[i + 1], d, found[:, 0], *stack)
 
-    with compiling(read_off):
-        return found if all(each(workers, range(workers), some)) else None
+    return found if all(each(workers, range(workers), some)) else None
 
 
 def nearest_of(arcs, facilities, k, limit):
@@ -167,8 +165,7 @@ def nearest_of(arcs, facilities, k, limit):
     d, found = np.full((n, k), np.inf), np.full((n, k), NONE, np.int32)
     if not len(arcs.lengths):
         queues = np.empty(n, np.uint32), np.empty(n, np.uint32), np.zeros(n, np.bool_)
-        with compiling(by_levels):
-            by_levels(arcs.indptr, arcs.indices, ids, limit, d, found, *queues)
+        by_levels(arcs.indptr, arcs.indices, ids, limit, d, found, *queues)
         return d, found
     slack = slack_of(arcs.lengths)
     if slack > 1.0:
@@ -176,9 +173,8 @@ def nearest_of(arcs, facilities, k, limit):
     d[facilities, 0], found[facilities, 0] = 0.0, np.arange(len(ids))
     size, room = np.uint64(len(ids)), len(arcs.indices) + len(ids)
     heap = np.zeros(room), np.arange(room, dtype=np.int32), np.resize(ids, room)
-    with compiling(by_heap):
-        while size := by_heap(*arcs, limit, k, slack, d, found, size, *heap):
-            heap = tuple(np.resize(part, 2 * part.size) for part in heap)
+    while size := by_heap(*arcs, limit, k, slack, d, found, size, *heap):
+        heap = tuple(np.resize(part, 2 * part.size) for part in heap)
     return np.ascontiguousarray(d[:, :k]), np.ascontiguousarray(found[:, :k])
 
 
@@ -292,10 +288,9 @@ def nearest_in_rounds(arcs, facilities, k, limit, threads):
 
         for i, worker in enumerate(workers):
             worker.place = i
-        with compiling(search_around), compiling(put):
-            while any(worker.place < numbers.size for worker in workers):
-                each(threads, range(threads), go_on)
-                each(threads, range(threads), fill)
+        while any(worker.place < numbers.size for worker in workers):
+            each(threads, range(threads), go_on)
+            each(threads, range(threads), fill)
         done[:] = found[:, -1] != NONE
         numbers, before, radius = numbers[beyond <= limit], radius, max(GROWTH * radius, float(beyond.min()))
     return d, found
