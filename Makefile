@@ -46,6 +46,7 @@ complete: $(VENV)/.test
 # The daily loop: every test function, on a sample of its cases (tests/conftest.py says which), without those that start
 # MPI or take more than two seconds. The first run also compiles the CPU engine, later runs do not.
 quick: $(VENV)/.test
+	@echo "About 1,400 tests: three minutes of one core, shared by all cores. The first run also compiles the CPU engine, for minutes."
 	HOPWAVE_TESTS=quick $(BIN)/python -m pytest -n auto --dist worksteal -q -m 'not slow and not mpi'
 
 # The tests that draw examples, on new ones each time and forty times as many. In `make test` the examples stay the same,

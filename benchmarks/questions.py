@@ -1,7 +1,7 @@
 """Every public question, found by itself: python -m benchmarks.questions [--seconds 100] [--scale 18]
 
-A public function of hopwave is a question if its first argument is a graph. It is called as f(graph) unless ARGUMENTS
-names more; one that needs more and is not named there fails in tests/house. Questions whose work grows with n · m are
+A public function of hopwave is a question if its first argument is a graph. Other arguments that it requires are those
+of ARGUMENTS, or of GIVEN in src/hopwave/cli/warmup.py. Questions whose work grows with n · m are
 asked of SMALL graphs, those that search until bounds meet of MIDDLE ones, and those about arcs that lead one way of an
 acyclic orientation. The page has each question on one core, on all cores and on the GPU of a machine;
 benchmarks/against.py asks the same questions of two source trees.
@@ -28,6 +28,7 @@ import numpy as np
 from benchmarks import setting
 from benchmarks.pages import Record, publish
 from benchmarks.setting import command_line, generate, giant_sources, hw
+from hopwave.cli.warmup import required
 
 NOT_QUESTIONS = {
     "estimate_memory": "says what another question would take",
@@ -35,6 +36,7 @@ NOT_QUESTIONS = {
     "write": "writes a file: graphs.md has its times",
     "plan": "is about plans, not about a graph",
 }
+NEW: set[str] = set()  # not on the page yet, which a maintainer measures on a machine with a GPU
 SMALL = {
     "average_shortest_path_length", "barycenter", "distance_blocks", "global_efficiency",
     "group_betweenness_centrality", "load_centrality", "local_efficiency", "percolation_centrality",
@@ -194,7 +196,7 @@ def call(question: str, case: Case, device: str) -> Callable[[], Any] | None:
     if question in METHODS:
         return METHODS[question](case, device)
     function = getattr(hw, question)
-    given = ARGUMENTS[question][1](case) if question in ARGUMENTS else {}
+    given = ARGUMENTS[question][1](case) if question in ARGUMENTS else required(function)
     parameters = inspect.signature(function).parameters
     if "device" in parameters:
         given["device"] = device

@@ -9,6 +9,7 @@ from typing import Any
 import hopwave as hw
 from hopwave import Graph, datasets, generate
 from hopwave import linalg as la
+from hopwave.cli import warmup
 
 SQUARE = generate.grid(2, 2)
 MATRIX = la.Matrix.from_graph(SQUARE)
@@ -21,16 +22,15 @@ def options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def required(function: Callable[..., Any]) -> dict[str, Any]:
-    """Valid values for the required arguments of a function; a KeyError names one that is not known here."""
-    known = {
+    """Valid values for the required arguments of a function; a KeyError names one that has none."""
+    known = warmup.GIVEN | {
         "G": SQUARE, "graph": SQUARE, "A": MATRIX, "B": MATRIX, "x": VECTOR, "u": VECTOR, "v": VECTOR, "w": VECTOR,
-        "source": 0, "target": 3, "vertex": 0, "sources": [0], "what": "bfs", "d": 1, "k": 3, "op": la.unary.negate,
+        "sources": [0], "d": 1, "op": la.unary.negate,
         "value": 1.0, "predicate": "tril", "src": [0, 1], "dst": [1, 2], "indptr": [0, 1, 2], "indices": [1, 0],
         "n": 5, "scale": 3, "rows": 2, "columns": 2, "g": SQUARE, "group": [0], "communities": [[0, 1], [2, 3]],
-        "name": "hopwave", "facilities": [0], "pairs": [(0, 3)], "limits": 1,
+        "name": "hopwave", "limits": 1,
     }  # fmt: skip
-    needed = [p for p in options(function).values() if p.default is inspect.Parameter.empty]
-    return {p.name: known[p.name] for p in needed if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
+    return warmup.required(function, known, without="")
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -1,10 +1,11 @@
-"""Runs the examples of docs/gallery (Python files) and docs/notebooks, and writes pages with what they print and draw.
+"""Runs the tutorials and examples of docs/gallery and docs/notebooks; writes pages with what they print and draw.
 
 A Python file is split at its lines `# %%` (code) and `# %% [markdown]` (text in comments), as editors do it. A notebook
 has its cells already. Both run in this process, one after another, each in an empty namespace: no kernel is started.
 What a cell prints, its last expression and its figures follow it on the page. A warning or an error stops the build.
 
-An example needs no file: its graph is generated, or comes with Python or a package that the site installs.
+An example needs no download: its graph is generated, or comes with Python or a package that the site installs. A
+tutorial may write files and read them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 
 from docs.site.pages import ROOT, code_address, relinked
 
-FOLDERS = {"gallery": "*.py", "notebooks": "*.ipynb"}
+FOLDERS = {"gallery/tutorials": "*.py", "gallery": "*.py", "notebooks": "*.ipynb"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,11 @@ class Output:
 def examples() -> list[Path]:
     """Every example, in the order of the site."""
     return [file for folder, ending in FOLDERS.items() for file in sorted((ROOT / "docs" / folder).glob(ending))]
+
+
+def home(file: Path) -> str:
+    """The folder of the site that has the page of an example; the gallery shows the notebooks, too."""
+    return "tutorials" if file.parent.name == "tutorials" else "gallery"
 
 
 def read(file: Path) -> list[Cell]:
@@ -121,14 +127,14 @@ def empty_folder() -> Iterator[None]:
 
 def write(file: Path, source: Path) -> float:
     """Run an example and write its page into the folder that Sphinx reads; returns the seconds that it ran."""
-    folder = source / "gallery"
+    folder = source / home(file)
     folder.mkdir(parents=True, exist_ok=True)
     cells, begin = read(file), time.perf_counter()
     parts, figures = [], 0
     with empty_folder():
         for cell, output in run(cells, file.name):
             if cell.kind == "markdown":
-                parts.append(relinked(cell.text, file, Path("gallery", f"{file.stem}.md"), code_address()))
+                parts.append(relinked(cell.text, file, Path(home(file), f"{file.stem}.md"), code_address()))
                 continue
             parts.append(f"```python\n{cell.text}\n```")
             parts += [f"```text\n{text.rstrip()}\n```" for text in (output.printed, output.text) if text]
@@ -149,7 +155,7 @@ def write_contents(source: Path) -> None:
     """Write the page that shows all examples, with the first figure of each."""
     folder = source / "gallery"
     cards, names = [], []
-    for file in examples():
+    for file in (example for example in examples() if home(example) == "gallery"):
         title, about = re.match(r"# ([^\n]+)\n\n(.+?)(?:\n\n|\Z)", read(file)[0].text, re.S).groups()  # type: ignore[union-attr]
         picture = f":img-top: {file.stem}-1.svg\n" if (folder / f"{file.stem}-1.svg").exists() else ""
         cards.append(f":::{{grid-item-card}} {title}\n:link: {file.stem}\n:link-type: doc\n{picture}\n{about}\n:::")

@@ -92,8 +92,6 @@ A, B, C, D = XY = [[0, 0], [1, 5], [3, 6], [4, 8]]
 MAPS: dict[str, Any] = {  # a result on PATH → the dots on its map, the last on top, or the ends of its lines
     "hw.betweenness_centrality(PATH)": [D, A, C, B],
     "hw.closeness_centrality(PATH, top=2)": [C, B],
-    "hw.bfs(PATH, 'a', depth_limit=1)": [A, B],
-    "hw.sssp(PATH, 'a', limit=1)": [A, B],
     "hw.nearest_of(PATH, ['d'], limit=1)": [C, D],
     "hw.distance_table(PATH, ['a', 'b'], ['c', 'd', 'b'], limit=1)": [C, B],
     "hw.distance_table(PATH, ['a', 'b'], limit=1, sparse=True)": [A, B, C],

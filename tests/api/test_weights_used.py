@@ -148,12 +148,12 @@ PATHS_AND_RANKS = {
 def test_every_docstring_states_the_rule_and_the_word_of_networkx_is_answered(name: str) -> None:
     text = QUESTIONS[name].__doc__ or ""
     if "weights" not in inspect.signature(QUESTIONS[name]).parameters:
-        assert "Weights are ignored" in text
+        assert "Weights are ignored" in text, f"add `Weights are ignored.` to the docstring of hopwave.{name}"
         return
     follows = (
         "followed; `weights=False` leaves them out" if name in PATHS_AND_RANKS else "ignored unless `weights=` says"
     )
-    assert f"Weights are {follows}" in text
+    assert f"Weights are {follows}" in text, f"add `Weights are {follows}` to the docstring of hopwave.{name}"
     with pytest.raises(TypeError, match=rf"{name}\(\) has no argument 'weight'; did you mean weights=\?"):
         QUESTIONS[name](DETOUR, weight="km")
 

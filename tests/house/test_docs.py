@@ -151,7 +151,7 @@ def test_public_names_have_a_docstring() -> None:
     """With an example; functions have more (test_docstrings.py). Methods of public classes have one, too."""
     for name in hw.__all__:
         public = getattr(hw, name)
-        assert ">>>" in (public.__doc__ or ""), f"the docstring of hopwave.{name} has no example"
+        assert ">>>" in (public.__doc__ or ""), f"the docstring of hopwave.{name} has no example; add one after >>>"
         for member_name, member in vars(public).items() if inspect.isclass(public) else ():
             shown = callable(member) or isinstance(member, property | classmethod | staticmethod)
             if shown and not member_name.startswith("_"):

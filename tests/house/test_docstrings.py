@@ -56,15 +56,21 @@ def test_there_are_functions_to_look_at() -> None:
     assert len(FUNCTIONS) >= 110 and {"hopwave.bfs", "hopwave.linalg.mxv", "hopwave.distributed.bfs"} <= set(FUNCTIONS)
 
 
+def test_the_reference_lists_every_public_name_once() -> None:
+    listed = [f"{group.module}.{name}" for group in reference.GROUPS for name in group.names]
+    wrong = {name for name in listed if listed.count(name) > 1} | (set(listed) ^ reference.public_names())
+    assert not wrong, f"list {wrong} in exactly one group of docs/site/reference.py, then run `make docs`"
+
+
 def test_docstrings_are_complete() -> None:
     for name, function in FUNCTIONS.items():
         found, signature = sections(inspect.getdoc(function) or ""), inspect.signature(function)
         wanted = {"Examples", *(["Parameters"] if signature.parameters else [])}
         if signature.return_annotation in ("Any", inspect.Signature.empty):
             wanted.add("Returns")  # the signature does not say what is returned
-        assert wanted - set(found) == set(), f"{name} lacks these sections"
+        assert not (lacking := wanted - set(found)), f"add the sections {lacking} to the docstring of {name}"
         missing = set(signature.parameters) - described(found.get("Parameters", ""))
-        assert missing == set(), f"the section of parameters of {name} lacks these"
+        assert not missing, f"describe {missing} in the section Parameters of the docstring of {name}"
         repeats = "Returns" in found and "Returns" not in wanted and "\n    " not in found["Returns"]
         assert not repeats, f"leave out the section Returns of {name}: it repeats the annotation"
 

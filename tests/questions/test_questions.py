@@ -140,8 +140,9 @@ def test_questions_about_hops_ignore_weights() -> None:
 
 def test_every_public_function_has_a_row() -> None:
     asked = {row.call for rows in TABLE.values() for row in rows}
+    row = 'Row("{}", oracle, given=lambda case: {{…}})'
     missing = [
-        f'{name} has no question; add it to ROWS of a file in tests/questions, such as Row("{called}", oracle, …)'
+        f"{name} has no question; add it to ROWS of a file in tests/questions, such as {row.format(called)}"
         for name, called in public_calls.callables()
         if called not in asked and called not in WITHOUT
     ]

@@ -70,19 +70,28 @@ def reading() -> None:
     scan.printed_lists(np.array([1]), np.array([1]))
 
 
-# Values for the arguments that public functions require; one that is not here fails a test.
+# Values for the arguments that public functions require, for tests and benchmarks, too.
 GIVEN: dict[str, Any] = {
     "source": 0, "target": 3, "vertex": 0, "sources": [0, 1], "k": 3, "d": 2, "group": [0, 1], "what": "bfs",
     "communities": [range(8)], "limits": 2, "facilities": [0], "pairs": [(0, 3)],
 }  # fmt: skip
 
 
+def required(function: Callable[..., Any], known: dict[str, Any] = GIVEN, without: str = "G") -> dict[str, Any]:
+    """Values for the arguments that a function requires, without the graph."""
+    options = inspect.signature(function).parameters.values()
+    own = [one for one in options if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) and one.name != without]
+    names = [one.name for one in own if one.default is one.empty]
+    for name in set(names) - set(known):
+        raise KeyError(f"{function.__name__} requires {name}: add a value to GIVEN in src/hopwave/cli/warmup.py")
+    return {name: known[name] for name in names}
+
+
 def questions() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     """Every public function of a graph, with the other arguments that it requires."""
     for function in (getattr(hw, name) for name in hw.__all__):
-        if inspect.isfunction(function) and "G" in (options := inspect.signature(function).parameters):
-            required = [one.name for one in options.values() if one.default is one.empty and one.kind < one.VAR_KEYWORD]
-            yield function, {name: GIVEN.get(name) for name in required if name != "G"}
+        if inspect.isfunction(function) and "G" in inspect.signature(function).parameters:
+            yield function, required(function)
 
 
 def every_function(share: int = 0, of: int = 1) -> None:
