@@ -210,44 +210,50 @@ STYLE = """
 """
 
 
-def picture(title: str, panels: Sequence[Chart]) -> str:
-    """An SVG file of some charts with the same unit on one axis. Self-contained; follows light and dark mode."""
+def picture(title: str, panels: Sequence[Chart], width: int = WIDTH) -> str:
+    """An SVG file of some charts with the same unit on one axis. Self-contained; follows light and dark mode.
+
+    In a narrow picture, names are above their rows.
+    """
     axis = Axis.of(value for chart in panels for row in chart.rows for value in row.points.values())
     colour = {series: name for chart in reversed(panels) for series, name in chart.colours.items()}
-    height = TOP + sum(LINE * (len(chart.rows) + 1) + 8 for chart in panels) + 30
-    strip = f'x="{NAMES}" width="{WIDTH - NAMES - 16}"'
+    names, line, up = (NAMES, LINE, -4) if width >= WIDTH else (16, 2 * LINE - 12, 15)
+    legend, top = _legend(colour, width)
+    height = top + sum(line * (len(chart.rows) + 1) + 8 for chart in panels) + 30
+    strip = f'x="{names}" width="{width - names - 16}"'
     light, dark = (" ".join(f".{name} {{ fill: {pair[which]} }}" for name, pair in COLOURS.items()) for which in (0, 1))
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
         f'aria-label="{escape(title)}">',
         f"<style>{STYLE.replace('LIGHT', light).replace('DARK', dark)}</style>{MARKS}",
-        f'<rect class="page" width="{WIDTH}" height="{height}"/>',
+        f'<rect class="page" width="{width}" height="{height}"/>',
         f'<text class="title" x="16" y="24">{escape(title)}</text>',
-        *_legend(colour),
-        f'<svg class="grid" {strip} y="{TOP}" height="{height - TOP - 8}">{grid(axis)}</svg>',
+        *legend,
+        f'<svg class="grid" {strip} y="{top}" height="{height - top - 8}">{grid(axis)}</svg>',
     ]
-    y = TOP + 8
+    y = top + 8
     for chart in panels:
-        y += LINE
+        y += line
         parts.append(f'<text class="title" x="16" y="{y + 8}">{escape(chart.title)}</text>')
         for row in chart.rows:
-            y += LINE
+            y += line
             drawn = span(axis, row.points) + marks(axis, row, colour, chart.unit)
-            parts.append(f'<text x="24" y="{y + 4}">{escape(row.label)}</text>')
+            parts.append(f'<text x="24" y="{y - up}">{escape(row.label)}</text>')
             parts.append(f'<svg {strip} y="{y - LINE // 2}" height="{LINE}">{drawn}</svg>')
         y += 8
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _legend(colour: dict[str, str]) -> list[str]:
-    parts, x = [], 16.0
+def _legend(colour: dict[str, str], width: int) -> tuple[list[str], int]:
+    """The names of the series in lines, and where the chart below begins."""
+    parts, x, top = [], 16.0, TOP
     for name, kind in colour.items():
-        if x > WIDTH - 60:
-            return [*parts, f'<text x="{x:g}" y="46">…</text>']
-        parts.append(f'<use href="#{mark_of(name)}" class="{kind}" x="{x + 5:g}" y="42"/>')
-        parts.append(f'<text x="{x + 16:g}" y="46">{escape(name)}</text>')
+        if x + 16 + 6.6 * len(name) > width:
+            x, top = 16.0, top + 20
+        parts.append(f'<use href="#{mark_of(name)}" class="{kind}" x="{x + 5:g}" y="{top + 42 - TOP}"/>')
+        parts.append(f'<text x="{x + 16:g}" y="{top + 46 - TOP}">{escape(name)}</text>')
         x += 34 + 6.6 * len(name)
-    return parts
+    return parts, top
 
 
 # ---------------------------------------------------------------- the page

@@ -6,7 +6,7 @@ The table of plans comes from the catalogue. It is in docs/plans.md, between the
 tables of docs/papers.md come from docs/papers.toml, those of docs/guarantees.md from docs/guarantees.toml and
 benchmarks/results. docs/picture.py draws docs/architecture.svg from the imports. From benchmarks/results,
 docs/measured.py makes the README's table of times, docs/tables.py those of docs/compared.md, docs/performance.md and
-docs/scaling.md; docs/speed.py draws docs/speed.svg and docs/betweenness.svg. The list of names in docs/reference.md
+docs/scaling.md; docs/speed.py draws docs/speed*.svg and docs/betweenness.svg. The list of names in docs/reference.md
 comes from docs/site/reference.py. A relative link must lead to a file of the repository, and its #part to a heading in
 that file.
 """
@@ -129,6 +129,7 @@ GENERATED: dict[str, Callable[[str], str]] = {  # file → the function that rew
     **dict.fromkeys(("docs/compared.md", "docs/performance.md", "docs/scaling.md"), tables.with_tables),
     "docs/architecture.svg": lambda before: picture.svg(),
     "docs/speed.svg": lambda before: speed.search(),
+    "docs/speed-narrow.svg": lambda before: speed.narrow(),
     "docs/betweenness.svg": lambda before: speed.betweenness(),
 }
 

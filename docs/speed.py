@@ -1,4 +1,4 @@
-"""Draws docs/speed.svg and docs/betweenness.svg from benchmarks/results, like the charts of benchmarks/report.py."""
+"""Draws docs/speed*.svg and docs/betweenness.svg from benchmarks/results, like the charts of benchmarks/report.py."""
 
 from __future__ import annotations
 
@@ -76,6 +76,11 @@ def what(one: dict[str, Any]) -> str:
 def search() -> str:
     """docs/speed.svg."""
     return picture("Milliseconds of one breadth-first search (farther left is faster)", search_panels())
+
+
+def narrow() -> str:
+    """docs/speed-narrow.svg, for phones."""
+    return picture("Milliseconds of one search (farther left is faster)", search_panels(), width=400)
 
 
 def betweenness() -> str:

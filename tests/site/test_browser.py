@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 PAGES = (
     "index.html",
     "guide.html",
+    "tutorials/streets.html",
     "graphs.html",
     "searching.html",
     "betweenness.html",
@@ -56,6 +57,8 @@ def test_pages_open_without_errors(window: browser.Browser, address: str, size: 
         assert window.run("document.querySelector('h1') !== null"), page
         assert window.run("document.documentElement.scrollWidth <= innerWidth"), f"{page} is wider than the window"
         assert window.run("[...document.images].every(i => i.complete && i.naturalWidth > 0)"), page
+        fits = "[...document.querySelectorAll('article img')].every(i => i.getBoundingClientRect().right <= innerWidth)"
+        assert window.run(fits), f"a picture of {page} is cut off"
     assert window.problems == []
 
 
