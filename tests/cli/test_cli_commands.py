@@ -54,13 +54,6 @@ SHOWN = [  # command, what it prints; the text must not contain what follows "no
     ("table ring.npz -s a -s b -t d", "2 × 1"),
     ("accessibility ring.npz --limit 15", "Most vertices within 15"),
     ("routes streets.csv -s a -t d", "Shortest paths from a to d", "7   a → b → c → d", "9   a → c → d"),
-    (
-        "nearest streets.csv --facility a",
-        "Farthest from a facility",
-        "d        a                     7",
-    ),
-    ("isochrones streets.csv -s a --limit 2,4", "Within reach of a", "4          3      7"),
-    ("components named.csv", "2 components", "0          4   66.67"),
     ("cores streets.csv --no-weights", "2 core numbers", "2          3   50"),
     ("bfs named.csv -s ann -s eve --depth-limit 2 --path-counts --validate", "5 of 5 rules hold", "not NOT"),
     ("bfs named.csv --directed --direction in -s cyd --validate", "5 of 5 rules hold", "not NOT"),

@@ -75,8 +75,10 @@ class ReadingLengths(ReadingWeights):
     """How to read the file, for a command that follows the weights of the file."""
 
 
-def load(file: Path, how: Reading, *, weights: bool = False) -> Graph:
-    """Read the graph. `weights`: --weights was given, so a file without weights is an error."""
+def load(file: Path, how: Reading, to: Written | None = None, *, weights: bool = False) -> Graph:
+    """Read the graph, if `to` can be written. `weights`: --weights was given, so a file without weights is an error."""
+    if to is not None:
+        to.check()
     given = parsed(how.read_options, "--read-option")
     chosen: dict[str, Any] = {"format": how.format, "directed": how.directed, "combine": getattr(how, "combine", None)}
     for name, value in chosen.items():

@@ -177,8 +177,7 @@ def closeness(
     out @Output: Write the computed scores, one row each: the highest (--top), or with --all or -k those of all
         vertices. .csv, .csv.gz, .parquet or .npz; - prints them as CSV and nothing else.
     """
-    to.check()
-    graph = load(file, reading, weights=weights)
+    graph = load(file, reading, to, weights=weights)
     ask: Any = hw.harmonic_centrality if harmonic else hw.closeness_centrality
     more: Any = {"delta": delta, "interval": interval, "reduce": reduce, **vars(run)}
     more |= {"weights": weights, "k": k, "seed": seed, "top": None if every or k is not None else top}
@@ -229,8 +228,7 @@ def pagerank(
     max_iter: Maximum number of rounds.
     restart: Let the walk jump only to this vertex. Repeat for several.
     """
-    to.check()
-    graph = load(file, reading)
+    graph = load(file, reading, to)
     jumps = {vertex(graph, name): 1.0 for name in restart} if restart else None
     result, wall = timed(f"ranking {file.name}", lambda: hw.pagerank(graph, alpha, jumps, max_iter, tol, device=device))
     to.write(result)
@@ -271,8 +269,7 @@ def cores(file: Path, reading: Reading, to: Written, *, device: str = "auto", to
 
 def tell_groups(file: Path, reading: Reading, to: Written, ask: Callable[..., Any], what: str, top: int) -> None:
     """How many vertices have each number: of components the largest first, of core numbers the highest."""
-    to.check()
-    graph = load(file, reading)
+    graph = load(file, reading, to)
     result, wall = timed("", lambda: ask(graph))
     to.write(result)
     found, sizes = np.unique(result._columns()[what], return_counts=True)

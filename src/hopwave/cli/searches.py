@@ -142,8 +142,7 @@ def sssp(
     delta @Running: Width of the buckets of Δ-stepping and near-far.
     trace @Output: Show the work of every bucket.
     """
-    to.check()
-    graph = load(file, reading)
+    graph = load(file, reading, to)
     starts, chosen = sources(graph, source)
     ends = [vertex(graph, name) for name in target or ()]
     about: Any = {"limit": limit, "delta": delta}
@@ -197,8 +196,7 @@ def routes(
     k -k: Number of paths.
     out @Output: Write one row per path and vertex: .csv, .csv.gz, .parquet or .npz; - prints them as CSV.
     """
-    to.check()
-    graph = load(file, reading)
+    graph = load(file, reading, to)
     ends = vertex(graph, source), vertex(graph, target)
     found, wall = timed(f"searching {file.name}", lambda: hw.k_shortest_paths(graph, *ends, k, device=device))
     steps = [(number, length, graph.index(v)) for number, (length, path) in enumerate(found, 1) for v in path]
@@ -288,8 +286,7 @@ def accessibility(
     inwards: Values from which a vertex can be reached, instead of those that it reaches.
     top min=1 @Output: How many vertices to show.
     """
-    to.check()
-    graph = load(file, reading)
+    graph = load(file, reading, to)
     given = None if values is None else read_values(graph, values)
     name, _, number = (decay or "").partition(":")
     try:
@@ -325,8 +322,7 @@ def nearest(
     direction: Paths from each vertex to the facilities (out), or from the facilities to it (in).
     top min=1 @Output: How many vertices to show, the farthest from a facility first.
     """
-    to.check()
-    graph = load(file, reading)
+    graph = load(file, reading, to)
     which = vertices(graph, facility, facilities)
     if which is None:
         raise typer.BadParameter("no facility given; pass --facility VERTEX, or --facilities FILE")
@@ -345,11 +341,9 @@ def isochrones(
     """The vertices and arcs within distances of a vertex; of several vertices, of the nearest.
 
     source -s: Vertex to start from. Repeat for several.
-    out @Output: Write one row per limit and arc, with the fraction that is reached: .csv, .csv.gz, .parquet or .npz;
-        - prints them as CSV and nothing else.
+    out @Output: Write one row per limit and arc, with the fraction that is reached: .csv, .csv.gz, .parquet or .npz.
     """
-    to.check()
-    graph = load(file, reading)
+    graph = load(file, reading, to)
     starts = [vertex(graph, name) for name in source]
     result, wall = timed("", lambda: hw.isochrone(graph, starts, distances(limits), direction=direction))
     arcs = {limit: result.arcs(limit) for limit in result.limits}
