@@ -66,13 +66,14 @@ def test_every_word_of_a_step_is_used_by_some_plan() -> None:
 
 def test_turbobfs() -> None:
     """Its top-down CSC is a gather without early exit; only COOC scatters (sections III-A to III-C)."""
-    names = ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu")
-    scatter, thread, warp, up_thread, up_warp, both = plans(*(f"turbobfs-{name}" for name in names))
+    names = ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu", "tdbu-ve")
+    scatter, thread, warp, up_thread, up_warp, both, by_warps = plans(*(f"turbobfs-{name}" for name in names))
     assert scatter.steps == (Push("edge", "dense", "atomic"),)
     assert thread.steps == (Pull("thread", early_exit=False),)
     assert warp.steps == (Pull("warp", early_exit=False),)
     assert up_thread.steps == (Pull("thread"),) and up_warp.steps == (Pull("warp"),)
-    assert both.steps == thread.steps + up_thread.steps and both.rule == OneWay(0.10)
+    assert both.steps == thread.steps + up_thread.steps and both.rule == by_warps.rule == OneWay(0.10)
+    assert by_warps.steps == warp.steps + up_thread.steps
 
 
 def test_hiragushi() -> None:

@@ -15,7 +15,7 @@ from hopwave.papers.lab import Lab, WrongAnswer, check_search, degree_of, log2_o
 from hopwave.papers.records import Case, Row, numbers, tables
 from hopwave.planning.jobs import SearchJob
 
-PLANS = ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu")
+PLANS = ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu", "tdbu-ve")
 TABLE_I, TABLE_II, TABLE_III = tables("turbobfs")
 
 

@@ -28,6 +28,7 @@ Artiles & Saeed, TurboBFS, IPDPSW 2021
   turbobfs-bu-sc (III-C, Algorithm 6): one thread per vertex looks for a parent and stops at the first
   turbobfs-bu-ve (III-C, Algorithm 7): one warp per vertex looks for a parent and stops at the first
   turbobfs-tdbu (III-C): top-down gather until 10% of the vertices are in the frontier, then bottom-up
+  turbobfs-tdbu-ve (III-C): turbobfs-tdbu with one warp per vertex top-down, Algorithm 5 in place of 4
 Hiragushi & Takahashi, Efficient Hybrid BFS on GPUs, ICA3PP 2013
   hiragushi-hybrid (3.2-3.5, Figure 3): two-phase push with an exact bitmap, compacted bottom-up, neighbours by degree
 Merrill, Garland & Grimshaw, PPoPP 2012, as in Hiragushi
@@ -104,6 +105,7 @@ RECORDS: dict[str, tuple[tuple[Step, ...], Choices]] = {
     "turbobfs-bu-sc": ((Pull("thread"),), {}),
     "turbobfs-bu-ve": ((Pull("warp"),), {}),
     "turbobfs-tdbu": ((gather, Pull("thread")), {"rule": OneWay(0.10)}),
+    "turbobfs-tdbu-ve": ((gather_by_warps, Pull("thread")), {"rule": OneWay(0.10)}),
     "hiragushi-hybrid": (
         (two_phase, Pull("thread", "compacted", "visited")),
         {"rule": Beamer(48, 20), "order": "degree"},

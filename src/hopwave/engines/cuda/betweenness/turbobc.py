@@ -192,7 +192,7 @@ class Pipeline:
         self.delta, self.delta_ut, self.delta_u = run.arena[:n], run.arena[n : 2 * n], run.arena[2 * n :]
         form, width = WIDTHS[run.product]
         directed = truth(run.on_device.directed) + width if width else ""
-        self._forward = run.kernel(f"forward_{form}", kind + width)
+        self._forward = run.on_device.launch.get("common/products.cuh", f"forward_{form}", kind + width)
         self._backward = run.kernel(f"backward_{form}", directed)
         self._discover, self._spread, self._collect = (run.kernel(x, kind) for x in ("discover", "spread", "collect"))
         self._scores = run.kernel(f"flows_{form}", kind + width) if run.job.edges else run.kernel("scores")
@@ -208,7 +208,8 @@ class Pipeline:
         clear(run.arena, 0, 2 * self.f.nbytes)
         clear(run.run_state, PER_SOURCE, RUN_STATE.itemsize - PER_SOURCE)
         self.scaling, depth = LevelScaling(run.on_device.degree_bits), 0
-        there = (self.f, self.ft, self.sigma, run.run_state)
+        overflowed = np.uint64(run.run_state.data.ptr + RUN_STATE.fields["overflowed"][1])
+        there = (self.f, self.ft, self.sigma, overflowed, NULL, *([np.bool_(False)] * (run.product != "arcs")))
         here = (self.f, self.ft, self.sigma, self.S, run.run_state)
         while cutoff is None or depth < cutoff:
             for _ in range(self._levels(depth, cutoff)):

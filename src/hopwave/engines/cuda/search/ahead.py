@@ -102,5 +102,6 @@ def _prepared(search, launch):
         for name, value in launch.now(search).items()
     }
     kernel = Kernel(search.launch.get(launch.header, launch.name, launch.shape), cooperative=False)
-    prepared = PreparedLaunch(kernel, search.launch.grid(launch.work), BLOCK, cooperative=False, **fixed)
+    blocks = launch.blocks or search.launch.grid(launch.work)
+    prepared = PreparedLaunch(kernel, blocks, BLOCK, cooperative=False, **fixed)
     return lambda values: prepared(**{name: values[marker] for name, marker in markers.items()})

@@ -39,6 +39,7 @@ class Launch:
     work: int
     shape: str
     arguments: dict[str, Any]
+    blocks: int | None = None  # None: at most as many as the GPU holds
 
     def now(self, search):
         return {
@@ -47,7 +48,7 @@ class Launch:
         }
 
     def make(self, search):
-        search.launch(self.header, self.name, self.work, shape=self.shape, **self.now(search))
+        search.launch(self.header, self.name, self.work, shape=self.shape, blocks=self.blocks, **self.now(search))
 
 
 @dataclass
@@ -111,21 +112,19 @@ def entered(search, step, choice, counters, seconds):
 def push_fused(search, step):
     """Gather and claim in one kernel: XBFS's scan-free, single-scan and no queue generation (section 4.1)."""
     output = step.output
-    if output == "reuse" and search.waiting:
-        queue, length = search.work.arrays["waiting"], search.waiting
+    if search.waiting and (output == "reuse" or (search.early and output == "queue")):  # it lists those found early
+        queue, length, output = search.work.arrays["waiting"], search.waiting, "reuse"
     else:
         search.need_queue()
         queue, length, output = search.queue, search.nf, "queue" if output == "reuse" else output
     search.clear_counters()
-    # The pull before has already listed what it found early; a scan of the status array finds these by itself.
-    place = search.next_queue[search.early :] if search.early and output != "scan" else search.next_queue
     loaded = search.loaded
     search.launch(
         "steps/push.cuh", "push", length,
         shape=f"{WORDS}::Mapping::{step.mapping}, {WORDS}::Output::{output}, {search.counting}",
         blocks=even_shares(search, length),
         offsets=loaded.offsets, neighbours=loaded.neighbours, queue=queue, length=np.uint64(length), depth=search.level,
-        **search.answer, next=place, counters=search.counters,
+        **search.answer, next=search.next_queue, counters=search.counters,
     )  # fmt: skip
     if output == "scan":
         search.launch(
@@ -241,44 +240,73 @@ def push_sorted(search, step):
 
 def push_edges(search, step):
     """One thread per arc of the whole graph scatters into a dense vector, then the mask (TurboBFS, Algorithms 1, 3)."""
-    loaded = search.loaded
-    dense = {
-        "product": search.work.take("product", search.n, np.int32, fill=-1),
-        "sums": NULL if search.sigma is None else search.work.take("product sums", search.n, np.float64, fill=0),
-    }
+    loaded, product = search.loaded, dense_product(search)
+    arcs = {"rows": loaded.in_neighbours, "columns": search.on_device.arc_columns, "arcs": np.uint64(loaded.m)}
     search.clear_counters()
-    yield Launch("steps/pull.cuh", "scatter", loaded.m, search.counting, {
-        "rows": loaded.in_neighbours, "columns": search.on_device.arc_columns, "arcs": np.uint64(loaded.m),
-        "depth": LEVEL, "distance": search.distance, "sigma": search.sigmas, **dense,
-        "before": BEFORE, "counters": COUNTERS,
-    })  # fmt: skip
-    yield Launch("steps/pull.cuh", "mask", search.n, search.counting, {
-        "offsets": loaded.offsets, "n": search.vertices, "depth": LEVEL, **dense, **search.answer,
-        "before": BEFORE, "counters": COUNTERS,
-    })  # fmt: skip
+    if search.sigma is None:
+        operand = {"depth": LEVEL, "distance": search.distance, "product": product, "before": BEFORE}
+        yield Launch("steps/pull.cuh", "scatter", loaded.m, "", arcs | operand)
+    else:
+        blocks = -(-loaded.m // (4 * BLOCK))  # four arcs per thread
+        yield Launch(PRODUCTS, "forward_arcs", loaded.m, "double", arcs | counts(search, product), blocks)
+    yield masked(search, product, loaded.m)
+
+
+PRODUCTS = "common/products.cuh"
+
+
+def dense_product(search):
+    """The vector of a product, empty: some neighbour of each vertex, or a sum of path counts."""
+    name, kind = ("product", np.int32) if search.sigma is None else ("path sums", np.float64)
+    return search.work.take(name, search.n, kind, fill=0)
+
+
+def counts(search, product):
+    """What the products of path counts read and write: σ takes the place of f (push-pull, section 5.4)."""
+    return {"source": np.int32(-1), "f": search.sigma, "ft": product, "sigma": search.sigma, "overflowed": NULL,
+            "before": BEFORE}  # fmt: skip
+
+
+def masked(search, product, read):
+    """The launch that ends a level with a dense product: new vertices get their level, path count and parent."""
+    loaded = search.loaded
     search.set_forms()
+    return Launch("steps/pull.cuh", "mask", search.n, "int" if search.sigma is None else "double", {
+        "in_offsets": loaded.in_offsets, "in_neighbours": loaded.in_neighbours, "offsets": loaded.offsets,
+        "n": search.vertices, "depth": LEVEL, "read": np.uint64(read), "product": product, **search.answer,
+        "before": BEFORE, "counters": COUNTERS,
+    })  # fmt: skip
 
 
 # ---------------------------------------------------------------- pulls
 
 
 def pull_rows(search, step):
-    """Row products over bitmaps: TurboBFS's gathers and bottom-up searches, push-pull's masked and unmasked ones."""
+    """Row products: TurboBFS's gathers and bottom-up searches, push-pull's; over bitmaps, or over path counts."""
+    width = WARP if step.mapping == "warp" else 1
+    if search.sigma is not None:
+        loaded, product, read = search.loaded, dense_product(search), step.rows == "all"
+        columns = {"offsets": loaded.in_offsets, "rows": loaded.in_neighbours, "n": search.vertices}
+        search.clear_counters()
+        columns |= counts(search, product) | {"all": np.bool_(read)}
+        blocks = -(-search.n * width // BLOCK)  # a block per piece: the GPU gives further ones to whoever is done
+        yield Launch(PRODUCTS, "forward_columns", search.n * width, f"double, {width}", columns, blocks)
+        yield masked(search, product, loaded.m * read)
+        return
     search.need_visited()
     if step.operand == "frontier":
         search.need_frontier_bits()
     loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
     operand = search.bits("frontier") if step.operand == "frontier" else visited
     search.clear_counters()
-    width = WARP if step.mapping == "warp" else 1
     if width == WARP:
         yield Clear(found, 4 * search.words)
     words = {"Mapping": step.mapping, "Rows": step.rows, "Operand": step.operand}
-    shape = [*(f"{WORDS}::{kind}::{word}" for kind, word in words.items()), truth(step.early_exit), search.counting]
+    shape = [*(f"{WORDS}::{kind}::{word}" for kind, word in words.items()), truth(step.early_exit)]
     yield Launch("steps/pull.cuh", "pull", search.n * width, ", ".join(shape), {
         "in_offsets": loaded.in_offsets, "in_neighbours": loaded.in_neighbours, "offsets": loaded.offsets,
-        "n": search.vertices, "depth": LEVEL, "operand": operand, "visited": visited, "next": found, **search.answer,
-        "before": BEFORE, "counters": COUNTERS,
+        "n": search.vertices, "depth": LEVEL, "operand": operand, "visited": visited, "next": found,
+        "distance": search.distance, "parent": search.parents, "before": BEFORE, "counters": COUNTERS,
     })  # fmt: skip
     if step.operand == "visited":
         bits = {"visited": visited, "found": found, "words": np.uint64(search.words)}
@@ -316,7 +344,7 @@ def pull_queue(search, step):
         "steps/double_scan.cuh", "pull_queue", length, shape=f"{WORDS}::Balance::{balance}, {truth(ahead)}",
         in_offsets=loaded.in_offsets, in_neighbours=loaded.in_neighbours, offsets=loaded.offsets, queue=waiting,
         length=np.uint64(length), depth=search.level, distance=search.distance, parent=search.parents,
-        next=search.next_queue if ahead and search.next_queue is not None else NULL, counters=search.counters,
+        counters=search.counters,
     )  # fmt: skip
     search.set_forms(waiting=length)
 
@@ -395,32 +423,21 @@ def _claims(step):
 
 # ---------------------------------------------------------------- push-pull's unmasked product by rows
 
-PULL = "steps/pull.cuh"
-
 
 def pull_shares(search, step):
     """All rows in equal shares of their arcs, then the mask (section 6.3, operation 1)."""
     search.need_visited()
     if step.operand == "frontier":
         search.need_frontier_bits()
-    loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
-    operand = search.bits("frontier") if step.operand == "frontier" else visited
-    # Empty before each product; the mask leaves them empty.
-    dense = {
-        "product": search.work.take("row product", search.n, np.int32, fill=-1),
-        "sums": NULL if search.sigma is None else search.work.take("row sums", search.n, np.float64, fill=0),
-    }
+    loaded, product = search.loaded, dense_product(search)
     search.clear_counters()
     search.launch(
-        PULL, "all_rows", loaded.m, shape=search.counting, blocks=search.equal_shares(loaded.m),
-        in_offsets=loaded.in_offsets, in_neighbours=loaded.in_neighbours, n=search.vertices, arcs=np.uint64(loaded.m),
-        operand=operand, sigma=search.sigmas, **dense, counters=search.counters,
+        "steps/pull.cuh", "all_rows", loaded.m, shape="int" if search.sigma is None else "double",
+        blocks=search.equal_shares(loaded.m), in_offsets=loaded.in_offsets, in_neighbours=loaded.in_neighbours,
+        n=search.vertices, arcs=np.uint64(loaded.m), operand=search.bits(step.operand), sigma=search.sigmas,
+        product=product,
     )  # fmt: skip
-    search.launch(
-        PULL, "mask_rows", search.n, shape=search.counting, offsets=loaded.offsets, n=search.vertices,
-        depth=search.level, **dense, visited=visited, next=found, **search.answer, counters=search.counters,
-    )  # fmt: skip
-    search.set_forms(bits=True, visited=True)
+    masked(search, product, loaded.m).make(search)
 
 
 # ---------------------------------------------------------------- push-pull's radix sort of vertices

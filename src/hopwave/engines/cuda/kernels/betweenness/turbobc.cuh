@@ -6,8 +6,9 @@
 //
 // The kernels of the paper's Figure 2: two per level on the way out, three on the way back, one for the scores of
 // vertices or of edges (flows_*). A product has three forms: one thread per arc (scCOOC, Algorithm 2), one thread per
-// column (scCSC, Algorithm 3), one warp per column (veCSC, Algorithm 4). The matrix is only its pattern, by columns, so
-// the way back scatters in a directed graph and gathers in an undirected one.
+// column (scCSC, Algorithm 3), one warp per column (veCSC, Algorithm 4); those of the way out are TurboBFS's, too
+// (common/products.cuh). The matrix is only its pattern, by columns, so the way back scatters in a directed graph and
+// gathers in an undirected one.
 //
 // Count is unsigned, as in the paper, or double if 32 bits are too few. A count that does not fit into 32 bits sets
 // `overflowed`, and the source is computed again with double.
@@ -27,64 +28,7 @@ struct RunState {
   double found;    // Σ delta
 };
 
-// Row sums have 64 bits; a count keeps 32 of them, or reports that it cannot.
-__device__ inline u64 sum_of(u32) { return 0; }
-__device__ inline double sum_of(double) { return 0.0; }
-
-__device__ inline u32 counted(u64 sum, RunState *run) {
-  if (sum > 0xffffffffu) run->overflowed = 1;
-  return (u32)sum;
-}
-__device__ inline double counted(double sum, RunState *) { return sum; }
-
-// Adds to a scattered sum. Returns whether the sum no longer fits into 32 bits.
-__device__ inline bool carried(u32 *place, u64 term) {
-  return term > 0xffffffffu || atomicAdd(place, (u32)term) + (u32)term < (u32)term;
-}
-__device__ inline bool carried(double *place, double term) { return atomicAdd(place, term), false; }
-
-// f(u). In the first level the frontier is the vertex `source` alone (lines 15-18); later `source` is -1.
-template <class Count>
-__device__ inline Count frontier(const Count *f, int u, int source) {
-  return u == source ? Count(1) : f[u];
-}
-
-// Returns `sum` plus Σ value(u) over a column's rows u, in every lane; WIDTH: 1 (scCSC), WARP (veCSC).
-template <int WIDTH, class Offset, class Sum, class Value>
-__device__ inline Sum column_sum(const int *rows, Offset begin, Offset end, Sum sum, Value value) {
-  gather<WIDTH>(rows, begin, end, Always(), value, [&](int, decltype(value(0)) term) { sum += term; });
-  return WIDTH == 1 ? sum : warp_sum(sum);
-}
-
 // ---------------------------------------------------------------- the way out: ft ← fA, then f, sigma, S
-
-// One thread per arc: scCOOC. The mask comes after the product, so a sum that will be masked out may overflow too.
-template <class Offset, class Count>
-__global__ void forward_arcs(const int *rows, const int *columns, u64 arcs, int source, const Count *f, Count *ft,
-                             Count *sigma, RunState *run) {
-  if (thread_number() == 0 && source >= 0) sigma[source] = 1;
-  const auto count = [&](int u) { return frontier(f, u, source); };
-  scatter(rows, arcs, Always(), count, [&](u64 arc, int, Count term) {
-    if (!__any_sync(ALL_LANES, term > 0)) return;
-    const int v = arc < arcs ? columns[arc] : -1;
-    bool last;
-    const auto sum = run_sum(v, sum_of(Count()) + term, last);
-    if (last && sum > 0 && carried(&ft[v], sum) && sigma[v] == 0) run->overflowed = 1;
-  });
-}
-
-template <class Offset, class Count, int WIDTH>
-__global__ void forward_columns(const Offset *offsets, const int *rows, int n, int source, const Count *f, Count *ft,
-                                Count *sigma, RunState *run) {
-  const u64 v = thread_number() / WIDTH;
-  const bool first = WIDTH == 1 || lane() == 0;
-  if (v >= n) return;
-  if (v == source && first) sigma[v] = 1;
-  if (v == source || sigma[v] != 0) return;
-  const auto sum = column_sum<WIDTH>(rows, offsets[v], offsets[v + 1], sum_of(Count()),
-                                     [&](int u) { return frontier(f, u, source); });
-  if (first && sum > 0) ft[v] = counted(sum, run);
-}
 
 // f ← ft at vertices not yet discovered; sigma ← sigma + f; S ← depth (lines 20-27). ft is left empty.
 template <class Offset, class Count>

@@ -1,5 +1,6 @@
 // Sparse products y = Aᵀx over the pattern of a graph, for searches and for betweenness. Every thread has several arcs
-// in flight: with one at a time, the row of a hub would keep the whole grid waiting.
+// in flight: with one at a time, the row of a hub would keep the whole grid waiting. The kernels at the end are the
+// products of path counts that TurboBFS and TurboBC share.
 #pragma once
 #include "common/threads.cuh"
 
@@ -61,6 +62,72 @@ __device__ __forceinline__ T run_sum(int key, T x, bool &last) {
   const int after = __shfl_down_sync(ALL_LANES, key, 1);
   last = lane() == WARP - 1 || after != key;
   return x;
+}
+
+// ---------------------------------------------------------------- ft ← fA: scCOOC, scCSC, veCSC
+//
+// sigma are path counts, 0 = not yet discovered. f are those of the frontier, or sigma itself: discovered neighbours of
+// an undiscovered vertex are all in the frontier. In the first level of TurboBC (lines 15-18) the frontier is `source`
+// alone; otherwise `source` is -1. A level that was launched ahead ends at once if `before`, the number of vertices that
+// the level before found, is 0; it may be null. A sum that does not fit into its type sets `overflowed`.
+
+// Row sums have 64 bits; a count keeps 32 of them, or reports that it cannot.
+__device__ inline u64 sum_of(u32) { return 0; }
+__device__ inline double sum_of(double) { return 0.0; }
+
+__device__ inline u32 counted(u64 sum, u64 *overflowed) {
+  if (sum > 0xffffffffu) *overflowed = 1;
+  return (u32)sum;
+}
+__device__ inline double counted(double sum, u64 *) { return sum; }
+
+// Adds to a scattered sum. Returns whether the sum no longer fits into 32 bits.
+__device__ inline bool carried(u32 *place, u64 term) {
+  return term > 0xffffffffu || atomicAdd(place, (u32)term) + (u32)term < (u32)term;
+}
+__device__ inline bool carried(double *place, double term) { return atomicAdd(place, term), false; }
+
+template <class Count>
+__device__ inline Count frontier(const Count *f, int u, int source) {
+  return u == source ? Count(1) : f[u];
+}
+
+// Returns `sum` plus Σ value(u) over a column's rows u, in every lane; WIDTH: 1 (scCSC), WARP (veCSC).
+template <int WIDTH, class Offset, class Sum, class Value>
+__device__ inline Sum column_sum(const int *rows, Offset begin, Offset end, Sum sum, Value value) {
+  gather<WIDTH>(rows, begin, end, Always(), value, [&](int, decltype(value(0)) term) { sum += term; });
+  return WIDTH == 1 ? sum : warp_sum(sum);
+}
+
+// One thread per arc: scCOOC. The mask comes after the product, so a sum that will be masked out may overflow too.
+template <class Offset, class Count>
+__global__ void forward_arcs(const int *rows, const int *columns, u64 arcs, int source, const Count *f, Count *ft,
+                             Count *sigma, u64 *overflowed, const u64 *before) {
+  if (before && !*before) return;
+  if (thread_number() == 0 && source >= 0) sigma[source] = 1;
+  const auto count = [&](int u) { return frontier(f, u, source); };
+  scatter(rows, arcs, Always(), count, [&](u64 arc, int, Count term) {
+    if (!__any_sync(ALL_LANES, term > 0)) return;
+    const int v = arc < arcs ? columns[arc] : -1;
+    bool last;
+    const auto sum = run_sum(v, sum_of(Count()) + term, last);
+    if (last && sum > 0 && carried(&ft[v], sum) && sigma[v] == 0) *overflowed = 1;
+  });
+}
+
+// One thread or one warp per column. `all`: discovered columns too, for a mask that comes after the product.
+template <class Offset, class Count, int WIDTH>
+__global__ void forward_columns(const Offset *offsets, const int *rows, int n, int source, const Count *f, Count *ft,
+                                Count *sigma, u64 *overflowed, const u64 *before, bool all) {
+  if (before && !*before) return;
+  const bool first = WIDTH == 1 || lane() == 0;
+  for (u64 v = thread_number() / WIDTH; v < n; v += thread_count() / WIDTH) {
+    if (v == source && first) sigma[v] = 1;
+    if (v == source || (sigma[v] != 0 && !all)) continue;
+    const auto sum = column_sum<WIDTH>(rows, offsets[v], offsets[v + 1], sum_of(Count()),
+                                       [&](int u) { return frontier(f, u, source); });
+    if (first && sum > 0) ft[v] = counted(sum, overflowed);
+  }
 }
 
 }  // namespace hopwave

@@ -57,10 +57,11 @@ __global__ void prefix_sum(i64 *sums, u64 blocks) {
 }
 
 // depth is the paper's l - 1. With `asynchronous`, a row that has no neighbour in the frontier, but one that was found
-// in this launch, belongs to the level after (Lemma 2). It is listed in `next`, unless no queue is ever read.
+// in this launch, belongs to the level after (Lemma 2). Its entry of the queue becomes ~v: a push that reads the queue
+// (Observation 2) lists it. To list it here by an atomic operation would cost more than looking ahead saves.
 template <class Offset, bool asynchronous>
 __device__ inline void write_row(int v, int source, int beside, const Offset *offsets, int depth, int *distance,
-                                 int *parent, int *next, u64 *counters, Tally &mine) {
+                                 int *parent, int *entry, Tally &mine) {
   if (source >= 0) {
     *(volatile int *)&distance[v] = depth + 1;
     if (parent) parent[v] = source;
@@ -68,15 +69,16 @@ __device__ inline void write_row(int v, int source, int beside, const Offset *of
   } else if (asynchronous && beside >= 0) {
     *(volatile int *)&distance[v] = depth + 2;
     if (parent) parent[v] = beside;
-    if (next) next[enqueue_at(&counters[TAIL])] = v;
+    *entry = ~v;
     mine.ahead += 1;
     mine.ahead_edges += degree(offsets, v);
   }
 }
 
 template <class Offset, bool asynchronous>
-__device__ inline void traverse(int v, const Offset *in_offsets, const int *in_neighbours, const Offset *offsets,
-                                int depth, int *distance, int *parent, int *next, u64 *counters, Tally &mine) {
+__device__ inline void traverse(int *entry, const Offset *in_offsets, const int *in_neighbours, const Offset *offsets,
+                                int depth, int *distance, int *parent, Tally &mine) {
+  const int v = *entry;
   if (status(distance, v) != -1) return;  // found early, by the level before
   const Offset end = in_offsets[v + 1];
   int source = -1, beside = -1;
@@ -90,16 +92,16 @@ __device__ inline void traverse(int v, const Offset *in_offsets, const int *in_n
     }
     if (asynchronous && level == depth + 1) beside = u;
   }
-  write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, next, counters, mine);
+  write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, entry, mine);
 }
 
 constexpr int TURN = 5;  // neighbours between two checks of which lanes have finished (section 5.1.2)
 
-// 32 rows by a warp (v = -1: no row), with work donation: when 31 lanes have finished, all share the last row.
+// 32 rows by a warp (null: no row), with work donation: when 31 lanes have finished, all share the last row.
 template <class Offset, bool asynchronous>
-__device__ inline void traverse_together(int v, const Offset *in_offsets, const int *in_neighbours,
-                                         const Offset *offsets, int depth, int *distance, int *parent, int *next,
-                                         u64 *counters, Tally &mine) {
+__device__ inline void traverse_together(int *entry, const Offset *in_offsets, const int *in_neighbours,
+                                         const Offset *offsets, int depth, int *distance, int *parent, Tally &mine) {
+  const int v = entry ? *entry : -1;
   const bool waiting = v >= 0 && status(distance, v) == -1;
   Offset arc = waiting ? in_offsets[v] : 0;
   Offset end = waiting ? in_offsets[v + 1] : 0;
@@ -134,8 +136,7 @@ __device__ inline void traverse_together(int v, const Offset *in_offsets, const 
       arc = source >= 0 ? end : arc + 1;
     }
   }
-  if (waiting)
-    write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, next, counters, mine);
+  if (waiting) write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, entry, mine);
   __syncwarp();
 }
 
@@ -145,19 +146,18 @@ __device__ inline void traverse_together(int v, const Offset *in_offsets, const 
 //   balance = warp     as thread, but a warp takes 32 rows at a time (Algorithm 2)
 //   balance = donate   as warp, and a warp's last row is shared by all of its lanes
 template <class Offset, Balance balance, bool asynchronous>
-__global__ void pull_queue(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, const int *queue,
-                           u64 length, int depth, int *distance, int *parent, int *next, u64 *counters) {
+__global__ void pull_queue(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, int *queue,
+                           u64 length, int depth, int *distance, int *parent, u64 *counters) {
   Tally mine;
   u64 i = thread_number();
   const u64 threads = thread_count();
   if (balance == Balance::warp || balance == Balance::donate) {
     while (__any_sync(ALL_LANES, i < length)) {
       if (balance == Balance::donate)
-        traverse_together<Offset, asynchronous>(i < length ? queue[i] : -1, in_offsets, in_neighbours, offsets, depth,
-                                                distance, parent, next, counters, mine);
+        traverse_together<Offset, asynchronous>(i < length ? queue + i : nullptr, in_offsets, in_neighbours, offsets,
+                                                depth, distance, parent, mine);
       else if (i < length)
-        traverse<Offset, asynchronous>(queue[i], in_offsets, in_neighbours, offsets, depth, distance, parent, next,
-                                       counters, mine);
+        traverse<Offset, asynchronous>(queue + i, in_offsets, in_neighbours, offsets, depth, distance, parent, mine);
       __syncwarp();
       u64 first = 0;
       if (lane() == 0) first = threads + atomicAdd(&counters[TICKET], (u64)WARP);
@@ -165,8 +165,7 @@ __global__ void pull_queue(const Offset *in_offsets, const int *in_neighbours, c
     }
   } else {
     while (i < length) {
-      traverse<Offset, asynchronous>(queue[i], in_offsets, in_neighbours, offsets, depth, distance, parent, next,
-                                     counters, mine);
+      traverse<Offset, asynchronous>(queue + i, in_offsets, in_neighbours, offsets, depth, distance, parent, mine);
       i = balance == Balance::static_ ? i + threads : threads + atomicAdd(&counters[TICKET], 1ull);
     }
   }

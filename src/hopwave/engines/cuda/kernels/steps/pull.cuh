@@ -6,51 +6,42 @@
 
 namespace hopwave::steps {
 
-// A neighbour in the operand (-1: none), and the sum of all such neighbours' path counts.
-struct Row {
+// WIDTH lanes search in_neighbours[begin, end) for a vertex of the operand; -1: none. With early exit they stop at the
+// first one.
+template <int WIDTH, bool early_exit, class Offset>
+__device__ __forceinline__ int look_through(const int *in_neighbours, Offset begin, Offset end, const u32 *operand,
+                                            u64 &checked) {
   int source = -1;
-  double paths = 0.0;
-};
-
-// WIDTH lanes search in_neighbours[begin, end). With early exit they stop at the first neighbour found.
-template <int WIDTH, bool early_exit, bool counting, class Offset>
-__device__ __forceinline__ Row look_through(const int *in_neighbours, Offset begin, Offset end, const u32 *operand,
-                                            const double *sigma, u64 &checked) {
-  Row row;
   if constexpr (early_exit) {
     for (Offset first = begin; first < end; first += WIDTH) {
       const Offset arc = WIDTH == 1 ? first : first + lane();
       if (arc < end) {
         const int u = in_neighbours[arc];
         checked += 1;
-        if (has(operand, u)) row.source = u;
+        if (has(operand, u)) source = u;
       }
-      if (WIDTH == 1 ? row.source >= 0 : __any_sync(ALL_LANES, row.source >= 0)) break;
+      if (WIDTH == 1 ? source >= 0 : __any_sync(ALL_LANES, source >= 0)) break;
     }
   } else {
     if (WIDTH == 1 || lane() == 0) checked += (u64)(end - begin);
     gather<WIDTH>(
-        in_neighbours, begin, end, [&](int u) { return has(operand, u); },
-        [&](int u) { return counting ? sigma[u] : 0.0; },
-        [&](int u, double paths) {
-          row.source = u;
-          if (counting) row.paths += paths;
-        });
+        in_neighbours, begin, end, [&](int u) { return has(operand, u); }, [](int) { return 0; },
+        [&](int u, int) { source = u; });
   }
-  return row;
+  return source;
 }
 
 // One level by rows.
 //   operand            the bitmap in which neighbours are looked up: the frontier, or the visited vertices, which give
 //                      the same answer without a bitmap of the frontier (push-pull, section 5.4)
 //   rows               all: the mask is applied afterwards; unvisited: masked rows are skipped
-//   early_exit         stops at the first neighbour found; not for sums, which need every neighbour
+//   early_exit         stops at the first neighbour found
 //   mapping = thread   a warp takes the 32 vertices of a word, one per lane; a ballot makes the word of those found
-//   mapping = warp     a warp takes one vertex; its lanes read 32 neighbours at a time, and their sums are added up
-template <class Offset, Mapping mapping, Rows rows, Operand kind, bool early_exit, bool counting>
+//   mapping = warp     a warp takes one vertex; its lanes read 32 neighbours at a time
+template <class Offset, Mapping mapping, Rows rows, Operand kind, bool early_exit>
 __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, int n, int depth,
-                     const u32 *operand, u32 *visited, u32 *next, int *distance, int *parent, double *sigma,
-                     const u64 *before, u64 *counters) {
+                     const u32 *operand, u32 *visited, u32 *next, int *distance, int *parent, const u64 *before,
+                     u64 *counters) {
   if (ended(before)) return;
   Tally mine;
   if (mapping == Mapping::thread) {
@@ -59,15 +50,13 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
       const u32 seen = visited[w];
       const u64 v = 32 * w + lane();
       const bool masked = seen >> lane() & 1;
-      Row row;
+      int source = -1;
       if (v < n && (rows == Rows::all || !masked))
-        row = look_through<1, early_exit, counting>(in_neighbours, in_offsets[v], in_offsets[v + 1], operand, sigma,
-                                                    mine.checked);
-      const bool found = row.source >= 0 && !masked;
+        source = look_through<1, early_exit>(in_neighbours, in_offsets[v], in_offsets[v + 1], operand, mine.checked);
+      const bool found = source >= 0 && !masked;
       if (found) {
         distance[v] = depth + 1;
-        if (parent) parent[v] = row.source;
-        if (counting) sigma[v] = row.paths;
+        if (parent) parent[v] = source;
         mine.add(offsets, (int)v);
       }
       const u32 bits = __ballot_sync(ALL_LANES, found);
@@ -83,16 +72,14 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
       // One lane reads for all: another warp may be setting its bit of the same word, and the lanes must agree.
       const bool masked = __shfl_sync(ALL_LANES, has((const u32 *)visited, (int)v), 0);
       if (rows != Rows::all && masked) continue;
-      const Row row = look_through<WARP, early_exit, counting>(in_neighbours, in_offsets[v], in_offsets[v + 1], operand,
-                                                               sigma, mine.checked);
-      const u32 finders = __ballot_sync(ALL_LANES, row.source >= 0);
+      const int own =
+          look_through<WARP, early_exit>(in_neighbours, in_offsets[v], in_offsets[v + 1], operand, mine.checked);
+      const u32 finders = __ballot_sync(ALL_LANES, own >= 0);
       if (!finders || masked) continue;
-      const double sum = counting ? warp_sum(row.paths) : 0.0;
-      const int source = __shfl_sync(ALL_LANES, row.source, __ffs(finders) - 1);
+      const int source = __shfl_sync(ALL_LANES, own, __ffs(finders) - 1);
       if (lane() == 0) {
         distance[v] = depth + 1;
         if (parent) parent[v] = source;
-        if (counting) sigma[v] = sum;
         atomicOr(&next[v / 32], 1u << (v % 32));
         if (kind == Operand::frontier) atomicOr(&visited[v / 32], 1u << (v % 32));
         mine.add(offsets, (int)v);
@@ -102,59 +89,29 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
   report(mine, counters);
 }
 
-// ---- One thread per arc (TurboBFS, Algorithms 1 and 3, scCOOC): ft = Aᵀf over all arcs, then the mask.
+// ---- Products into a dense vector, then the mask. Without path counts an entry is u + 1 for some neighbour u in the
+// frontier (Term = int: any writer is right), with them the sum of the neighbours' counts (double); 0: none.
 
-// ft(column) ⊕= f(row) for every row in the frontier. With ANY, any writer is right; with PLUS, path counts are added.
-template <class Offset, bool counting>
-__global__ void scatter(const int *rows, const int *columns, u64 arcs, int depth, const int *distance,
-                        const double *sigma, int *product, double *sums, const u64 *before, u64 *counters) {
+// One thread per arc (TurboBFS, Algorithms 1 and 3, scCOOC), without path counts.
+template <class Offset>
+__global__ void scatter(const int *rows, const int *columns, u64 arcs, int depth, const int *distance, int *product,
+                        const u64 *before) {
   if (ended(before)) return;
-  Tally mine;
-  if (thread_number() == 0) mine.checked = arcs;
-  const auto in_frontier = [&](int u) { return distance[u] == depth; };
-  const auto paths = [&](int u) { return counting ? sigma[u] : 0.0; };
-  hopwave::scatter(rows, arcs, in_frontier, paths, [&](u64 arc, int u, double count) {
-    const int v = arc < arcs ? columns[arc] : -1;
-    if (u >= 0) product[v] = u;
-    if (!counting) return;
-    bool last;
-    const double sum = run_sum(v, count, last);
-    if (last && sum != 0.0) atomicAdd(&sums[v], sum);
-  });
-  report(mine, counters);
+  hopwave::scatter(
+      rows, arcs, [&](int u) { return distance[u] == depth; }, [](int) { return 0; },
+      [&](u64 arc, int u, int) {
+        if (u >= 0) product[columns[arc]] = u + 1;
+      });
 }
 
-// f = ft at vertices not visited before, σ += f; ft is cleared for the next level.
-template <class Offset, bool counting>
-__global__ void mask(const Offset *offsets, int n, int depth, int *product, double *sums, int *distance, int *parent,
-                     double *sigma, const u64 *before, u64 *counters) {
-  if (ended(before)) return;
-  Tally mine;
-  for (u64 v = thread_number(); v < n; v += thread_count()) {
-    const int u = product[v];
-    if (u < 0) continue;
-    product[v] = -1;
-    if (distance[v] < 0) {
-      distance[v] = depth + 1;
-      if (parent) parent[v] = u;
-      if (counting) sigma[v] = sums[v];
-      mine.add(offsets, (int)v);
-    }
-    if (counting) sums[v] = 0;
-  }
-  report(mine, counters);
-}
-
-// ---- The product by all rows, unmasked, in equal shares of the arcs: push-pull's operation 1 (section 6.3).
-
-// With ANY, any writer is right. With PLUS, lanes of the same row first add up their path counts.
-template <class Offset, bool counting>
+// All rows, unmasked, in equal shares of the arcs: push-pull's operation 1 (section 6.3). Path counts are read without
+// the operand: all discovered neighbours of an undiscovered vertex are in the frontier.
+template <class Offset, class Term>
 __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int n, u64 arcs, const u32 *operand,
-                         const double *sigma, int *product, double *sums, u64 *counters) {
+                         const double *sigma, Term *product) {
   __shared__ u64 first_row, last_row;
   const u64 base = (u64)in_offsets[0];
   const Offset *ends = in_offsets + 1;
-  Tally mine;
   for (u64 begin = (u64)blockIdx.x * SCRATCH; begin < arcs; begin += (u64)gridDim.x * SCRATCH) {
     const u64 end = min(begin + SCRATCH, arcs);
     __syncthreads();
@@ -164,44 +121,44 @@ __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int
     for (u64 i = begin + threadIdx.x; i < begin + SCRATCH; i += BLOCK) {  // whole warps, for the shuffles
       const bool inside = i < end;
       const int u = inside ? in_neighbours[base + i] : 0;
-      const bool here = inside && has(operand, u);
-      mine.checked += inside;
-      if (!counting && !here) continue;
-      const int v = inside ? (int)first_above(ends, first_row, last_row, base + i) : -1;
-      if (here) product[v] = u;
-      if (!counting) continue;
-      bool last;
-      const double sum = run_sum(v, here ? sigma[u] : 0.0, last);
-      if (inside && last && sum != 0.0) atomicAdd(&sums[v], sum);
+      const auto row = [&] { return (int)first_above(ends, first_row, last_row, base + i); };
+      if constexpr (sizeof(Term) == sizeof(int)) {
+        if (inside && has(operand, u)) product[row()] = u + 1;
+      } else {
+        const int v = inside ? row() : -1;
+        bool last;
+        const double sum = run_sum(v, inside ? sigma[u] : 0.0, last);
+        if (inside && last && sum != 0.0) atomicAdd(&product[v], sum);
+      }
     }
   }
-  report(mine, counters);
 }
 
-// A warp takes the 32 vertices of a word, so that it can write the bitmaps too.
-template <class Offset, bool counting>
-__global__ void mask_rows(const Offset *offsets, int n, int depth, int *product, double *sums, u32 *visited, u32 *next,
-                          int *distance, int *parent, double *sigma, u64 *counters) {
+// New vertices of the product get their level, their path count and their parent; the product is left empty. `read`:
+// the arcs that the product read, or 0 if it read the rows of unvisited vertices.
+template <class Offset, class Term>
+__global__ void mask(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, int n, int depth,
+                     u64 read, Term *product, int *distance, int *parent, double *sigma, const u64 *before,
+                     u64 *counters) {
+  if (ended(before)) return;
   Tally mine;
-  const u64 padded = ((u64)n + WARP - 1) / WARP * WARP;
-  for (u64 v = thread_number(); v < padded; v += thread_count()) {
-    const u32 seen = visited[v / WARP];
-    const int u = v < n ? product[v] : -1;
-    const bool found = u >= 0 && !(seen >> lane() & 1);
-    if (found) {
-      distance[v] = depth + 1;
-      if (parent) parent[v] = u;
-      if (counting) sigma[v] = sums[v];
-      mine.add(offsets, (int)v);
-    }
-    if (u >= 0) {
-      product[v] = -1;
-      if (counting) sums[v] = 0.0;
-    }
-    const u32 bits = __ballot_sync(ALL_LANES, found);
-    if (lane() == 0) {
-      next[v / WARP] = bits;
-      visited[v / WARP] = seen | bits;
+  if (thread_number() == 0) mine.checked = read;
+  for (u64 v = thread_number(); v < n; v += thread_count()) {
+    const Term arrived = product[v];
+    if (arrived != 0) product[v] = 0;
+    if (distance[v] >= 0) continue;
+    if (!read) mine.checked += degree(in_offsets, (int)v);
+    if (arrived == 0) continue;
+    distance[v] = depth + 1;
+    mine.add(offsets, (int)v);
+    if constexpr (sizeof(Term) == sizeof(int)) {
+      if (parent) parent[v] = arrived - 1;
+    } else {
+      sigma[v] = arrived;
+      if (!parent) continue;
+      Offset arc = in_offsets[v];  // a neighbour in the frontier is the first one of its level
+      while (distance[in_neighbours[arc]] != depth) ++arc;
+      parent[v] = in_neighbours[arc];
     }
   }
   report(mine, counters);

@@ -22,7 +22,7 @@ __device__ inline bool claim(int u, int v, int depth, int *distance, int *parent
 // One level by lists.
 //   output = queue   the thread that claims a vertex enqueues it; no scan
 //   output = reuse   as queue, but reads the pull's list of unvisited vertices, of which only those that the pull found
-//                    are in the frontier (Observation 2)
+//                    are in the frontier (Observation 2); ~v is a vertex of the next one, found early
 //   output = scan    plain stores: all writers write the same depth, and any of their parents is right; a scan of the
 //                    status array then makes the queue
 template <class Offset, Mapping mapping, Output output, bool counting>
@@ -36,7 +36,8 @@ __global__ void push(const Offset *offsets, const int *neighbours, const int *qu
     Offset begin = 0, end = 0;
     if (i < share.end) {
       u = queue[i];
-      if (output != Output::reuse || status(distance, u) == depth) begin = offsets[u], end = offsets[u + 1];
+      if (output == Output::reuse && u < 0) next[enqueue_at(&counters[TAIL])] = ~u;
+      else if (output != Output::reuse || status(distance, u) == depth) begin = offsets[u], end = offsets[u + 1];
     }
     mine.checked += (u64)(end - begin);
     gather_tile<mapping>(u, begin, end, 0, [&](int from, Offset arc, u64) {
