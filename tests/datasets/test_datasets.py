@@ -151,7 +151,7 @@ def test_a_paper_takes_a_graph_that_can_be_had_and_a_stand_in_for_one_that_canno
     here, gone, later = table("a Group/here social U 1 10\nb Group/gone road U 2 5\nc Group/later mesh U 1 6", (), "1")
     found = shelf.get(here)
     assert found.graph is not None and (found.graph.n, found.graph.m, found.origin) == (G.n, G.m, "the paper's file")
-    for case, what in ((gone, "stand-in: grid of 44 x 44"), (later, "stand-in: Delaunay triangulation")):
+    for case, what in ((gone, "stand-in: 2,000 vertices in "), (later, "stand-in: Delaunay triangulation")):
         found = shelf.get(case)
         assert found.graph is not None and found.origin.startswith(what)
     assert len(site.asked) == 2 and "gone" in shelf.offline

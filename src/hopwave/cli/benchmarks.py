@@ -260,6 +260,7 @@ def paper(
     *,
     device: Literal["cpu", "cuda"] = "cpu",
     quick: bool = False,
+    only: str | None = None,
     seconds: float | None = None,
     out: Path = Path("papers"),
     as_json: bool = False,
@@ -272,14 +273,20 @@ def paper(
     name: Which paper.
     device @Running: Where to measure.
     quick @Running: Small graphs, one of each kind: under two minutes.
+    only [NUMBER]: Measure this table or figure only, for example "Table II".
     seconds min=1 @Running: How long to measure, spread over the graphs.
-    out @Output: Folder for NAME.html and NAME.jsonl.
+    out @Output: Folder for NAME.html and NAME.jsonl; with --only, NAME-NUMBER.html and NAME-NUMBER.jsonl.
     """
     engines.engine(device)  # raises an error at once if the engine cannot run
     from hopwave import papers
     from hopwave.papers import run
 
-    outcome = run.measure(papers.paper(name), device, quick, say, seconds or 0.0, out)
+    whole = papers.paper(name)
+    paper = whole if only is None else run.only(whole, only)
+    if not paper.exhibits:
+        known = ", ".join(repr(one.number) for one in whole.exhibits)
+        raise typer.BadParameter(f"--only {only!r} is not a table or figure of {name}; use one of {known}")
+    outcome = run.measure(paper, device, quick, say, seconds or 0.0, out)
     page, lines = run.write(outcome, out)
     counts = outcome.summary()
     if as_json:
@@ -287,9 +294,9 @@ def paper(
         terminal.emit({**about, **counts})
     else:
         terminal.line(
-            f"{page}: {counts['measured']} of {counts['exhibits']} tables and figures, {counts['rows']} rows measured "
-            f"({counts['stand-ins']} on stand-ins), {counts['left out']} left out, in {outcome.seconds:.0f} s; "
-            f"numbers in {lines}"
+            f"{page}: {counts['measured']} of {counts['exhibits']} tables and figures measured, {counts['rows']} rows; "
+            f"{counts['stand-ins']} of {counts['graphs']} graphs are stand-ins; {counts['left out']} rows left out; "
+            f"{outcome.seconds:.0f} s; numbers in {lines}"
         )
     if outcome.wrong:
         raise terminal.CheckFailed(f"results were wrong: {'; '.join(outcome.wrong)}")

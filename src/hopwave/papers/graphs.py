@@ -1,6 +1,7 @@
 """Graphs of the papers: made by rule (`MADE`), else read from the folder HOPWAVE_DATA (NAME.mtx.gz) or downloaded.
 
-If that fails, a graph of the same kind, size and direction stands in (`KINDS`), and its row says so.
+If that fails, a graph of the same kind, size, direction and depth stands in (`KINDS`), and its row says so. Every
+stand-in has its own seed.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -97,19 +98,21 @@ class Shelf:
         most = min(self.limits.stand_in, MOST.get(case.kind, case.m)) if on_gpu else self.limits.host
         share = min(1.0, most / max(case.m, 1))
         n, m = max(64, int(case.n * share)), max(64, int(case.m * share))
-        graph, what = KINDS[case.kind](n, m, case.directed, module("cuda" if on_gpu else "cpu"))
+        depth = int(case.stated.get("d") or case.stated.get("diameter") or LEVELS.get(case.kind, 0))
+        seed = crc32(case.shown.encode())
+        graph, what = KINDS[case.kind](n, m, case.directed, depth, seed, module("cuda" if on_gpu else "cpu"))
         return Found(graph, f"stand-in: {what}")
 
 
 # ---------------------------------------------------------------- made by rule
 
 
-def on_gpu_kronecker(scale: int, edges: int, directed: bool = False) -> Graph:
+def on_gpu_kronecker(scale: int, edges: int) -> Graph:
     """The graph of generate.kronecker(scale, edges), drawn and built on the GPU."""
     from hopwave.engines.cuda.kronecker import edges as drawn
 
     source, target = drawn(scale, 1, 0, edges << scale, np.int32)
-    return Graph.from_edges(source, target, n=1 << scale, directed=directed)
+    return Graph.from_edges(source, target, n=1 << scale)
 
 
 def on_gpu_mycielskian(k: int, _: int = 0) -> Graph:
@@ -152,7 +155,6 @@ MADE: dict[str, Recipe] = {
     "rmat": lambda scale, edges: generate.rmat(scale, edges, initiator=RMAT),
     "random": lambda scale, edges: generate.uniform(1 << scale, edges, directed=True),
     "smallworld": lambda n, k: generate.smallworld(n, k, 0.1),
-    "geometric": lambda scale, _: generate.geometric(1 << scale),
 }
 ON_GPU: dict[str, Recipe] = {
     "mycielskian": on_gpu_mycielskian,
@@ -175,58 +177,69 @@ def module(device: str) -> Any:
     return cupy
 
 
-def recursive(n: int, m: int, directed: bool, xp: Any = np) -> Made:
-    """A Kronecker graph: few levels, hubs."""
+def recursive(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np) -> Made:
+    """A Kronecker graph: few levels, hubs. A path from vertex 0 makes it as deep as the paper's."""
     scale = max(6, round(math.log2(n)))
     edges = max(1, round(m / (1 << scale) / (1 if directed else 2) * 1.1))  # some draws repeat
-    draw: Any = generate.kronecker if xp is np else on_gpu_kronecker
-    return draw(scale, edges, directed=directed), f"Kronecker graph of scale {scale}, {edges} edges per vertex"
+    draw: Any = generate.kronecker_edges
+    if xp is not np:
+        from hopwave.engines.cuda.kronecker import edges as draw
+    source, target = draw(scale, edges, seed) if xp is np else draw(scale, seed, 0, edges << scale, np.int32)
+    what = f"Kronecker graph of scale {scale}, {edges} edges per vertex"
+    return with_path(source, target, 1 << scale, directed, depth, seed, what, xp)
 
 
-def roads(n: int, m: int, directed: bool, xp: Any = np) -> Made:
-    """A grid without 30% of its edges: a mean degree of 2.8, deep."""
-    side = max(8, math.isqrt(n))
-    ids = xp.arange(side * side, dtype=xp.int32).reshape(side, side)
-    ends = [xp.stack([one.ravel(), other.ravel()]) for one, other in ((ids[:, :-1], ids[:, 1:]), (ids[:-1], ids[1:]))]
-    u, v = xp.concatenate(ends, axis=1)
-    kept = xp.random.default_rng(1).random(len(u), dtype=xp.float32) >= 0.3
-    return Graph.from_edges(u[kept], v[kept], n=side * side), f"grid of {side} x {side} without 30% of its edges"
+def with_path(source: Any, target: Any, n: int, directed: bool, depth: int, seed: int, what: str, xp: Any) -> Made:
+    """A graph from these edges, and if a depth is given with a path of that depth from vertex 0, joined to others."""
+    if depth:
+        path = xp.concatenate([xp.zeros(1, xp.int64), xp.arange(n, n + depth - 1)])
+        joined = xp.random.default_rng(seed).integers(0, n, 32)
+        source = xp.concatenate([source, path[:-1], xp.zeros_like(joined)])
+        target = xp.concatenate([target, path[1:], joined])
+        n, what = n + depth - 1, f"{what}, and a path of {depth - 1} vertices"
+    return Graph.from_edges(source, target, n=n, directed=directed), what
 
 
-def local(n: int, m: int, directed: bool, xp: Any = np, far: float = 0.0) -> Made:
-    """Every vertex has arcs to vertices with ids near its own, and a share `far` of the arcs lead anywhere."""
-    each = max(1, round(m / n / (1 if directed else 2)))
-    random = xp.random.default_rng(1)
-    source = xp.arange(n * each, dtype=xp.int64) // each
-    step = random.integers(1, 4 * each + 1, n * each) * (2 * random.integers(0, 2, n * each) - 1)
-    target = xp.where(random.random(n * each) < far, random.integers(0, n, n * each), (source + step) % n)
-    what = f"{n:,} vertices with {each} arcs to near ids"
-    return Graph.from_edges(source, target, n=n, directed=directed), what + (f", {far:.1%} anywhere" if far else "")
+def layered(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np) -> Made:
+    """As many levels as the paper's graph has, from vertex 0: arcs lead to near ids of the same and the next levels.
+
+    Every vertex but 0 has an arc from the level before; the other arcs are drawn.
+    """
+    count = max(2, min(depth or 50, n // 8))
+    level = np.arange(count)
+    sizes = np.minimum(
+        max(2.0, m / n) ** np.minimum(level, 60), np.minimum(level + 1, count - level) * 4 * n / count**2
+    )
+    sizes = np.maximum(1, sizes.astype(np.int64) * n // max(n, int(sizes.sum())))
+    sizes[count // 2] += n - sizes.sum()
+    size, first = xp.asarray(sizes), xp.asarray(np.cumsum(sizes) - sizes)
+    ids, random = xp.arange(n), xp.random.default_rng(seed)
+    level = xp.searchsorted(first, ids, side="right") - 1
+    u = random.integers(0, n, max(0, m // (1 if directed else 2) - n + 1))
+    others = xp.clip(level[u] + random.integers(-1, 2, len(u)), 0, count - 1)
+    near = (u - first[level[u]]) * size[others] // size[level[u]] + random.integers(-8, 9, len(u))
+    parents = first[level[1:] - 1] + (ids[1:] - first[level[1:]]) * size[level[1:] - 1] // size[level[1:]]
+    source, target = xp.concatenate([parents, u]), xp.concatenate([ids[1:], first[others] + near % size[others]])
+    return Graph.from_edges(source, target, n=n, directed=directed), f"{n:,} vertices in {count:,} levels"
 
 
-def one_hub(n: int, m: int = 0, directed: bool = False, xp: Any = np) -> Made:
+def one_hub(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np) -> Made:
     """As in mawi's graphs: one vertex is joined to 88% of all vertices, and the mean degree is 2."""
-    random = xp.random.default_rng(1)
+    random = xp.random.default_rng(seed)
     spokes = 1 + xp.flatnonzero(random.random(n - 1) < 0.88)
     u, v = (random.integers(0, n, int(0.15 * n)) for _ in range(2))
-    graph = Graph.from_edges(xp.concatenate([xp.zeros_like(spokes), u]), xp.concatenate([spokes, v]), n=n)
-    return graph, f"{n:,} vertices, 88% of them joined to one"
+    ends = xp.concatenate([xp.zeros_like(spokes), u]), xp.concatenate([spokes, v])
+    return with_path(*ends, n, False, depth, seed, f"{n:,} vertices, 88% of them joined to one", xp)
 
 
-def chains(n: int, m: int, directed: bool, xp: Any = np) -> Made:
-    """Long paths, joined by few random edges."""
-    random = xp.random.default_rng(1)
-    u = xp.flatnonzero(random.random(n - 1) > 0.02)
-    ends = [random.integers(0, n, n // 25) for _ in range(2)]
-    graph = Graph.from_edges(xp.concatenate([u, ends[0]]), xp.concatenate([u + 1, ends[1]]), n=n)
-    return graph, f"paths of {n:,} vertices, joined by {n // 25:,} random edges"
+def mesh(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np) -> Made:
+    return generate.delaunay(n, seed), f"Delaunay triangulation of {n:,} points"
 
 
 KINDS: dict[str, Callable[..., Made]] = {
-    "social": recursive, "web": recursive, "road": roads, "matrix": partial(local, far=0.001),
-    "goods": partial(local, far=0.02), "hub": one_hub, "chains": chains,
-    "mesh": lambda n, *_: (generate.delaunay(n), f"Delaunay triangulation of {n:,} points"),
-    "geometric": lambda n, *_: (generate.geometric(n), f"random geometric graph of {n:,} points"),
+    "social": recursive, "web": recursive, "hub": one_hub, "mesh": mesh,
+    **dict.fromkeys(("matrix", "goods", "road", "chains", "blocks", "geometric"), layered),
 }  # fmt: skip
-HOST_ONLY = {"mesh", "geometric"}  # made by SciPy
+LEVELS = {"blocks": 500, "goods": 20}  # where a paper states no depth: of packing-500x100x100 and cit-Patents
+HOST_ONLY = {"mesh"}  # made by SciPy
 MOST = {"hub": 10_000_000, "chains": 50_000_000}  # arcs: where one thread reads a hub's rows, or levels are many

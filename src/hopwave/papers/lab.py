@@ -4,12 +4,12 @@ level by level, and SuiteSparse:GraphBLAS for comparison if it is installed."""
 from __future__ import annotations
 
 import importlib.util
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from hopwave.arrays import ScaledCounts, module_of, on_host
 from hopwave.errors import EngineError, HopwaveError
 from hopwave.graph import Graph
 from hopwave.papers.graphs import Limits, Shelf
-from hopwave.papers.records import WHY, Case, Row, Study, left_out, stated
+from hopwave.papers.records import STATISTICS, WHY, Case, Claim, Row, Study, claims, left_out, stated, tables
 from hopwave.planning.plan import Plan
 
 CHUNK = 1 << 26  # arcs checked at a time
@@ -49,7 +49,7 @@ EFFORTS = {  # (device, quick)
     ("cpu", False): Effort(50, 0.2, 16, 100, 17, Limits(12_000_000, 0, 3_500_000, True), 300_000_000, 1800),
     ("cuda", True): Effort(5, 0.02, 8, 32, 15, Limits(5_000_000, 2_000_000, 500_000, False), 30_000_000, 60),
     ("cuda", False): Effort(
-        50, 0.04, 64, 400, 21, Limits(1_000_000_000, 300_000_000, 4_300_000, True), 600_000_000, 95
+        50, 0.04, 64, 400, 21, Limits(1_000_000_000, 600_000_000, 4_300_000, True), 600_000_000, 75
     ),
 }
 
@@ -66,6 +66,8 @@ class Lab:
     wrong: list[str] = field(default_factory=list)
     study: str = ""  # the one that is measured now
     keep: Callable[[], Any] = lambda: None  # writes down what is there, after each row
+    studies: Mapping[str, Study] = field(default_factory=dict)
+    tables: frozenset[str] = frozenset()  # the tables whose graphs are measured; all if empty
 
     def __post_init__(self) -> None:
         self.effort = EFFORTS[self.device, self.quick]
@@ -90,14 +92,15 @@ class Lab:
         All rows have a `share` of the remaining time, divided equally among the rows still to come. With --quick, one
         graph of each kind and table is measured. Graphs that are made or read from a folder come first.
         """
-        cases = list(cases)
+        cases = [case for case in cases if not self.tables or case.stated.get("table") in self.tables]
         rows: dict[int, Row] = {}
         ends = self.grant(share)
         seen: set[tuple[str, Any]] = set()
         for at in sorted(range(len(cases)), key=lambda at: (not self.shelf.at_hand(cases[at]), at)):
             case = cases[at]
             kind = (case.made[0] if case.made else case.kind, case.stated.get("table"))
-            rows[at] = {"graph": case.shown, "kind": "D" if case.directed else "U", **stated(case)}
+            kinds = {"kind": "D" if case.directed else "U", "family": case.kind}
+            rows[at] = {"graph": case.shown, **kinds, **stated(case)}
             if self.quick and kind in seen:
                 rows[at] |= left_out("--quick measures another graph of this kind")
             elif late := self.late():
@@ -121,9 +124,22 @@ class Lab:
                 self.keep()
         return [rows[at] for at in range(len(cases))]
 
+    def rows(self, study: str) -> list[Row]:
+        """The rows of a study, which is measured if it was not yet."""
+        if study not in self.results:
+            before, self.study = self.study, study
+            self.say(study)
+            try:
+                self.results[study] = self.studies[study](self)
+            except (EngineError, MemoryError, WrongAnswer) as error:
+                self.results[study] = [self.failed(error)]
+            self.study = before
+            self.keep()
+        return self.results[study]
+
     def measured(self, study: str) -> list[Row]:
-        """The rows of a study that is done, without those that say why they have no numbers."""
-        return [row for row in self.results[study] if WHY not in row]
+        """The rows of a study, without those that say why they have no numbers."""
+        return [row for row in self.rows(study) if WHY not in row]
 
     def failed(self, error: Exception) -> Row:
         """The columns of a row that could not be measured. Wrong answers are kept: the run fails in the end."""
@@ -184,13 +200,15 @@ class Lab:
         """The levels of searches by the name of their plan; the sources, and their distances by hopwave's own plan.
 
         From each source all plans search in turn, since the host's time between launches drifts; fewer sources if the
-        time granted is used up. The first search of each plan, which may compile, is not counted.
+        time granted is used up. The first search of each plan is not counted: it may compile, and is from the source
+        with the largest level, so that no later search allocates.
         """
         sources = self.sources(graph, count)
         right = [hw.bfs(graph, source, predecessors=False, device=self.device).distances for source in sources]
         check_search(graph, right[0], None, sources[0])
+        largest = max(range(count), key=lambda at: widest(graph, right[at]))
         for plan in plans.values():
-            self.search(graph, plan, sources[0], parents)
+            self.search(graph, plan, sources[largest], parents)
         runs: dict[str, list[Levels]] = {name: [] for name in plans}
         for source, expected in zip(sources, right, strict=True):
             for name, plan in plans.items():
@@ -202,27 +220,20 @@ class Lab:
                 break
         return runs, sources, right
 
-    def promised(
-        self, study: str, rate: str, gteps: tuple[str, float, str] | None, claims: Mapping[str, tuple[float, float]],
-        ours: Mapping[str, tuple[str, str, str]], mean: Callable[[list[float]], float] = fmean,
-    ) -> list[Row]:  # fmt: skip
-        """What an abstract promises: GTEPS (claim, number, remark), and gains (number, that of the paper's tables).
-
-        `ours`: claim → the column of our gains, a remark on their number, and why there may be none.
-        """
-        rows = [row for row in self.measured(study) if row.get(rate)]
-        found: list[Row] = []
-        if gteps is not None:
-            claim, number, remark = gteps
-            most = max((row[rate] / 1e3 for row in rows), default=None)
-            cpu = " (a CPU)" if self.device == "cpu" else ""
-            found.append({"claim": claim, "paper": number, "ours": most, "remark": remark + cpu})
-        for claim, (paper, own) in claims.items():
-            column, remark, missing = ours.get(claim, ("", "", "another program, which hopwave does not bring"))
-            gains = [row[column] for row in rows if row.get(column)]
-            row: Row = {"claim": claim, "ours": mean(gains) if gains else None, "paper": paper, "paper's tables": own}
-            found.append(row | {"remark": remark.format(len(gains)) if gains else missing})
-        return found
+    def claimed(self, claim: Claim, cases: Iterable[Case]) -> Row:
+        """A number of a paper's text, next to its own tables and to ours, in which graphs that are alike count once."""
+        found = claim.values(alike(self.measured(claim.study)), claim.column, claim.over) if claim.column else []
+        row: Row = {"where": claim.where, "claim": claim.claim, "paper": claim.paper}
+        row["paper's tables"] = claim.of_tables(cases)
+        if found:
+            remark = f"{claim.how} of {len(found)} different graphs" if len(found) > 1 else ""
+            return row | {"ours": STATISTICS[claim.how](found), "remark": claim.remark or remark}
+        missing = no_suitesparse() if "GBLAS" in claim.column or "SuiteSparse" in claim.column else ""
+        theirs = not claim.column or any({claim.column, claim.over} & case.stated.keys() for case in cases)
+        missing = missing or (
+            "another program, which hopwave does not bring" if theirs else "needs a GPU: --device cuda"
+        )
+        return row | {"remark": claim.remark or missing}
 
     def suitesparse_ms(self, graph: Graph, source: int, right: Any) -> float | None:
         """Milliseconds of a search by python-graphblas on this machine's CPU, whose distances must be `right`."""
@@ -249,6 +260,27 @@ class Lab:
         if not np.array_equal(search().to_dense(-1), right):
             raise WrongAnswer("SuiteSparse:GraphBLAS finds other distances; please report this")
         return self.mean_ms(search)
+
+
+def alike(rows: Iterable[Row]) -> list[Row]:
+    """One row of mean numbers for the stand-ins of one kind, one table and about one size (within a factor of two)."""
+    groups: dict[Any, list[Row]] = {}
+    for at, row in enumerate(rows):
+        what = re.sub(r"[\d,.]+", "", row.get("from", ""))
+        sizes = [int(row.get(name, 0)).bit_length() for name in "nm"]
+        groups.setdefault((row.get("table"), what, *sizes) if what.startswith("stand-in") else at, []).append(row)
+
+    def mean(some: list[Row], name: str) -> Any:
+        values = [row.get(name) for row in some]
+        numbers = [value for value in values if isinstance(value, int | float)]
+        return sum(numbers) / len(numbers) if numbers else values[0]
+
+    return [{name: mean(some, name) for name in some[0]} for some in groups.values()]
+
+
+def claimed(name: str) -> Study:
+    """The study of everything that a paper's text states of its tables."""
+    return lambda lab: [lab.claimed(claim, [*chain(*tables(name))]) for claim in claims(name)]
 
 
 def degree_of(graph: Graph) -> str:
@@ -306,6 +338,13 @@ def rows_of(graph: Graph, xp: Any) -> tuple[Any, Any]:
 
     offsets, neighbours = CudaGraph(graph).rows
     return offsets, neighbours
+
+
+def widest(graph: Graph, distances: Any) -> int:
+    """The arcs out of the level that has most of them."""
+    xp: Any = module_of(distances)
+    degrees = xp.diff(rows_of(graph, xp)[0])
+    return int(xp.bincount(distances[distances >= 0], weights=degrees[distances >= 0]).max())
 
 
 def ms_of(levels: Levels, direction: str = "") -> float:

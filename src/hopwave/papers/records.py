@@ -7,17 +7,19 @@ its graphs with their numbers, and its exhibits.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from statistics import fmean, geometric_mean
 from typing import Any
 
 Row = dict[str, Any]
 Study = Callable[[Any], list[Row]]  # takes a hopwave.papers.lab.Lab
-LABELS = {"", "graph", "kind", "from", "claim", "remark", "figure", "what", "table", "algorithm", "program", "product"}
+LABELS = {"", "graph", "kind", "from", "where", "claim", "remark", "table", "algorithm", "program", "product"}
 WHY = "why not"  # the column that says why a row has no numbers of ours
 
 
@@ -38,7 +40,10 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or figure, as the paper numbers it. Without a study, the note says why there is nothing of ours."""
+    """A table or figure, as the paper numbers it. Without a study, the note says why there is nothing of ours.
+
+    docs/papers.md has an anchor `PAPER-NUMBER` for each, as `slug` writes it.
+    """
 
     number: str
     caption: str
@@ -61,6 +66,56 @@ class Exhibit:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A number of a paper's text: a statistic of a column, over the rows of a study and over the paper's own tables.
+
+    `own` has the columns of the paper's tables if they are not those of our rows: one, or a ratio of two. Without a
+    column the remark says why there is nothing of ours. `kinds` and `tables` select rows.
+    """
+
+    where: str
+    claim: str
+    paper: float | str
+    column: str = ""
+    over: str = ""  # a ratio of two columns
+    how: str = "mean"  # of STATISTICS
+    tables: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    graph: str = ""
+    own: tuple[str, ...] = ()
+    study: str = "searches"
+    remark: str = ""
+
+    def about(self, row: Row) -> bool:
+        selected = (self.tables, "table"), (self.kinds, "family"), ((self.graph,) if self.graph else (), "graph")
+        return all(not some or row.get(name) in some for some, name in selected)
+
+    def values(self, rows: Iterable[Row], column: str, over: str = "") -> list[float]:
+        """The column's numbers, or their ratios to those of another, in the rows that this claim is about."""
+        pairs = ((row.get(column), row.get(over) if over else 1) for row in rows if self.about(row))
+        return [one / other for one, other in pairs if isinstance(one, int | float) and isinstance(other, int | float)]
+
+    def of_tables(self, cases: Iterable[Case]) -> Any:
+        """What the paper's own tables say; None if they say nothing."""
+        rows = []
+        for case in cases:
+            n, m = case.n, case.m
+            sizes = {"thousands of arcs": m / 1e3, "7n + m": 7 * n + m, "9n + 2m": 9 * n + 2 * m}
+            rows.append({"graph": case.shown, "family": case.kind} | case.stated | sizes)
+        found = self.values(rows, *(self.own or (self.column, self.over)))
+        return STATISTICS[self.how](found) if found else None
+
+
+STATISTICS: dict[str, Callable[[list[float]], Any]] = {
+    "mean": fmean,
+    "geometric": geometric_mean,
+    "max": max,
+    "min": min,
+    "range": lambda found: f"{min(found):.1f} to {max(found):.1f}",
+}
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper: where it was measured by its authors, and what it shows, in its own order."""
 
@@ -71,6 +126,7 @@ class Paper:
     studies: Mapping[str, Study]
     exhibits: tuple[Exhibit, ...]
     method: str = ""
+    part: str = ""  # the number of the exhibits, if they are not all of the paper's
 
 
 @dataclass(frozen=True)
@@ -100,19 +156,30 @@ def read(name: str, studies: Mapping[str, Study]) -> Paper:
     """The paper of a file NAME.toml, with the studies that measure its exhibits."""
     found = _published(name)
 
-    def record(kind: Any, given: dict[str, Any]) -> Any:
-        lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
-        return kind(**given | lists)
-
     def exhibit(given: dict[str, Any]) -> Exhibit:
         columns = given.get("columns", [])
         columns = found["shared"][columns] if isinstance(columns, str) else columns
-        drawings = [record(Drawing, one) for one in given.get("drawings", ())]
-        one: Exhibit = record(Exhibit, given | {"columns": columns, "drawings": drawings})
+        drawings = [_record(Drawing, one) for one in given.get("drawings", ())]
+        one: Exhibit = _record(Exhibit, given | {"columns": columns, "drawings": drawings})
         return one
 
     about = {key: found[key] for key in ("title", "authors", "machine", "method")}
     return Paper(name, **about, studies=studies, exhibits=tuple(map(exhibit, found["exhibits"])))
+
+
+def quoted(name: str, key: str) -> dict[str, Any]:
+    """What NAME.toml quotes under a key of its own."""
+    found: dict[str, Any] = _published(name)[key]
+    return found
+
+
+def claims(name: str) -> list[Claim]:
+    """The claims of NAME.toml."""
+    return [_record(Claim, one) for one in _published(name)["claims"]]
+
+
+def _record(kind: Any, given: dict[str, Any]) -> Any:
+    return kind(**given | {key: tuple(value) for key, value in given.items() if isinstance(value, list)})
 
 
 def tables(name: str) -> tuple[tuple[Case, ...], ...]:
@@ -150,12 +217,6 @@ def stated(case: Case) -> Row:
     return {key if key == "table" else f"paper: {key}": value for key, value in case.stated.items()}
 
 
-def numbers(cases: Iterable[Case], column: str, over: str = "") -> list[float]:
-    """The numbers that a paper states in a column, or their ratios to those of another column."""
-    pairs = ((case.stated[column], case.stated[over] if over else 1) for case in cases if column in case.stated)
-    return [one / other for one, other in pairs if isinstance(one, int | float) and isinstance(other, int | float)]
-
-
 def left_out(why: str) -> Row:
     """The columns of a row that has no numbers of ours."""
     return {"from": why, WHY: why}
@@ -183,15 +244,29 @@ class Outcome:
         return records
 
     def summary(self) -> dict[str, int]:
-        """How many exhibits and rows were measured, how many rows have stand-ins, and how many have nothing of ours."""
-        rows = [row for some in self.found.values() for row in some]
+        """How many exhibits, rows of tables and graphs were measured, on how many stand-ins; rows without numbers."""
+        listed = {one.study for one in self.paper.exhibits if one.listed}  # not the points of a figure
+        rows = [row for study in listed for row in self.found.get(study, ())]
+        origins = {
+            row["graph"]: str(row["from"]) for row in rows if WHY not in row and "graph" in row and "from" in row
+        }
         return {
             "exhibits": len(self.paper.exhibits),
             "measured": sum(one.measured(self.found) for one in self.paper.exhibits),
             "rows": sum(WHY not in row for row in rows),
-            "stand-ins": sum(str(row.get("from", "")).startswith("stand-in") for row in rows),
+            "graphs": len(origins),
+            "stand-ins": sum(origin.startswith("stand-in") for origin in origins.values()),
             "left out": sum(WHY in row for row in rows),
         }
+
+
+def slug(*words: str) -> str:
+    """Words as an anchor, or as the name of a file.
+
+    >>> slug("turbobfs", "Sections IV-A, IV-B")
+    'turbobfs-sections-iv-a-iv-b'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-")
 
 
 def _as_json(value: Any) -> Any:

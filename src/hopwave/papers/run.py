@@ -6,6 +6,7 @@ import json
 import platform
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -17,21 +18,26 @@ import numpy as np
 import hopwave as hw
 from hopwave.display import charts
 from hopwave.display import html as tables
-from hopwave.errors import EngineError
-from hopwave.papers.lab import EFFORTS, Lab, WrongAnswer
-from hopwave.papers.records import Drawing, Exhibit, Outcome, Paper, Row
+from hopwave.papers.lab import EFFORTS, Lab
+from hopwave.papers.records import Drawing, Exhibit, Outcome, Paper, Row, slug
 from hopwave.system.files import replacing
 
 PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
 
 
+COVERAGE = Path(__file__).parents[3] / "docs" / "papers.md"  # in a copy of the repository
+
+
 def html(outcome: Outcome) -> str:
+    """The page: what was measured comes first, in the paper's order."""
     paper, where = outcome.paper, outcome.where
+    order = sorted(paper.exhibits, key=lambda one: not one.measured(outcome.found))
     links = "".join(
-        f'<li><a href="#e{at}">{escape(one.number)}</a> {escape(one.caption)}</li>'
-        for at, one in enumerate(paper.exhibits)
+        f'<li><a href="#{slug(one.number)}">{escape(one.number)}</a> {escape(one.caption)}'
+        f"{'' if one.measured(outcome.found) else ' (not measured here)'}</li>"
+        for one in order
     )
-    sections = "\n".join(section(at, one, one.rows(outcome.found)) for at, one in enumerate(paper.exhibits))
+    sections = "\n".join(section(paper.key, one, one.rows(outcome.found)) for one in order)
     quick = " With --quick: small graphs, one of each kind; its times are not to be compared." if outcome.quick else ""
     cpu = " A CPU's times are not to be set against the paper's GPU." if where["device"] == "cpu" else ""
     texts = {"key": paper.key, "title": paper.title, "authors": paper.authors, "theirs": paper.machine,
@@ -41,11 +47,18 @@ def html(outcome: Outcome) -> str:
     return PAGE.substitute(escaped | {"quick": quick, "cpu": cpu, "links": links, "sections": sections})
 
 
-def section(place: int, one: Exhibit, rows: list[Row]) -> str:
+def section(key: str, one: Exhibit, rows: list[Row]) -> str:
+    """A table or figure, with the command that measures it and its row of docs/papers.md."""
     note = f'<p class="soft">{escape(one.note)}</p>' if one.note else ""
     drawn = "".join(f"<figure>{figure(drawing, rows)}</figure>" for drawing in one.drawings)
     listed = f'<div class="wide">{table(one, rows)}</div>' if rows and one.listed else ""
-    return f'<section><h2 id="e{place}">{escape(one.number)}. {escape(one.caption)}</h2>{drawn}{listed}{note}</section>'
+    command = f'<code>hopwave paper {key} --only "{escape(one.number)}"</code>'
+    place = f"docs/papers.md#{slug(key, one.number)}"
+    covered = f'<a href="{COVERAGE.as_uri()}#{slug(key, one.number)}">{place}</a>' if COVERAGE.exists() else place
+    return (
+        f'<section><h2 id="{slug(one.number)}">{escape(one.number)}. {escape(one.caption)}</h2>'
+        f'<p class="soft">{command} · {covered}</p>{drawn}{listed}{note}</section>'
+    )
 
 
 def table(one: Exhibit, rows: list[Row]) -> str:
@@ -93,22 +106,34 @@ def _number(value: Any) -> float | None:
 def measure(
     paper: Paper, device: str, quick: bool, say: Callable[[str], None], seconds: float = 0.0, out: Path | None = None
 ) -> Outcome:
-    """Run every study of a paper, or say why it cannot run here. Rows are written to the folder `out` one by one."""
+    """Run every study that the paper's exhibits show. Rows are written to the folder `out` one by one."""
     lab, began, where = Lab(device, quick, say, seconds), time.perf_counter(), machine(device, quick)
+    shown = [one for one in paper.exhibits if one.study]
+    if all(one.only is not None and one.only[0] == "table" for one in shown):
+        lab.tables = frozenset(one.only[1] for one in shown if one.only is not None)
+    lab.studies = paper.studies
 
     def so_far() -> Outcome:
         return Outcome(paper, quick, where, lab.results, time.perf_counter() - began, tuple(lab.wrong))
 
     if out is not None:
         lab.keep = lambda: write(so_far(), out)
-    for lab.study, study in paper.studies.items():
-        say(f"{paper.key}: {lab.study}")
-        try:
-            lab.results[lab.study] = study(lab)
-        except (EngineError, MemoryError, WrongAnswer) as error:
-            lab.results[lab.study] = [lab.failed(error)]
-        lab.keep()
+    for study in paper.studies:
+        if study in {one.study for one in shown}:
+            lab.rows(study)
     return so_far()
+
+
+def only(paper: Paper, number: str) -> Paper:
+    """The paper with only the tables and figures of this number; "Figure 5" has 5(a) and 5(b), too.
+
+    >>> from hopwave import papers
+    >>> [one.number for one in only(papers.paper("hiragushi"), "figure 4").exhibits]
+    ['Figure 4(a)', 'Figure 4(b)']
+    """
+    asked = number.lower()
+    chosen = tuple(one for one in paper.exhibits if asked in (one.number.lower(), one.number.lower().partition("(")[0]))
+    return replace(paper, exhibits=chosen, part=number)
 
 
 def machine(device: str, quick: bool) -> dict[str, Any]:
@@ -125,7 +150,8 @@ def machine(device: str, quick: bool) -> dict[str, Any]:
 def write(outcome: Outcome, folder: Path) -> tuple[Path, Path]:
     """Write the page and the lines; returns both files."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = folder / f"{outcome.paper.key}.html", folder / f"{outcome.paper.key}.jsonl"
+    name = slug(outcome.paper.key, outcome.paper.part)
+    files = folder / f"{name}.html", folder / f"{name}.jsonl"
     texts = html(outcome), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in outcome.lines())
     for file, text in zip(files, texts, strict=True):
         with replacing(file) as stream:

@@ -13,8 +13,8 @@ import numpy as np
 import hopwave as hw
 from hopwave.arrays import module_of, on_host
 from hopwave.graph import Graph
-from hopwave.papers.lab import Lab, Levels, WrongAnswer, ms_of, over, rows_of
-from hopwave.papers.records import Case, Row, left_out, numbers, tables
+from hopwave.papers.lab import Lab, Levels, WrongAnswer, claimed, ms_of, over, rows_of
+from hopwave.papers.records import Case, Row, left_out, tables
 from hopwave.planning.plan import Plan
 
 CHOICES = {"scan-free": 0, "single-scan": 1, "no generation": 3, "double-scan": 2}  # the rule's numbers
@@ -247,48 +247,4 @@ def points(lab: Lab) -> list[Row]:
             for row in lab.measured("searches") for degree, looks in row.pop("points", ())]  # fmt: skip
 
 
-def means(lab: Lab) -> list[Row]:
-    """The numbers that the text states, as means over the graphs."""
-    rows = lab.measured("searches")
-
-    def mean(column: str) -> float | None:
-        found = [row[column] for row in rows if row.get(column) is not None]
-        return fmean(found) if found else None
-
-    gpu = "" if lab.device == "cuda" else "needs a GPU: --device cuda"
-    text = (
-        ("Figure 5", "atomic queues over prefix sums, ×", "1.7 to 5.2", _between(lab.measured("queues"), "gain")),
-        ("Figure 10", "vertices of the next level found ahead, %", 88, mean("found ahead %")),
-        ("Figure 11", "adaptive queues over the baseline, ×", 2.3, mean("gain: Ad")),
-        ("Figure 11", "… with workload balancing, ×", 3.1, mean("gain: Ad + WB")),
-        ("Figure 12", "bottom-up, baseline, %", 70, mean("bottom-up % (baseline)")),
-        ("Figure 12", "bottom-up, after adaptive queues, %", 68, mean("bottom-up % (after Ad)")),
-        ("Figure 12", "bottom-up, XBFS, %", 57, mean("bottom-up % (XBFS)")),
-        *(("Figure 13", f"share of {way}, %", paper, mean(f"saved by {way} %"))
-          for way, paper in zip(CHOICES, (18, 15.7, 11.4, 54.9), strict=True)),
-        *(("Figure 14", f"{name}, ×", paper, mean(f"balance: {name}"))
-          for name, paper in zip(BALANCES, (1.6, 1.6, "0.95 to 0.99"), strict=True)),
-        ("Figure 15", "fewer edge checks, %", 23.2, mean("fewer checks %")),
-    )  # fmt: skip
-    return [{"figure": figure, "what": what, "ours": ours, "paper": paper, "remark": "" if ours is not None else gpu}
-            for figure, what, paper, ours in text]  # fmt: skip
-
-
-def _between(rows: list[Row], column: str) -> str | None:
-    found = [row[column] for row in rows if column in row]
-    return f"{min(found):.1f} to {max(found):.1f}" if found else None
-
-
-# The abstract's averages, and the means of Table 2.
-CLAIMS = {
-    f"× {name}": (value, fmean(numbers(TABLE_1, name, "XBFS")))
-    for name, value in (("Enterprise", 3.5), ("Tigr", 4.9), ("Gunrock", 11.2), ("Ligra", 6.1))
-}
-
-
-def averages(lab: Lab) -> list[Row]:
-    """The abstract: average speedups over other programs."""
-    return lab.promised("searches", "", None, CLAIMS, {})
-
-
-STUDIES = {"queues": queues, "searches": searches, "points": points, "means": means, "averages": averages}
+STUDIES = {"queues": queues, "searches": searches, "points": points, "claims": claimed("xbfs")}
