@@ -33,6 +33,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from hopwave.papers.records import slug
+
 Record = dict[str, Any]
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -229,13 +231,24 @@ def exhibits(records: list[Record]) -> str:
         "Columns *paper: …* are what the paper states, on its own machine. *from* says how a graph was had, or why a "
         "row has no numbers of ours."
     )
-    without = [one for one in records if not one["rows"] and one["note"]]
-    for one in records:
-        if 0 < len(one["rows"]) <= MOST:
-            text += [f"## {one['number']}: {one['title']}", table(one["rows"]), *([one["note"]] if one["note"] else [])]
+    shown = [one for one in records if 0 < len(one["rows"]) <= MOST]
+    without = [one for one in records if one not in shown]
+    for one in shown:
+        text += [f"{_anchor(one)}\n## {one['number']}: {one['title']}", _command(one), table(one["rows"])]
+        text += [one["note"]] if one["note"] else []
     if without:
-        text += ["## Without rows", *(f"*{one['number']}, {one['title']}.* {one['note']}" for one in without)]
+        listed = (f"{_anchor(one)}*{one['number']}, {one['title']}.* {one['note']}" for one in without)
+        text += ["## Pictures, and points that only the command draws", *listed]
     return "\n\n".join(text) + "\n"
+
+
+def _anchor(exhibit: Record) -> str:
+    return f'<a id="{slug(exhibit["number"])}"></a>'
+
+
+def _command(exhibit: Record) -> str:
+    paper, number = exhibit["paper"], exhibit["number"]
+    return f'[Row of papers.md](../../docs/papers.md#{slug(paper, number)}), `hopwave paper {paper} --only "{number}"`'
 
 
 # ---------------------------------------------------------------- templates

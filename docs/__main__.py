@@ -98,9 +98,10 @@ def pages() -> list[Path]:
 
 
 def headings(page: str) -> set[str]:
-    """The headings of a page, as GitHub spells them after the # of a link."""
+    """The headings of a page, as GitHub spells them after the # of a link, and its anchors."""
     titles = re.findall(r"^#+ +(.+?) *$", FENCED.sub("", page), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+    anchors = re.findall(r'<a id="([^"]+)">', page)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles} | {*anchors}
 
 
 def broken_links(page: Path) -> list[str]:

@@ -5,6 +5,7 @@ A row of the data has
     part      where in the paper                     what     in a few words
     code      FILE::NAME, a list                     test     FILE::NAME, a list
     verdict   one of VERDICTS                        note     how it differs and why, or what is missing
+    shows     the tables and figures of `hopwave paper` that belong to the row; they get anchors and a link
 
 A number that we measured is written as {name} in a note; docs/papers_values.py finds it in benchmarks/results.
 Files of code are below src/hopwave, kernels (.cuh) below its kernels/, benchmarks/ below the repository, tests below
@@ -22,6 +23,7 @@ from functools import cache
 from pathlib import Path
 
 from docs.papers_values import values
+from hopwave.papers.records import slug
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(__file__).with_suffix(".toml")
@@ -48,6 +50,7 @@ class Row:
     code: tuple[str, ...] = ()
     test: tuple[str, ...] = ()
     note: str = ""
+    shows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Paper:
 
     title: str
     rows: tuple[Row, ...]
+    key: str = ""
 
 
 def read(data: Path = DATA) -> list[Paper]:
@@ -63,7 +67,7 @@ def read(data: Path = DATA) -> list[Paper]:
     found = []
     for one in tomllib.loads(data.read_text(encoding="utf-8"))["paper"]:
         rows = [Row(**{key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}) for row in one["rows"]]
-        found.append(Paper(one["title"], tuple(rows)))
+        found.append(Paper(one["title"], tuple(rows), one["key"]))
     return found
 
 
@@ -173,6 +177,9 @@ def markdown() -> str:
             test = "<br>".join(_link(place, test_file(place)) for place in row.test)
             note = row.note.format_map(values())
             part, what, note = (text.replace("|", "\\|") for text in (row.part, row.what, note))
+            if row.shows:
+                anchors = "".join(f'<a id="{slug(paper.key, number)}"></a>' for number in row.shows)
+                part = f"{anchors}[{part}](../benchmarks/results/papers-{paper.key}.md#{slug(row.shows[0])})"
             lines.append(f"| {part} | {what} | {code} | {test} | {row.verdict} | {note} |")
     return "\n".join(lines)
 

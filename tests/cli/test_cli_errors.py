@@ -68,6 +68,7 @@ REJECTED = [  # exit code, words of the message, command
     (2, "--uniform needs a generated graph", "gap path3.mtx --uniform"),
     (2, "pass either a file, or --scale", "gap path3.mtx --scale 5"),
     (2, "'gunrock'", "paper gunrock"),
+    (2, "use one of 'Abstract', 'Figures", "paper hiragushi --only Figure"),
     (3, "no such file", "info missing.mtx"),
     (3, "'yaml' is not known", "convert path3.mtx out.npz --to yaml"),
     (3, "--write-option NAME=VALUE", "convert path3.mtx out.xyz"),

@@ -20,6 +20,7 @@ from docs.site import pages as site_pages
 from docs.site import reference
 
 import hopwave as hw
+from hopwave.papers import paper
 
 NEEDS_HARDWARE = {"cupy", "cupyx", "cupy_backends", "mpi4py"}
 MODULES = ["hopwave"] + [
@@ -56,6 +57,9 @@ def test_a_new_run_changes_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_papers_name_code_and_tests_that_exist() -> None:
     assert not (wrong := papers.wrong(papers.read())), "\n".join(wrong)
+    for one in papers.read():  # every table and figure of `hopwave paper` has one row, to which its page links
+        exhibits = [exhibit.number for exhibit in paper(one.key).exhibits]
+        assert sorted(number for row in one.rows for number in row.shows) == sorted(exhibits), one.title
 
 
 def test_the_numbers_of_notes_are_those_of_the_results(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,14 +137,6 @@ def test_xbfs_checks_no_more_arcs_if_it_looks_ahead() -> None:
     assert not any(level.ahead for level in still)
 
 
-@pytest.mark.parametrize("way", ["static", "thread", "donate"])
-def test_xbfs_balances_rows_without_changing_the_search(way: str) -> None:
-    """Figure 14: the same levels, directions and frontiers, however rows are dealt out."""
-    shown = [(level.direction, level.vertices, level.found) for level in traced(f"xbfs-{way}")]
-    assert shown == [(level.direction, level.vertices, level.found) for level in traced("xbfs")]
-    assert {"push", "pull"} == {direction for direction, *_ in shown}
-
-
 def test_hiragushis_hybrid_checks_fewer_arcs_than_merrill() -> None:
     """Figure 4: in levels that go bottom-up, and only there."""
     hybrid, merrill = traced("hiragushi-hybrid"), traced("merrill")

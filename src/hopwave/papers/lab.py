@@ -71,8 +71,9 @@ class Lab:
 
     def __post_init__(self) -> None:
         self.effort = EFFORTS[self.device, self.quick]
-        self.shelf = Shelf(self.device, self.effort.limits)
-        self.seconds = self.seconds or self.effort.budget
+        self.seconds, limits = self.seconds or self.effort.budget, self.effort.limits
+        smaller = min(1.0, self.seconds / self.effort.budget)  # in less time, graphs that stand in are smaller
+        self.shelf = Shelf(self.device, limits._replace(stand_in=int(limits.stand_in * smaller)))
         self.ends = time.perf_counter() + self.seconds
         self.until = self.ends  # of the study or row that is measured: after it no further search is timed
 
@@ -223,7 +224,8 @@ class Lab:
     def claimed(self, claim: Claim, cases: Iterable[Case]) -> Row:
         """A number of a paper's text, next to its own tables and to ours, in which graphs that are alike count once."""
         found = claim.values(alike(self.measured(claim.study)), claim.column, claim.over) if claim.column else []
-        row: Row = {"where": claim.where, "claim": claim.claim, "paper": claim.paper}
+        part = "abstract" if claim.where == "Abstract" else "text"
+        row: Row = {"part": part, "where": claim.where, "claim": claim.claim, "paper": claim.paper}
         row["paper's tables"] = claim.of_tables(cases)
         if found:
             remark = f"{claim.how} of {len(found)} different graphs" if len(found) > 1 else ""

@@ -95,6 +95,15 @@ def test_kernels_compile(header: str, architecture: str) -> None:
 
 
 @compiles
+def test_hiragushis_pull_reads_by_the_read_only_cache_and_shares_one_array() -> None:
+    """Section 3.4: every read of memory goes through that cache; vertices and updates have one array, a word for each."""
+    code, _ = nvrtc._compile("steps/pull.cuh", OLDEST, ["hopwave::steps::pull_compacted<int>"])
+    assert set(re.findall(r"ld\.(?:volatile\.)?global[.\w]*", code.decode())) == {"ld.global.nc.u32"}
+    arrays = sorted(int(size) for size in re.findall(r"\.shared .*\[(\d+)\];", code.decode()))
+    assert arrays[-1] == 4 * 4 * 256 and sum(arrays[:-1]) < 128  # the others are a scan's and a sum's
+
+
+@compiles
 def test_every_kernel_is_an_instance_of_some_step() -> None:
     """A __global__ function that no step uses would never be compiled, and so never be tested."""
     from hopwave.engines.cuda.linalg import semiring_source, waves

@@ -184,15 +184,17 @@ def test_levels_are_timed_for_a_trace_only() -> None:
         assert bool(levels) is trace and all(level.seconds > 0 for level in levels)
 
 
-def launched(graph: Graph) -> tuple[Any, Any, list[str]]:
-    """A search by XBFS that has begun, and the names of the kernels that it launches from now on."""
+def launched(graph: Graph, plan: str = "xbfs", shapes: list[str] | None = None) -> tuple[Any, Any, list[str]]:
+    """A search by XBFS that has begun, and the names (and shapes) of the kernels that it launches from now on."""
     engine: Any = engines.engine("cuda")
-    search = engine.start(engine.load(graph, CATALOGUE["xbfs"]), (0,), SearchJob())
+    search = engine.start(engine.load(graph, CATALOGUE[plan]), (0,), SearchJob())
     search.begin()
     launch, names = search.launch, []
 
     def noted(header: str, name: str, *arguments: Any, **options: Any) -> None:
         names.append(name)
+        if shapes is not None and name == "pull_queue":
+            shapes.append(options["shape"])
         launch(header, name, *arguments, **options)
 
     search.launch = noted
@@ -207,6 +209,20 @@ def test_xbfs_scans_nothing_where_every_vertex_is_visited() -> None:
     levels = engine.run(search, CATALOGUE["xbfs"], True)
     assert [level.direction for level in levels] == ["push", "pull"] and "scan_segments" not in names
     assert values(engine.fetch(search)["distances"]) == oracle.distances(graph, [0])
+
+
+@on_gpu
+@pytest.mark.parametrize(("plan", "balance"), [("xbfs", "warp"), ("xbfs-static", "static_"), ("xbfs-thread", "thread"),
+                                               ("xbfs-donate", "donate")])  # fmt: skip
+def test_xbfs_balances_rows_without_changing_the_search(plan: str, balance: str) -> None:
+    """Figure 14: every bottom-up level deals its rows out as the plan says; distances and level sizes stay the same."""
+    graph, shapes = generate.kronecker(12, seed=1), list[str]()
+    engine, search, _ = launched(graph, plan, shapes)
+    levels = engine.run(search, CATALOGUE[plan], True)
+    assert shapes and all(f"Balance::{balance}, true" in shape for shape in shapes)
+    distances = oracle.distances(graph, [0])
+    assert values(engine.fetch(search)["distances"]) == distances
+    assert [level.vertices for level in levels] == [distances.count(level.depth - 1) for level in levels]
 
 
 @on_gpu
