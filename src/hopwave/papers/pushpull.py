@@ -17,7 +17,7 @@ from hopwave.papers.lab import Lab, WrongAnswer, claimed, ms_of, over, rows_of
 from hopwave.papers.records import Case, Row, quoted, tables
 from hopwave.planning.rules import Always
 
-IDEAS = quoted("pushpull", "ideas")  # Table 2: our plan → the row's name, the paper's GTEPS and gain
+IDEAS = quoted("pushpull")["ideas"]  # Table 2: our plan → the row's name, the paper's GTEPS and gain
 OTHERS = ("SuiteSparse", "CuSha", "baseline", "Ligra", "push-pull")  # that the paper compares with Gunrock
 (TABLE_3,) = tables("pushpull")
 KINDS = ("back a level", "in the level", "to the next level")  # of arcs
@@ -222,7 +222,7 @@ def looks(lab: Lab) -> list[Row]:
                 row |= {shown: median(one[column] for one in some)} if some else {}
             if some and name == "pull":
                 row["parents read per unvisited vertex"] = median(one["looks"] for one in some)
-        rows.append(row | {"paper: parents read": quoted("pushpull", "parents").get(str(number))})
+        rows.append(row | {"paper: parents read": quoted("pushpull")["parents"].get(str(number))})
     return rows
 
 

@@ -70,7 +70,7 @@ class Claim:
     """A number of a paper's text: a statistic of a column, over the rows of a study and over the paper's own tables.
 
     `own` has the columns of the paper's tables if they are not those of our rows: one, or a ratio of two. Without a
-    column the remark says why there is nothing of ours. `kinds` and `tables` select rows.
+    column the remark says why there is nothing of ours. `tables`, `kinds` and `graphs` select rows.
     """
 
     where: str
@@ -81,27 +81,24 @@ class Claim:
     how: str = "mean"  # of STATISTICS
     tables: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
-    graph: str = ""
+    graphs: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     study: str = "searches"
     remark: str = ""
 
-    def about(self, row: Row) -> bool:
-        selected = (self.tables, "table"), (self.kinds, "family"), ((self.graph,) if self.graph else (), "graph")
-        return all(not some or row.get(name) in some for some, name in selected)
-
     def values(self, rows: Iterable[Row], column: str, over: str = "") -> list[float]:
         """The column's numbers, or their ratios to those of another, in the rows that this claim is about."""
-        pairs = ((row.get(column), row.get(over) if over else 1) for row in rows if self.about(row))
+        chosen = {"table": self.tables, "family": self.kinds, "graph": self.graphs}
+        rows = [row for row in rows if all(not some or row.get(name) in some for name, some in chosen.items())]
+        pairs = ((row.get(column), row.get(over) if over else 1) for row in rows)
         return [one / other for one, other in pairs if isinstance(one, int | float) and isinstance(other, int | float)]
 
     def of_tables(self, cases: Iterable[Case]) -> Any:
         """What the paper's own tables say; None if they say nothing."""
         rows = []
-        for case in cases:
-            n, m = case.n, case.m
+        for shown, kind, n, m, stated in ((one.shown, one.kind, one.n, one.m, one.stated) for one in cases):
             sizes = {"thousands of arcs": m / 1e3, "7n + m": 7 * n + m, "9n + 2m": 9 * n + 2 * m}
-            rows.append({"graph": case.shown, "family": case.kind} | case.stated | sizes)
+            rows.append({"graph": shown, "family": kind} | stated | sizes)
         found = self.values(rows, *(self.own or (self.column, self.over)))
         return STATISTICS[self.how](found) if found else None
 
@@ -148,13 +145,14 @@ class Case:
 
 
 @cache
-def _published(name: str) -> dict[str, Any]:
+def quoted(name: str) -> dict[str, Any]:
+    """What NAME.toml has of a paper."""
     return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def read(name: str, studies: Mapping[str, Study]) -> Paper:
     """The paper of a file NAME.toml, with the studies that measure its exhibits."""
-    found = _published(name)
+    found = quoted(name)
 
     def exhibit(given: dict[str, Any]) -> Exhibit:
         columns = given.get("columns", [])
@@ -167,15 +165,9 @@ def read(name: str, studies: Mapping[str, Study]) -> Paper:
     return Paper(name, **about, studies=studies, exhibits=tuple(map(exhibit, found["exhibits"])))
 
 
-def quoted(name: str, key: str) -> dict[str, Any]:
-    """What NAME.toml quotes under a key of its own."""
-    found: dict[str, Any] = _published(name)[key]
-    return found
-
-
 def claims(name: str) -> list[Claim]:
     """The claims of NAME.toml."""
-    return [_record(Claim, one) for one in _published(name)["claims"]]
+    return [_record(Claim, one) for one in quoted(name)["claims"]]
 
 
 def _record(kind: Any, given: dict[str, Any]) -> Any:
@@ -184,7 +176,7 @@ def _record(kind: Any, given: dict[str, Any]) -> Any:
 
 def tables(name: str) -> tuple[tuple[Case, ...], ...]:
     """The graphs of each table of NAME.toml, in its order."""
-    found = _published(name)["tables"].items()
+    found = quoted(name)["tables"].items()
     return tuple(table(one["rows"], one["columns"], number, one.get("unit", 1000)) for number, one in found)
 
 

@@ -106,7 +106,7 @@ def formats(lab: Lab) -> list[Row]:
 def fastest(lab: Lab) -> list[Row]:
     """IV-A and IV-B: how often each algorithm is the fastest of its table."""
     rows = []
-    for number, shares in quoted("turbobfs", "fastest").items():
+    for number, shares in quoted("turbobfs")["fastest"].items():
         best = Counter(row["best"] for row in lab.measured("searches") if row["table"] == number and "best" in row)
         best["tdbu"] += best.pop("tdbu-ve", 0)
         for plan in PLANS[:-1]:

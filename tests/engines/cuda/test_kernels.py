@@ -96,7 +96,7 @@ def test_kernels_compile(header: str, architecture: str) -> None:
 
 @compiles
 def test_hiragushis_pull_reads_by_the_read_only_cache_and_shares_one_array() -> None:
-    """Section 3.4: every read of memory goes through that cache; vertices and updates have one array, a word for each."""
+    """Section 3.4: every read of memory goes through that cache; vertices and updates have one array of words."""
     code, _ = nvrtc._compile("steps/pull.cuh", OLDEST, ["hopwave::steps::pull_compacted<int>"])
     assert set(re.findall(r"ld\.(?:volatile\.)?global[.\w]*", code.decode())) == {"ld.global.nc.u32"}
     arrays = sorted(int(size) for size in re.findall(r"\.shared .*\[(\d+)\];", code.decode()))

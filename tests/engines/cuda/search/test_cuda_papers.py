@@ -135,21 +135,6 @@ def test_culling_leaves_few_duplicates() -> None:
     assert there <= read <= 2 * there
 
 
-@pytest.mark.parametrize(
-    ("plan", "counted", "expected"),
-    [("merrill", False, True), ("merrill", True, False), ("hiragushi-hybrid", False, False), ("xbfs", False, False)],
-)
-def test_duplicates_stay_only_where_nothing_needs_exact_queues(
-    plan: str, counted: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    state = pytest.importorskip("hopwave.engines.cuda.search.state", reason="CuPy is not installed")
-    monkeypatch.setattr(state.cupy, "empty", lambda n, dtype: np.empty(n, dtype))  # no GPU is needed
-    graph = generate.path(4)
-    on_device = type("OnDevice", (), {"launch": None})
-    loaded = type("Loaded", (), {"graph": graph, "n": 4, "m": 6, "plan": CATALOGUE[plan], "on_device": on_device})
-    assert state.Search(loaded, (0,), SearchJob(path_counts=counted)).duplicates is expected
-
-
 # ---------------------------------------------------------------- push-pull
 
 
@@ -262,21 +247,6 @@ def test_keys_are_sorted_and_values_follow(count: int, n: int, pairs: bool) -> N
 
 
 # ---------------------------------------------------------------- benchmarks check what they time
-
-
-@on_gpu
-def test_turbobfss_answers_are_checked_by_other_operations() -> None:
-    import cupy
-
-    from hopwave.papers.lab import wrong
-
-    graph, root = SMALL.to("cuda"), int(np.argmax(SMALL.degrees))
-    found = hw.bfs(SMALL, root, device="cpu", path_counts=True)
-    distance, counts = cupy.asarray(found.distances), cupy.asarray(found.path_counts)
-    assert wrong(graph, distance, counts, root) == ""
-    assert "path count" in wrong(graph, distance, cupy.where(distance == 1, 2 * counts, counts), root)
-    assert "more than one level" in wrong(graph, cupy.where(distance > 0, 2 * distance, distance), None, root)
-    assert "source" in wrong(graph, distance + 1, None, root)
 
 
 @on_gpu
