@@ -389,7 +389,7 @@ def test_a_page_shows_everything_and_loads_nothing(tmp_path: Path) -> None:
 
 
 def written(folder: Path, name: str, study: str, rows: list[Row]) -> None:
-    outcome = Outcome(papers.paper(name), False, run.machine("cpu", False), {study: rows}, 1.0)
+    outcome = Outcome(papers.paper(name), False, run.machine("cpu", False, TINY), {study: rows}, 1.0)
     run.write(outcome, folder)
     pages.keep(pages.of_paper(folder / f"{name}.jsonl"), folder / "kept")
 

@@ -7,7 +7,7 @@ import importlib.util
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -70,10 +70,12 @@ class Lab:
     tables: frozenset[str] = frozenset()  # the tables whose graphs are measured; all if empty
 
     def __post_init__(self) -> None:
-        self.effort = EFFORTS[self.device, self.quick]
-        self.seconds, limits = self.seconds or self.effort.budget, self.effort.limits
-        smaller = min(1.0, self.seconds / self.effort.budget)  # in less time, graphs that stand in are smaller
-        self.shelf = Shelf(self.device, limits._replace(stand_in=int(limits.stand_in * smaller)))
+        effort = EFFORTS[self.device, self.quick]
+        self.seconds = self.seconds or effort.budget
+        share = min(1.0, self.seconds / effort.budget)  # in less time, stand-ins are smaller, and trials fewer
+        limits = effort.limits._replace(stand_in=int(share * effort.limits.stand_in))
+        self.effort = replace(effort, seconds=share * effort.seconds, limits=limits)
+        self.shelf = Shelf(self.device, limits)
         self.ends = time.perf_counter() + self.seconds
         self.until = self.ends  # of the study or row that is measured: after it no further search is timed
 

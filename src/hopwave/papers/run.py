@@ -18,7 +18,7 @@ import numpy as np
 import hopwave as hw
 from hopwave.display import charts
 from hopwave.display import html as tables
-from hopwave.papers.lab import EFFORTS, Lab
+from hopwave.papers.lab import Effort, Lab
 from hopwave.papers.records import Drawing, Exhibit, Outcome, Paper, Row, slug
 from hopwave.system.files import replacing
 
@@ -107,7 +107,8 @@ def measure(
     paper: Paper, device: str, quick: bool, say: Callable[[str], None], seconds: float = 0.0, out: Path | None = None
 ) -> Outcome:
     """Run every study that the paper's exhibits show. Rows are written to the folder `out` one by one."""
-    lab, began, where = Lab(device, quick, say, seconds), time.perf_counter(), machine(device, quick)
+    lab, began = Lab(device, quick, say, seconds), time.perf_counter()
+    where = machine(device, quick, lab.effort)
     shown = [one for one in paper.exhibits if one.study]
     if all(one.only is not None and one.only[0] == "table" for one in shown):
         lab.tables = frozenset(one.only[1] for one in shown if one.only is not None)
@@ -136,9 +137,8 @@ def only(paper: Paper, number: str) -> Paper:
     return replace(paper, exhibits=chosen, part=number)
 
 
-def machine(device: str, quick: bool) -> dict[str, Any]:
+def machine(device: str, quick: bool, effort: Effort) -> dict[str, Any]:
     model = next((one.model for one in hw.devices() if one.kind == device), device)
-    effort = EFFORTS[device, quick]
     cores = next((one.cores for one in hw.devices() if one.kind == "cpu"), None)
     return {
         "device": device, "model": model, "cores": cores, "machine": platform.machine(),
