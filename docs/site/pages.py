@@ -26,12 +26,15 @@ TOP_PAGES = {"README.md": "index.md"} | {
 def place(file: Path) -> Path | None:
     """Where a file of the repository is on the site, or None if it is not there.
 
-    >>> place(ROOT / "docs" / "gpu.md").as_posix(), place(ROOT / "CHANGELOG.md").as_posix(), place(ROOT / "Makefile")
-    ('gpu.md', 'changelog.md', None)
+    >>> [place(ROOT / name).as_posix() for name in ("docs/gpu.md", "docs/gallery/tutorials/streets.py", "CHANGELOG.md")]
+    ['gpu.md', 'tutorials/streets.md', 'changelog.md']
+    >>> place(ROOT / "Makefile")
     """
     inside = file.relative_to(ROOT)
     if inside.as_posix() in TOP_PAGES:
         return Path(TOP_PAGES[inside.as_posix()])
+    if inside.parts[:2] == ("docs", "gallery") and inside.suffix == ".py":  # its page is made by `cells`
+        return Path(inside.parent.name, f"{inside.stem}.md")
     if inside.suffix not in PICTURES | {".md"}:
         return None
     if inside.parts[0] == "docs":
@@ -44,7 +47,8 @@ def place(file: Path) -> Path | None:
 def files() -> list[Path]:
     """Every file of the repository that has a place on the site."""
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*"), *(ROOT / "benchmarks" / "results").glob("*")]
-    return sorted(file for file in found if file.is_file() and file.name != "README.md" and place(file))
+    kept = PICTURES | {".md"}
+    return sorted(file for file in found if file.suffix in kept and file.name != "README.md" and place(file))
 
 
 def code_address() -> str:
