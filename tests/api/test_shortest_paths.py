@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,6 @@ from hopwave.api.weights import weighted
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.shortest_paths.delta_stepping import on_one_core
 from hopwave.planning.jobs import ShortestPathsJob
-from questions.cases import Case
-from questions.hops import ROWS
 from together import in_one_test
 
 Lengths = np.ndarray[Any, Any]
@@ -179,12 +176,3 @@ def test_predecessors_are_the_lowest_with_fewest_arcs() -> None:
     """Two paths of two arcs lead to 4, one of three; all are as long."""
     G = Graph.from_edges([0, 0, 3, 2, 0, 1, 5], [3, 2, 4, 4, 1, 5, 4], weights=[2, 2, 2, 2, 1, 1, 2], directed=True)
     assert hw.sssp(G, 0, device="cpu").predecessors.tolist() == [0, 0, 0, 0, 2, 1]
-
-
-def test_all_paths_of_a_dense_graph_come_from_all_distances(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shortest_paths, "DENSE_ARCS", 0)
-    monkeypatch.setattr(shortest_paths, "DENSE_DEGREE", 0)
-    monkeypatch.setattr(shortest_paths, "settle", None)  # the heap
-    (row,) = (row for row in ROWS if str(row) == "hw.all_shortest_paths, along weights")
-    cases = [Case.drawn(random.Random(f"dense {number}")) for number in range(60)]
-    assert sum(row.ask(case) for case in cases if case.edges and min(case.lengths) > 0) > 20

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
@@ -21,7 +22,6 @@ from hopwave.graph import Graph
 from hopwave.graph.csr import arc_tails
 from hopwave.graph.row_operations import kept
 from hopwave.linalg import algorithms
-from hopwave.linalg.algorithms.operands import extremes
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import Floats, Settled, ShortestPathsJob
 from hopwave.planning.plan import PlanUsed
@@ -34,7 +34,7 @@ METHODS: tuple[str, ...] = get_args(MethodName)  # each but "auto" is a plan of 
 ON_ONE_CORE = "dijkstra-buckets"  # the plan that Δ-stepping uses when one core is faster than all cores
 WITH_BUCKETS = ("delta-stepping", "near-far")  # methods whose buckets have a width
 MIN_ARCS_FOR_BUCKETS = 1 << 12  # with fewer arcs, a heap takes less time than preparing buckets
-DENSE_ARCS, DENSE_DEGREE = 1 << 20, 8  # from which on all distances, by all cores, are found before one by a heap
+LEAST_PATIENCE = 256  # vertices after which a search from both ends looks whether it will end soon
 
 
 @dataclass(frozen=True)
@@ -178,8 +178,11 @@ def _arcs(graph: Graph, weighted: bool = True) -> Any:
 
 def paths_of_pairs(
     graph: Graph, weighted: bool, pairs: list[tuple[int, int]], threads: int | None
-) -> list[list[int] | None]:
-    """The ids of one shortest path of each pair, by searches from both ends on the CPU; None if a pair has none."""
+) -> list[tuple[float, list[int] | None]]:
+    """The length and the ids of one shortest path of each pair, on the CPU; infinite and None if a pair has none.
+
+    A search from both ends is over soon, or hands its pair to a search of all pairs with that source.
+    """
     from hopwave.engines.cpu import Engine
     from hopwave.engines.cpu.crew import thread_count
     from hopwave.engines.cpu.shortest_paths import between
@@ -189,21 +192,38 @@ def paths_of_pairs(
 
     loaded, out = Engine().load(graph, None), side(graph)
     into = side(graph.reversed()) if graph.directed else out
-    workers = max(1, min(thread_count(threads), len(pairs)))
-    found: list[list[int] | None] = [None] * len(pairs)
+    workers = min(thread_count(threads), len(pairs))
+    found: list[Any] = [None] * len(pairs)
 
-    def some(first: int) -> None:
-        kind = ("paths between", first)
+    def some(numbers: Sequence[int], patience: int) -> None:
+        kind = ("paths between", numbers[0] % workers)
         state = loaded.spare(kind) or between.new_state(graph.n, graph.m)
         room = np.empty(graph.n, np.int32)
-        for i in range(first, len(pairs), workers):
-            found[i] = between.path_along_lengths(out, into, *pairs[i], state, room)
+        for i in numbers:
+            found[i] = listed(room, *between.search(out, into, *pairs[i], state, room, patience))
         loaded.leave(kind, state, between.BYTES_PER_VERTEX * graph.n)
 
-    if workers == 1:
-        some(0)
-    else:
-        each(workers, range(workers), some)
+    def all_from(source: int, threads: int | None) -> None:
+        aims = tuple({pairs[i][1] for i in late[source]})
+        job, room = ShortestPathsJob((source,), targets=aims), np.empty(graph.n, np.int32)
+        d = engines.algebra("cpu").delta_stepping(A.to("cpu"), job, None, False, threads).distances
+        for i in late[source]:
+            found[i] = listed(room, *between.walk_back(into.all, d, *pairs[i], room))
+
+    def listed(room: Array, count: int, length: float) -> Any:
+        return count >= 0 and (length, room[:count][::-1].tolist() if count else None)
+
+    shares, patience = [range(w, len(pairs), workers) for w in range(workers)], max(LEAST_PATIENCE, graph.n >> 9)
+    each(workers, shares, partial(some, patience=patience))
+    late: dict[int, list[int]] = {}
+    for i in (i for i, path in enumerate(found) if path is False):
+        late.setdefault(pairs[i][0], []).append(i)
+    if late:
+        A = Matrix.from_graph(graph if weighted else graph.without_weights())
+        on_one_core = 1 < workers <= len(late)
+        each(workers if on_one_core else 1, late, partial(all_from, threads=1 if on_one_core else threads))
+        if left := [i for i, path in enumerate(found) if path is False]:
+            some(left, sys.maxsize)
     return found
 
 
@@ -213,34 +233,23 @@ def one_path_on_gpu(A: Matrix, source: int, target: int) -> list[int] | None:
     return engines.algebra("cuda").near_far(A.to("cuda"), job, None, False).path(target)
 
 
-def _is_dense(A: Matrix) -> bool:
-    """Whether a search that ends at a target sees most of the graph, and no arc has length 0."""
-    n = A.shape[0]
-    return A.nnz >= max(DENSE_ARCS, DENSE_DEGREE * n) and extremes(A)[0] > 0
-
-
 def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list[int]] | None:
-    """Every shortest path between two vertices, as ids, one at a time; None if there is no path.
+    """Every shortest path between two vertices, as ids, one at a time; None if there is no path."""
+    method = "dijkstra" if A.nnz < MIN_ARCS_FOR_BUCKETS else "delta-stepping"
+    way = Way("near-far" if device == "cuda" else method, "", None, device, None, False)
+    there = distances(A, ShortestPathsJob((source,), targets=(target,)), way)
+    d = there.to_host(there.distances)
+    return None if math.isinf(d[target]) else paths_back(A.to("cpu").columns, d, source, target)
 
-    An arc u → v is on a shortest path if d(u) plus its length is d(v), exactly.
-    """
-    job = ShortestPathsJob((source,), targets=(target,))
-    if device == "cuda":
-        there = distances(A, job, Way("near-far", "", None, "cuda", None, False))
-        d = there.to_host(there.distances)
-    elif _is_dense(A):
-        d = distances(A, job, Way("delta-stepping", "", None, "cpu", None, False)).distances
-    else:
-        d = settle(A, job).distances
-    if math.isinf(d[target]):
-        return None
-    part = A.to("cpu").columns  # arcs into each vertex
+
+def paths_back(into: Any, d: Array, source: int, target: int) -> Iterator[list[int]]:
+    """Every shortest path: d(u) plus the length of u → v (1 without lengths) is exactly d(v). `into`: arcs into v."""
+    indptr, indices, lengths = into
 
     def before(v: int) -> Iterator[int]:
-        row = slice(int(part.indptr[v]), int(part.indptr[v + 1]))
-        tails: Any = part.indices[row]
-        lengths = 1 if part.values is None else part.values[row]
-        nearer = tails[(d[tails] + lengths == d[v]) & np.isfinite(d[tails])]
+        row = slice(int(indptr[v]), int(indptr[v + 1]))
+        tails = indices[row]
+        nearer = tails[(d[tails] + (1 if lengths is None else lengths[row]) == d[v]) & np.isfinite(d[tails])]
         return iter(np.unique(nearer).tolist())  # parallel arcs are one step of a path
 
     return simple_paths(before, source, target)
@@ -248,16 +257,6 @@ def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list
 
 Vertex = TypeVar("Vertex", bound=Hashable)
 NO_MORE: Any = object()  # the end of an iterator; not None, which may be a vertex
-
-
-def all_hop_paths(graph: Graph, distances: npt.NDArray[np.int32], source: int, target: int) -> Iterator[list[int]]:
-    """Every shortest path from the source to the target, counted in hops, as ids."""
-
-    def nearer(v: int) -> Iterator[int]:
-        neighbours = graph.in_indices[graph.in_indptr[v] : graph.in_indptr[v + 1]]
-        return iter(np.unique(neighbours[distances[neighbours] == distances[v] - 1]).tolist())
-
-    return simple_paths(nearer, source, target)
 
 
 def simple_paths(
@@ -309,6 +308,9 @@ def ranked_paths(
         yield 0.0, [source]
         return
     graph = graph if weighted else graph.without_weights()
+    if k == 1 and device == "cpu":
+        yield from ((d, path) for d, path in paths_of_pairs(graph, weighted, [(source, target)], None) if path)
+        return
     A, way = Matrix.from_graph(graph), choose(graph, "auto", None, device, None, False)
     to_target, from_source = _distances(A.T, target, way), _distances(A, source, way)
     if to_target[source] == math.inf:

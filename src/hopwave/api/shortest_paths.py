@@ -258,8 +258,9 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     Notes
     -----
-    With weights, Dijkstra's algorithm runs from both endpoints until the searches meet; a GPU searches as
-    `sssp(targets=)`. The path is one that `sssp` could return, to the last bit of its length.
+    With weights, Dijkstra's algorithm runs from both endpoints until the searches meet. If they are still far apart
+    after a while, as in a mesh, all threads search as `sssp(targets=)` does, and so does a GPU. The path is one that
+    `sssp` could return, to the last bit of its length.
 
     Examples
     --------
@@ -274,7 +275,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     if has_lengths:
         A, chosen = _lengths(graph, device)
         on_gpu = chosen == "cuda"
-        found = _paths.one_path_on_gpu(A, s, t) if on_gpu else _paths.paths_of_pairs(graph, True, [(s, t)], 1)[0]
+        found = _paths.one_path_on_gpu(A, s, t) if on_gpu else _paths.paths_of_pairs(graph, True, [(s, t)], None)[0][1]
     else:
         found = _fewest_hops(graph, s, t, device)
     if found is None:
@@ -313,7 +314,7 @@ def shortest_paths(
             raise GraphError(f"{pair!r} is not a pair of vertices; give (source, target)")
         ids.append((graph.index(two[0]), graph.index(two[1])))
     found = _paths.paths_of_pairs(graph, has_lengths, ids, threads)
-    return [None if path is None else _named(graph, path) for path in found]
+    return [None if path is None else _named(graph, path) for _, path in found]
 
 
 def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = None, *, device: str = "auto") -> Routes:
@@ -413,7 +414,7 @@ def _all_by_hops(graph: Graph, source: int, target: int, device: str) -> Iterato
     if one is None:
         return None
     found = bfs(graph, graph.label(source), predecessors=False, depth_limit=len(one) - 1, device=device)
-    return _paths.all_hop_paths(graph, on_host(found.distances), source, target)
+    return _paths.paths_back((graph.in_indptr, graph.in_indices, None), on_host(found.distances), source, target)
 
 
 def _fewest_hops(graph: Graph, source: int, target: int, device: str) -> list[int] | None:

@@ -18,7 +18,8 @@ from test_many import WEIGHTS as KINDS
 
 import hopwave as hw
 from graphs import TRAPS, graphs
-from hopwave import Graph, generate
+from hopwave import Graph, engines, generate
+from hopwave.algorithms import shortest_paths
 from hopwave.algorithms.shortest_paths import paths_of_pairs
 from hopwave.engines import cpu
 from hopwave.engines.cpu import policy
@@ -189,17 +190,17 @@ def test_levels_beyond_the_planes() -> None:
 WEIGHTS: dict[str, Any] = KINDS | {"few short": lambda x: np.where(x < 0.2, 1.0, 1.0 + 9 * x)}
 
 
-def check_paths(graph: Graph, kind: str, seed: int, pairs: list[tuple[int, int]]) -> Graph:
+def check_paths(graph: Graph, kind: str, seed: int, pairs: list[tuple[int, int]], threads: int = 1) -> Graph:
     """With weights of that kind, paths have the lengths that Dijkstra's algorithm finds."""
     source, target = graph.to_edges()
     weights = WEIGHTS[kind](np.random.default_rng(seed).random(len(source)))
     graph = Graph.from_edges(source, target, graph.n, graph.directed, weights=weights)
     d, lengths = dijkstra(graph.to_scipy(np.float64)), graph.to_scipy(np.float64).todok()
-    for (s, t), path in zip(pairs, paths_of_pairs(graph, True, pairs, 1), strict=True):
-        assert (path is None) == np.isinf(d[s, t])
+    for (s, t), (length, path) in zip(pairs, paths_of_pairs(graph, True, pairs, threads), strict=True):
+        assert length == d[s, t] and (path is None) == np.isinf(d[s, t])
         if path is not None:
             assert (path[0], path[-1]) == (s, t)
-            assert reduce(lambda sum, arc: sum + lengths[arc], pairwise(path), 0.0) == d[s, t]
+            assert length == reduce(lambda sum, arc: sum + lengths[arc], pairwise(path), 0.0) == d[s, t]
     return graph
 
 
@@ -210,19 +211,37 @@ def test_paths_between_all_vertices(share: float, graph: Graph, data: Any) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(policy, "short_arcs_first", lambda n, m, *_: m > 0)
         patch.setattr(policy, "SHORT_SHARE", share)
+        patch.setattr(shortest_paths, "LEAST_PATIENCE", data.draw(st.sampled_from([1, 4, 256])))
         pairs = [(s, t) for s in range(graph.n) for t in range(graph.n)]
-        check_paths(graph, data.draw(st.sampled_from(sorted(WEIGHTS))), data.draw(st.integers(0, 999)), pairs)
+        kind, seed, threads = data.draw(
+            st.tuples(st.sampled_from(sorted(WEIGHTS)), st.integers(0, 999), st.integers(1, 2))
+        )
+        check_paths(graph, kind, seed, pairs, threads)
+
+
+def test_far_pairs_of_a_mesh_share_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches from both ends would surround half of the mesh; in a graph of hubs they meet soon."""
+    asked: list[Any] = []
+    algebra = type(engines.algebra("cpu"))
+    search: Any = algebra.delta_stepping
+    spy = lambda self, A, job, *more: asked.append(job) or search(self, A, job, *more)  # noqa: E731
+    monkeypatch.setattr(algebra, "delta_stepping", spy)
+    mesh, hubs = generate.grid(40, 40), generate.kronecker(10, 16, seed=1).largest_component().relabel(None)
+    check_paths(mesh, "few short", 1, [(0, 1599), (0, 1560), (0, 1)], 2)
+    assert [set(job.targets) for job in asked] == [{1599, 1560}]
+    check_paths(hubs, "few short", 1, [(0, v) for v in range(9, hubs.n, 99)])
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("directed", [False, True])
 def test_paths_in_a_graph_of_many_arcs(kind: str, directed: bool) -> None:
-    """Short arcs are apart from the fourth pair on."""
+    """Short arcs are apart from the second pair on."""
     graph = generate.kronecker(9, 32, seed=3, directed=directed)
     pairs = [tuple(pair) for pair in np.random.default_rng(2).integers(0, graph.n, (300, 2)).tolist()]
-    for some in (pairs[:3], pairs):
+    for some in (pairs[:1], pairs):
         weighted = check_paths(graph, kind, 1, some)
-        assert (cpu.Engine().load(weighted, None)._short is not None) == (len(some) > 3)
+        assert (cpu.Engine().load(weighted, None)._short is not None) == (len(some) > 1)
 
 
 # ------------------------------------------------------------------ components, triangles and ranks by several threads

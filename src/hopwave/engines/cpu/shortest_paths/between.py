@@ -179,10 +179,10 @@ def new_state(n, m):
 
 
 def side(loaded, arcs, pairs, threads):
-    """The arcs of a graph for searches, with the short ones apart once enough pairs were asked for."""
+    """The arcs of a graph for searches, with the short ones apart from the second pair on: no later call waits."""
     loaded.pairs += pairs
     rows, m, mapped = ShortArcs(*arcs), arcs.lengths.size, loaded.graph.is_mapped
-    split = policy.short_arcs_first(loaded.n, m, False, loaded.pairs, mapped)
+    split = loaded.pairs > 1 and policy.short_arcs_first(loaded.n, m, False, policy.SOURCES_BEFORE_SPLITTING, mapped)
     short, delta = loaded.short_arcs(threads) if split else (rows, np.inf)
     return Side(rows, short, delta / 2)
 
@@ -198,18 +198,27 @@ def offer(S, end, count, size, time, u, v, length):
 
 
 @outer
-def search(out, back, source, target, S, path):
-    """Fill path with a shortest path, the target first; returns how many vertices it has, 0 if there is none."""
+def search(out, back, source, target, S, path, patience):
+    """Fill path with a shortest path, the target first: how many vertices it has, 0 without a path, and its length.
+
+    −1: after `patience`, twice as many, … vertices, no path is known, and fewer wait than were taken, as in a mesh.
+    """
     n = S.d.shape[1]
     size, count = np.zeros(2, np.uint64), np.zeros(2, np.int64)
     ends = (source, target)
     for end in range(2):
         count[end] = offer(S, end, 0, U0, U0, ends[end], np.uint64(ends[end]), 0.0)
         size[end] = U1
-    time, met, slack = U1, np.inf, 1.0 + n * ROUNDING
+    time, met, slack, taken, ended = U1, np.inf, 1.0 + n * ROUNDING, 0, True
     if source == target:
         met = 0.0
     while size[0] > U0 and size[1] > U0 and S.keys[0, 0] + S.keys[1, 0] <= met * slack:
+        taken += 1
+        if taken == patience:
+            patience *= 2
+            ended = met < np.inf or count[0] + count[1] >= patience
+            if not ended:
+                break
         end = 0 if size[0] <= size[1] else 1
         u, here = S.vertices[end, 0], S.keys[end, 0]
         size[end] -= U1
@@ -241,7 +250,7 @@ def search(out, back, source, target, S, path):
                 time += U1
                 met = min(met, length + S.d[1 - end, v])
     bound, rows = met * slack, out.all
-    while size[0] > U0 and met < np.inf:
+    while size[0] > U0 and met < np.inf and ended:
         u, here = S.vertices[0, 0], S.keys[0, 0]
         if here > bound or here >= S.d[0, target]:
             break
@@ -259,8 +268,8 @@ def search(out, back, source, target, S, path):
                 count[0] = offer(S, 0, count[0], size[0], time, u, v, length)
                 size[0] += U1
                 time += U1
-    vertices = 0
-    if met < np.inf:
+    vertices, length = 0 if ended else -1, S.d[0, target]
+    if met < np.inf and ended:
         v = np.int64(target)
         path[0], vertices = v, 1
         while v != source:
@@ -271,10 +280,22 @@ def search(out, back, source, target, S, path):
         for i in range(count[end]):
             v = S.touched[end, i]
             S.d[end, v], S.settled[end, v] = np.inf, False
-    return vertices
+    return vertices, length
 
 
-def path_along_lengths(out, back, source, target, state, room):
-    """The ids of one shortest path, both ends included, or None. `room`: an array of n int32."""
-    count = search(out, back, source, target, state, room)
-    return room[:count][::-1].tolist() if count else None
+@outer
+def walk_back(A, d, source, target, path):
+    """As `search`, by the distances d of all on the path; −1 if an arc is too short to tell its ends apart."""
+    if d[target] == np.inf:
+        return 0, np.inf
+    v, path[0], vertices = target, target, 1
+    while v != source:
+        j, end = np.uint64(A.indptr[v]), np.uint64(A.indptr[v + 1])
+        while j < end and not (d[A.indices[j]] < d[v] == d[A.indices[j]] + (A.lengths[j] if A.lengths.size else 1.0)):
+            j += U1
+        if j == end:
+            return -1, np.inf
+        v = np.int64(A.indices[j])
+        path[vertices] = v
+        vertices += 1
+    return vertices, d[target]

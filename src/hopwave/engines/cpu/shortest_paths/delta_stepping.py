@@ -13,7 +13,6 @@ from hopwave.engines.cpu.many import settling, weighted
 from hopwave.engines.cpu.many.settling import LAST, NONE, ShortArcs, forget, put, take_bucket
 from hopwave.engines.cpu.policy import CHAIN_DEGREE
 from hopwave.engines.cpu.shortest_paths import bins, loop
-from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
 from hopwave.engines.cpu.views import allocate, kept, left_or_new, new_array, read_only, unsigned_rows
 
 TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths at once, which stay in a cache
@@ -101,8 +100,6 @@ def delta_stepping(A, job, delta, threads, trace):
 def on_one_core(A, job):
     spare, arcs = A._prepared.made(weighted.WorkerState, list), arcs_for_one(A)
     n, m, (source,), targets = A.shape[0], len(arcs.indices), job.sources, np.array(job.targets, np.uint32)
-    if job.targets and not arcs.in_any_order:
-        return dijkstra(arcs_of(A), job.sources, job.limit, job.targets, None)[1]
     state = left_or_new(
         spare,
         lambda: weighted.WorkerState(waiting=weighted.new_waiting(m), **allocate(weighted.vertex_arrays(n, True))),
