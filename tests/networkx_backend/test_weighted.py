@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import served
 
-from hopwave.networkx_backend import backend
+from hopwave.networkx_backend import backend, convert
 from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
 from hopwave.networkx_backend.dispatch import SINCE_3_7, Threshold
 
@@ -46,7 +46,7 @@ def test_lengths_that_are_left_to_networkx(kind: Any) -> None:
         assert convert_from_nx(G).lengths == {}  # lengths do not matter for hops
 
 
-def test_attributes_are_kept_with_the_converted_graph() -> None:
+def test_attributes_are_kept_with_the_converted_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     G = nx.MultiDiGraph([("a", "b", {"km": 2.5}), ("a", "b", {"km": 1.5}), ("b", "c", {"m": 7}), ("c", "a", {})])
     H = convert_from_nx(G, edge_attrs={"km": 1, "m": 2})
     assert H.lengths_of("km").values.tolist() == [1.5, 1.0, 1.0] and H.lengths_of("m").values.tolist() == [2, 7, 2]
@@ -60,6 +60,10 @@ def test_attributes_are_kept_with_the_converted_graph() -> None:
         convert_from_nx(G).lengths_of("toll")
     whole = convert_from_nx(G, preserve_edge_attrs=True)
     assert whole.lengths_of("km").values.tolist() == [1.5, 1.0, 1.0]
+    read, again = [], convert.read_lengths  # by each call once
+    monkeypatch.setattr(convert, "read_lengths", lambda *arguments: read.append("km") or again(*arguments))
+    assert backend.bidirectional_dijkstra(whole, "a", "c", "km") == (2.5, ["a", "b", "c"])
+    assert len(dict(backend.all_pairs_dijkstra_path_length(whole, None, "km"))) == 3 and len(read) == 2
 
 
 def test_what_only_the_lengths_tell_is_left_to_networkx() -> None:

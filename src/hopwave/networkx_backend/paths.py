@@ -53,6 +53,7 @@ class Search:
     limit: float = math.inf
     target: int | None = None
     backwards: bool = False
+    read: Lengths | None = None  # lengths that were read before, for several searches
 
     @property
     def rows(self) -> Rows:
@@ -60,7 +61,7 @@ class Search:
 
     @cached_property
     def lengths(self) -> Lengths:
-        return self.G.lengths_of(self.attribute, into=self.backwards)
+        return self.read or self.G.lengths_of(self.attribute, into=self.backwards)
 
     @cached_property
     def found(self) -> tuple[Ids, npt.NDArray[Any], Ids]:
@@ -137,9 +138,8 @@ def run_of(G: NetworkXGraph, sources: Collection[Any], weight: Any, cutoff: Any 
 
 def searches(G: NetworkXGraph, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Search]]:
     """A search from every node in turn. Lengths are read now, so that NetworkX sees a NotImplementedError at once."""
-    if weight is not None:
-        G.lengths_of(weight)
-    return ((node, run_of(G, [node], weight, cutoff)) for node in G.nodes)
+    read = None if weight is None else G.lengths_of(weight)
+    return ((node, replace(run_of(G, [node], weight, cutoff), read=read)) for node in G.nodes)
 
 
 # ------------------------------------------------------------------ in hops
@@ -308,8 +308,8 @@ def from_both_ends(G: NetworkXGraph, weight: Any) -> Callable[..., tuple[list[in
     """A function of source, target and `Closed` vertices: NetworkX's path from both ends and its length, or None."""
     from hopwave.engines.cpu.shortest_paths.between import path_from_both_ends
 
-    kernels, into = along_lengths(), G.lengths_of(weight, into=True)
-    arcs = kernels.arcs(G.out_rows, G.lengths_of(weight).values), kernels.arcs(G.in_rows, into.values)
+    kernels, into = along_lengths(), G.lengths_of(weight, into=True)  # reads all edges; then G.lengths has them
+    arcs = kernels.arcs(G.out_rows, G.lengths[weight].values), kernels.arcs(G.in_rows, into.values)
     return partial(path_from_both_ends, *arcs)
 
 
@@ -400,7 +400,7 @@ def bidirectional_dijkstra(G: NetworkXGraph, source: Any, target: Any, weight: A
     if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     path, length = found
-    return G.lengths_of(weight).numbers(np.array([length]))[0], G.names(path)
+    return G.lengths[weight].numbers(np.array([length]))[0], G.names(path)
 
 
 # ------------------------------------------------------------------ simple paths, shortest first
@@ -421,7 +421,7 @@ def shortest_simple_paths(G: NetworkXGraph, source: Any, target: Any, weight: An
 
         return _named(G, source, target, find, lambda path: [1] * (len(path) - 1))
     # May raise NotImplementedError, which NetworkX must see before the iterator starts.
-    between, lengths, (indptr, indices) = from_both_ends(G, weight), G.lengths_of(weight), G.out_rows
+    between, lengths, (indptr, indices) = from_both_ends(G, weight), G.lengths[weight], G.out_rows
 
     def nearest(start: int, end: int, closed: Closed) -> tuple[Any, list[int]] | None:
         found = ([start], 0) if start == end else between(start, end, closed)
