@@ -7,7 +7,7 @@ arc hooks the higher root under the lower one. Rows of the tree that is largest 
     HOOK     every vertex under its first neighbour, if that is lower: no other thread writes there
     LINK     along the next arc of every vertex
     FINISH   along all other arcs, but for the largest tree
-    COUNT    every vertex directly under its root; count the roots of a block
+    COUNT    every vertex directly under its root; list the roots of a block in its part of `label`
     NUMBER   number the roots of a block
     LABEL    every vertex gets the number of its root
 """
@@ -17,7 +17,7 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import crew, team
-from hopwave.engines.cpu.integers import ONE, U1
+from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import compare_and_swap, inner, noinline, outer, prefetch
 from hopwave.engines.cpu.views import new_array, unsigned_rows
 
@@ -29,8 +29,9 @@ BLOCK, BLOCKS = 4096, 64  # vertices of a block, at least, and blocks, at most: 
 AHEAD = np.uint64(8)  # vertices whose parents are fetched into the cache
 
 
-# The arrays of a run: the answer twice; per block of vertices the number of roots in it, later that of its first root.
-Forest = namedtuple("Forest", "parent label copy roots")
+# The arrays of a run: parents, in the memory of `copy`; the answer twice; per block of vertices the number of roots in
+# it; later, in `first`, that of its first root.
+Forest = namedtuple("Forest", "parent label copy roots first")
 
 
 @inner
@@ -87,8 +88,10 @@ def finish_block(indptr, indices, parent, largest, begin, end):
     noinline()
     for v in range(begin, end):
         j, last = np.uint64(indptr[v]), np.uint64(indptr[v + U1])
-        if largest >= 0 and root_of(parent, np.uint32(v)) == root_of(parent, np.uint32(largest)):
-            continue
+        if largest >= 0:
+            root = root_of(parent, np.uint32(v))
+            if root == largest or root == root_of(parent, np.uint32(largest)):
+                continue
         while j < last:
             link(parent, np.uint32(v), indices[j])
             j += U1
@@ -111,24 +114,22 @@ def work(A, W, board, me):
         elif kind == FINISH:
             finish_block(A.indptr, A.indices, parent, board[crew.JOB_WHICH], begin, end)
         elif kind == COUNT:
-            count = 0
+            count = U0
             for v in range(begin, end):
                 if v + AHEAD < end:
                     prefetch(parent, parent[v + AHEAD])
                 root = root_of(parent, np.uint32(v))
                 parent[v] = root
-                count += np.uint64(root) == v
-            W.roots[block] = count
+                if np.uint64(root) == v:
+                    label[begin + count] = np.int32(root)
+                    count += U1
+            W.roots[block] = np.int64(count)
         elif kind == NUMBER:
-            number = W.roots[block]
-            for v in range(begin, end):
-                if np.uint64(parent[v]) == v:
-                    label[v] = W.copy[v] = number
-                    number += 1
+            for i in range(W.roots[block] - 1, -1, -1):  # a root comes no earlier than its place in the list
+                label[label[begin + np.uint64(i)]] = W.first[block] + i
         else:
             for v in range(begin, end):
-                if np.uint64(parent[v]) != v:
-                    label[v] = W.copy[v] = label[parent[v]]
+                label[v] = W.copy[v] = label[parent[v]]
 
 
 by_regions = team.regions(work)
@@ -164,7 +165,7 @@ def lead(A, W, board, undirected, threads):
     together(A, W, board, COUNT, ZERO, threads)
     number = 0
     for block in range(W.roots.size):
-        number, W.roots[block] = number + W.roots[block], number
+        number, W.first[block] = number + W.roots[block], number
     together(A, W, board, NUMBER, ZERO, threads)
     together(A, W, board, LABEL, ZERO, threads)
 
@@ -185,7 +186,7 @@ def components(graph, strong):
         tarjan(*A, label)
         return label, label.copy()
     label, copy = new_array(n, np.int32), new_array(n, np.int32)
-    W = Forest(new_array(n, np.uint32), label, copy, np.empty(max(1, min(n // BLOCK, BLOCKS)), np.int64))
+    W = Forest(copy.view(np.uint32), label, copy, *np.empty((2, max(1, min(n // BLOCK, BLOCKS))), np.int64))
     threads = team.size_for(n + graph.m)
     part = A, W, crew.new_board(), not graph.directed, threads
     team.lead(threads - 1, hook, part, A.indptr.itemsize)
