@@ -1,10 +1,13 @@
-"""Every public question, found by itself: python -m benchmarks.questions [--seconds 100] [--scale 18]
+"""Every public question, found by itself: python -m benchmarks.questions [--seconds 100] [--scale 18] [--calls 3]
 
 A public function of hopwave is a question if its first argument is a graph. Other arguments that it requires are those
 of ARGUMENTS, or of GIVEN in src/hopwave/cli/warmup.py. Questions whose work grows with n · m are
 asked of SMALL graphs, those that search until bounds meet of MIDDLE ones, and those about arcs that lead one way of an
-acyclic orientation. The page has each question on one core, on all cores and on the GPU of a machine;
-benchmarks/against.py asks the same questions of two source trees.
+acyclic orientation. The page has each question on one core, on all cores and on the GPU of a machine, with the slowest
+call after the second and its number; benchmarks/against.py asks the same questions of two source trees.
+
+`--calls 60 --parts all gpu` checks a rule: no call after the second takes more than 4 times the median and more than
+10 ms. Calls that break it are listed at the end, and the exit status is 1. No page is written.
 """
 
 from __future__ import annotations
@@ -61,6 +64,7 @@ GRAPHS: dict[str, Callable[[int], hw.Graph]] = {
     "delaunay": lambda scale: generate.delaunay(1 << scale, seed=1),
 }
 LONGEST = 8  # seconds that one question may take altogether
+STALL_RATIO, STALL_MS = 4, 10.0  # times the median, and milliseconds: a call after the second stays below one of both
 
 
 @dataclass
@@ -286,20 +290,27 @@ def touch(answer: Any) -> float | None:
     return None
 
 
-def measured(question: str, case: Case, device: str) -> Record:
-    """Best time, and the slowest call after the second with its number."""
+def measured(question: str, case: Case, device: str, least: int) -> Record:
+    """Best and median time, and the slowest call after the second with its number."""
     ask = call(question, case, device)
     if ask is None:
         return {"failed": "the CPU alone"}
-    times, value = calls_of(ask, 3, 0.15)
+    times, value = calls_of(ask, least, 0.15)
     later = times[2:] or times[-1:]
     slowest = int(np.argmax(later))
     return {
         "ms": min(times),
+        "median ms": float(np.median(later)),
         "digest": value,
         "slowest ms": later[slowest],
         "slowest call": slowest + len(times) - len(later) + 1,
+        "calls": len(times),
     }
+
+
+def stalls(found: Record) -> bool:
+    """Whether a call after the second took far longer than the others."""
+    return bool(found.get("slowest ms", 0.0) > max(STALL_RATIO * found.get("median ms", 0.0), STALL_MS))
 
 
 def asked(scale: int) -> Iterator[tuple[str, str, Case]]:
@@ -308,7 +319,7 @@ def asked(scale: int) -> Iterator[tuple[str, str, Case]]:
         yield from ((question, name, case) for question in [*questions(), *METHODS])
 
 
-def part(kind: str, seconds: float, scale: int) -> None:
+def part(kind: str, seconds: float, scale: int, least: int) -> None:
     """One process: every question on one core, on all cores or on the GPU; prints a line each."""
     if kind == "one":
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # hopwave then uses one thread
@@ -317,29 +328,39 @@ def part(kind: str, seconds: float, scale: int) -> None:
     for question, name, case in asked(scale):
         if time.monotonic() < until:
             row = {"graph": f"{name} {scale}", "question": title(question), "kind": kind}
-            found = limited(LONGEST, lambda q=question, c=case: measured(q, c, device))
+            found = limited(LONGEST, lambda q=question, c=case: measured(q, c, device, least))
             print(json.dumps(row | found), flush=True)
 
 
-def main() -> None:
-    """Measure in one process per column, and publish."""
-    given = command_line(__doc__, seconds=100.0, scale=18, part="")
+def main() -> int:
+    """Measure in one process per column, and publish; returns 1 if a call stalled."""
+    given = command_line(__doc__, seconds=100.0, scale=18, part="", calls=3, parts=[str])
     if given.part:
-        part(given.part, given.seconds, given.scale)
-        return
+        part(given.part, given.seconds, given.scale, given.calls)
+        return 0
     columns = {"one": "1 core ms", "all": "hopwave ms"} | ({"gpu": "GPU ms"} if len(hw.devices()) > 1 else {})
     rows: dict[tuple[str, str], Record] = {}
-    for kind, column in columns.items():
-        options = ["--part", kind, "--seconds", str(given.seconds), "--scale", str(given.scale)]
-        words = [sys.executable, "-m", "benchmarks.questions", *options]
+    stalled: list[Record] = []
+    for kind in given.parts or columns:
+        options = ["--part", kind, "--calls", given.calls, "--seconds", given.seconds, "--scale", given.scale]
+        words = [sys.executable, "-m", "benchmarks.questions", *map(str, options)]
         done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, cwd=setting.ROOT)
         for found in map(json.loads, done.stdout.splitlines()):
             row = rows.setdefault((found["graph"], found["question"]), {k: found[k] for k in ("graph", "question")})
-            row[column] = found.get("ms")
+            row[columns[kind]] = found.get("ms")
             if "digest" in row and "digest" in found and differ(found["question"], row["digest"], found["digest"]):
                 raise SystemExit(f"{found['question']} on {found['graph']}: {kind} has another answer")
             row.setdefault("digest", found.get("digest"))
+            if kind != "one":
+                before = "GPU: " if kind == "gpu" else ""
+                row |= {before + name: found.get(name) for name in ("slowest ms", "slowest call")}
             print({key: found[key] for key in found if key != "digest"}, flush=True)
+            stalled += [found] * stalls(found)
+    print(
+        f"{len(stalled)} questions with a call above {STALL_RATIO} × the median and {STALL_MS:g} ms", *stalled, sep="\n"
+    )
+    if given.parts:
+        return int(bool(stalled))
     for row in rows.values():
         row.pop("digest", None)
     publish(
@@ -347,10 +368,12 @@ def main() -> None:
         "Every public question",
         list(rows.values()),
         "Wall-clock time of the public call in milliseconds: the best of some calls. *hopwave ms* is on all cores. "
+        "*slowest*: the longest call after the second, and its number. "
         "Questions about all pairs are asked of graphs of scale 11, those that search until bounds meet of scale 14. A "
         "dash: not measured within some seconds.",
         setting.gpu() if "gpu" in columns else {},
     )
+    return int(bool(stalled))
 
 
 def differ(question: str, one: float | None, other: float | None, within: float = 1e-3) -> bool:
@@ -361,4 +384,4 @@ def differ(question: str, one: float | None, other: float | None, within: float 
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
