@@ -91,6 +91,7 @@ PAPERS = {
     "pushpull": "Push-pull",
 }
 MOST = 80  # rows of a paper's table on a page
+SCALED = re.compile("scaled to|extrapolated from")
 
 
 # ---------------------------------------------------------------- records
@@ -212,7 +213,7 @@ def table(rows: Iterable[Record]) -> str:
     last = [name for name in ("from", "remark") if name in columns]
     heads = [*(name for name in columns if name not in last), *last]
     text = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    text += ["| " + " | ".join(_cell(row.get(head)) for head in heads) + " |" for row in rows]
+    text += ["| " + " | ".join(_cell(row.get(head)) + _origin(row, head) for head in heads) + " |" for row in rows]
     return "\n".join(text)
 
 
@@ -220,6 +221,12 @@ def _cell(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _origin(row: Record, head: str) -> str:
+    """After a ratio, what a time of it is extrapolated from."""
+    said = [value for value in row.values() if isinstance(value, str) and SCALED.search(value)]
+    return f" ({said[0]})" if said and head.startswith("times ") else ""
 
 
 def exhibits(records: list[Record]) -> str:
