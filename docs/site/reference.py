@@ -177,7 +177,7 @@ def directive(group: Group, name: str) -> str:
     member = getattr(importlib.import_module(group.module), name)
     full = f"{group.module}.{name}"
     if inspect.isclass(member):
-        options = "\n   :members:\n   :inherited-members: tuple, dict" if group.file != "errors" else ""
+        options = "\n   :members:\n   :inherited-members: tuple, dict, list" if group.file != "errors" else ""
         return f".. autoclass:: {full}{options}\n   :show-inheritance:" if options else f".. autoexception:: {full}"
     if inspect.isroutine(member):
         return f".. autofunction:: {full}"

@@ -56,7 +56,7 @@ def demo(*, as_json: bool = False) -> None:
         drawn = installed("matplotlib")
         if drawn:
             meter.stage(f"drawing {PICTURE}")
-            _draw(result, small, scores)
+            _draw(result, scores)
     if as_json:
         run = {"plan": result.plan.name, "engine": result.engine, "seconds": seconds(result)}
         top = [{"vertex": vertex, "betweenness": score} for vertex, score in scores.top(TOP)]
@@ -95,8 +95,8 @@ def missing() -> list[str]:
     ]
 
 
-def _draw(result: BFSResult, small: BFSResult, scores: BetweennessResult) -> None:
-    """The small graph with hops as colours and betweenness as sizes, next to the levels of the large one."""
+def _draw(result: BFSResult, scores: BetweennessResult) -> None:
+    """The small graph with betweenness as colours, next to the levels of the large one."""
     with files.page(PICTURE, 12, 5.6) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
         right.set_title("A Kronecker graph, level by level", loc="left", fontweight="bold")
@@ -106,16 +106,10 @@ def _draw(result: BFSResult, small: BFSResult, scores: BetweennessResult) -> Non
             return
         import networkx as nx
 
-        graph = small.graph.to_networkx()
-        places = nx.kamada_kawai_layout(graph, weight=None)  # drawn distances are close to hops
-        title = f"{NAME}: hops from {small.graph.label(small.sources[0])}, size by betweenness"
-        left.set_title(title, loc="left", fontweight="bold")
-        look: dict[str, Any] = {"cmap": "viridis_r", "edgecolors": "white", "linewidths": 0.6}
-        look |= {"node_color": small.distances, "node_size": 25 + 500 * scores.scores / scores.scores.max()}
-        nx.draw_networkx_edges(graph, places, ax=left, edge_color="#9ca3af", width=0.5)
-        points = nx.draw_networkx_nodes(graph, places, ax=left, **look)
-        nx.draw_networkx_labels(graph, places, {name: name for name, _ in scores.top(5)}, ax=left, font_size=8)
-        left.legend(*points.legend_elements(num=None), title="hops", frameon=False, fontsize=8, loc="best")
+        places = nx.kamada_kawai_layout(scores.graph.to_networkx(), weight=None)  # drawn distances are close to hops
+        scores.plot(left, xy=places).set_title(NAME, loc="left", fontweight="bold")
+        for name, _ in scores.top(5):
+            left.annotate(name, places[name], (4, 4), textcoords="offset points", fontsize=8)
 
 
 # ------------------------------------------------------------------ doctor
