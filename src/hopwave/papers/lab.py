@@ -224,8 +224,8 @@ class Lab:
         return runs, sources, right
 
     def claimed(self, claim: Claim, cases: Iterable[Case]) -> Row:
-        """A number of a paper's text, next to its own tables and to ours, in which graphs that are alike count once."""
-        found = claim.values(alike(self.measured(claim.study)), claim.column, claim.over) if claim.column else []
+        """A number of a paper's text, next to its own tables and to ours, in which stand-ins alike count once."""
+        found = claim.values(unlike(self.measured(claim.study)), claim.column, claim.over) if claim.column else []
         part = "abstract" if claim.where == "Abstract" else "text"
         row: Row = {"part": part, "where": claim.where, "claim": claim.claim, "paper": claim.paper}
         row["paper's tables"] = claim.of_tables(cases)
@@ -266,20 +266,14 @@ class Lab:
         return self.mean_ms(search)
 
 
-def alike(rows: Iterable[Row]) -> list[Row]:
-    """One row of mean numbers for the stand-ins of one kind, one table and about one size (within a factor of two)."""
-    groups: dict[Any, list[Row]] = {}
+def unlike(rows: Iterable[Row]) -> list[Row]:
+    """Of stand-ins of one table, one kind and about one size (within a factor of two) the first row only."""
+    found: dict[Any, Row] = {}
     for at, row in enumerate(rows):
-        what = re.sub(r"[\d,.]+", "", row.get("from", ""))
+        kind = re.sub(r"[\d,.]+", "", row.get("from", ""))
         sizes = [int(row.get(name, 0)).bit_length() for name in "nm"]
-        groups.setdefault((row.get("table"), what, *sizes) if what.startswith("stand-in") else at, []).append(row)
-
-    def mean(some: list[Row], name: str) -> Any:
-        values = [row.get(name) for row in some]
-        numbers = [value for value in values if isinstance(value, int | float)]
-        return sum(numbers) / len(numbers) if numbers else values[0]
-
-    return [{name: mean(some, name) for name in some[0]} for some in groups.values()]
+        found.setdefault((row.get("table"), kind, *sizes) if kind.startswith("stand-in") else at, row)
+    return [*found.values()]
 
 
 def claimed(name: str) -> Study:
