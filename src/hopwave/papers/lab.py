@@ -74,7 +74,7 @@ class Lab:
         self.seconds = self.seconds or effort.budget
         share = min(1.0, self.seconds / effort.budget)  # in less time, stand-ins are smaller, and trials fewer
         limits = effort.limits._replace(stand_in=int(share * effort.limits.stand_in))
-        self.effort = replace(effort, seconds=share * effort.seconds, limits=limits)
+        self.effort = replace(effort, seconds=round(share * effort.seconds, 4), limits=limits)
         self.shelf = Shelf(self.device, limits)
         self.ends = time.perf_counter() + self.seconds
         self.until = self.ends  # of the study or row that is measured: after it no further search is timed
@@ -232,12 +232,10 @@ class Lab:
         if found:
             remark = f"{claim.how} of {len(found)} different graphs" if len(found) > 1 else ""
             return row | {"ours": STATISTICS[claim.how](found), "remark": claim.remark or remark}
-        missing = no_suitesparse() if "GBLAS" in claim.column or "SuiteSparse" in claim.column else ""
         theirs = not claim.column or any({claim.column, claim.over} & case.stated.keys() for case in cases)
-        missing = missing or (
-            "another program, which hopwave does not bring" if theirs else "needs a GPU: --device cuda"
-        )
-        return row | {"remark": claim.remark or missing}
+        missing = "another program, which hopwave does not bring" if theirs else "needs a GPU: --device cuda"
+        suite = no_suitesparse() if "GBLAS" in claim.column or "SuiteSparse" in claim.column else ""
+        return row | {"remark": claim.remark or suite or missing}
 
     def suitesparse_ms(self, graph: Graph, source: int, right: Any) -> float | None:
         """Milliseconds of a search by python-graphblas on this machine's CPU, whose distances must be `right`."""

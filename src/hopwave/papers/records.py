@@ -40,10 +40,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or figure, as the paper numbers it. Without a study, the note says why there is nothing of ours.
-
-    docs/papers.md has an anchor `PAPER-NUMBER` for each, as `slug` writes it.
-    """
+    """A table or figure, as the paper numbers it. Without a study, the note says why there is nothing of ours."""
 
     number: str
     caption: str
@@ -253,11 +250,7 @@ class Outcome:
 
 
 def slug(*words: str) -> str:
-    """Words as an anchor, or as the name of a file.
-
-    >>> slug("turbobfs", "Sections IV-A, IV-B")
-    'turbobfs-sections-iv-a-iv-b'
-    """
+    """Words as an anchor of docs/papers.md, or as the name of a file: turbobfs-table-ii."""
     return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-")
 
 

@@ -23,8 +23,6 @@ from hopwave.papers.records import Drawing, Exhibit, Outcome, Paper, Row, slug
 from hopwave.system.files import replacing
 
 PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
-
-
 COVERAGE = Path(__file__).parents[3] / "docs" / "papers.md"  # in a copy of the repository
 
 
@@ -126,12 +124,7 @@ def measure(
 
 
 def only(paper: Paper, number: str) -> Paper:
-    """The paper with only the tables and figures of this number; "Figure 5" has 5(a) and 5(b), too.
-
-    >>> from hopwave import papers
-    >>> [one.number for one in only(papers.paper("hiragushi"), "figure 4").exhibits]
-    ['Figure 4(a)', 'Figure 4(b)']
-    """
+    """The paper with only the tables and figures of this number; "Figure 5" has 5(a) and 5(b), too."""
     asked = number.lower()
     chosen = tuple(one for one in paper.exhibits if asked in (one.number.lower(), one.number.lower().partition("(")[0]))
     return replace(paper, exhibits=chosen, part=number)
