@@ -257,14 +257,23 @@ def vertices(graph: Graph, named: list[str] | None, file: Path | None) -> list[A
     if named and file is not None:
         raise typer.BadParameter(f"{file} cannot be combined with single vertices; omit one of them")
     if file is not None:
-        source, named = Source(file, Meter("", None, False)), []
+        source, found = Source(file, Meter("", None, False)), []
         for line, cells, _ in table_rows(source, ","):
             if len(cells) > 1:
                 raise source.fail(f"{len(cells)} cells; expected one vertex: put a name with a comma in quotes", line)
-            named += cells
-        if not named:
+            found.append(_listed(graph, cells[0], source, line))
+        if not found:
             raise source.fail("names no vertex; expected one per line: omit the option to choose all vertices")
+        return found
     return [vertex(graph, name) for name in named] if named else None
+
+
+def _listed(graph: Graph, name: str, source: Source, line: int) -> Any:
+    """The vertex that a line of a file names; an error says which line."""
+    try:
+        return vertex(graph, name)
+    except GraphError as error:
+        raise source.fail(str(error), line) from None
 
 
 def accessibility(
@@ -379,7 +388,7 @@ def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
     for line, (name, *cells), _ in islice(table_rows(source, sheet.delimiter, len(sheet.before)), 1, None):
         if len(cells) != len(titles):
             raise source.fail(f"{len(cells) + 1} cells; expected {len(titles) + 1}, as in the header", line)
-        which = vertex(graph, name)
+        which = _listed(graph, name, source, line)
         if which in named:
             problem = f"vertex {name!r} occurs twice; expected one line per vertex: add up its values, or drop a line"
             raise source.fail(problem, line)
@@ -390,4 +399,6 @@ def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
                     found[title][which] = float_of(cell)
             except Problem as found_there:
                 raise source.fail(f"column {title!r}: {found_there}", line) from None
+    if not named:
+        raise source.fail("names no vertex; expected one per line: omit the option to count vertices")
     return found

@@ -129,26 +129,27 @@ def _delimiter(source: Source, opening: list[str], first: str, decimal: str) -> 
 
 def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
     """Every row that is not blank, after so many lines; cells without quotes lose the spaces around them."""
-    line, last = "", 0  # the last one that was read, and its number in the last row
-    mark = re.escape(delimiter)
+    whole, mark = "", re.escape(delimiter)  # the text of the row so far: a name in quotes may contain a newline
     cell_of = re.compile(rf' *+("(?:[^"]|"")*+"[^{mark}]*+|[^{mark}]*+)(?:{mark}|$)')
 
     def lines() -> Generator[str, None, None]:
-        nonlocal line
+        nonlocal whole
         for number, line in source.lines("a table"):
+            whole += line
             yield line if number > before else "\n"
 
     with closing(lines()) as text:  # an error would keep the file open
         reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True, strict=True)
         try:
             for row in reader:
-                quoted = [reader.line_num > last + 1] * len(row)  # True: a name contains a newline
-                last = reader.line_num
-                if '"' in line and not any(quoted):
-                    quoted = [found.startswith('"') for found in cell_of.findall(line.rstrip("\r\n"))][: len(row)]
+                quoted = [False] * len(row)
+                if '"' in whole and row:
+                    quoted = [found.startswith('"') for found in cell_of.findall(whole.rstrip("\r\n"))][: len(row)]
+                whole = ""
                 if any(cell.strip() for cell in row):  # Excel writes spaces that do not break
                     pairs = zip(row, quoted, strict=True)
-                    yield Row(last, [cell if kept else cell.strip(" \xa0") for cell, kept in pairs], quoted)
+                    cells = [cell if kept else cell.strip(" \xa0") for cell, kept in pairs]
+                    yield Row(reader.line_num, cells, quoted)
         except csv.Error as error:
             problem = f"{error}; expected a closing quote and then a delimiter"
             raise source.fail(problem, max(reader.line_num, 1)) from None
