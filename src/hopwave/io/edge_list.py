@@ -166,12 +166,13 @@ def write(target: Target, graph: Graph) -> None:
         target.stream.write(b"# Weights: third column\n")
     if names is None:
         return write_columns(target, f"%d\t%d{end}", u, v, *weights)
-    for name in names:  # a string is read back as it is if it is one word, and no comment
-        if isinstance(name, str) and (name[:1] in "#%" or "\0" in name or name.encode().split() != [name.encode()]):
+    texts = [name for name in names if isinstance(name, str)]
+    for name in texts:  # a string is read back as it is if it is one word, and no comment
+        if name[:1] in "#%" or "\0" in name or not name.strip() or name.encode().split() != [name.encode()]:
             raise target.fail(
                 f"label {name!r} is not a single word; use .csv or .npz, or drop labels with labels=False"
             )
-    if any(isinstance(name, str) for name in names):
+    if texts:
         target.stream.write(b"# Ids: text\n")
     for vertex in listed_first(graph, names, u, v).tolist():
         target.stream.write(f"# Node: {names[vertex]}\n".encode())
