@@ -32,7 +32,7 @@ SAMPLED: Any = {"epsilon": 0.3, "method": "paths", "seed": 1}
 
 LOOP = Graph.from_edges(["a", "b", "c"], ["b", "c", "b"], directed=True, weights=[1.0, 0.0, 0.0])
 BOTH = [hw.betweenness_centrality, hw.edge_betweenness_centrality]
-PATH = generate.path(1600)
+PATH, TEN3 = generate.path(1600), range(1000)
 DRAW = ["cpu", "reference"]  # a GPU draws paths by hops only
 
 ROWS: list[Row] = [
@@ -56,13 +56,13 @@ ROWS: list[Row] = [
     (lambda: hw.bfs_many(generate.path(1 << 20), np.zeros(4_000_000, int)), EngineError, "4,000,000 × 1,048,576"),
     (lambda patch: hw.sssp_many(little_memory(patch), np.zeros(1000, int)), EngineError, "table of 1,000 × 1,000"),
     *[
-        (lambda patch, ask=ask: ask(little_memory(patch)), EngineError, "table of 1,000 × ")
-        for ask in (
-            lambda G: hw.distance_table(G, dtype="float32", targets=[*range(1000)] * 2),
-            lambda G: hw.distance_table(G, range(1000), [0] * 1900, weights=False),
-            lambda G: hw.distance_table(G, range(1000), [0] * 1000),
-            lambda G: hw.sssp_many(G, range(1000), weights=False),
-            lambda G: hw.bfs_many(G, range(1000), targets=[1] * 2000),
+        (lambda patch, f=f, to=to, how=how: f(little_memory(patch), TEN3, targets=to, **how), EngineError, "a table of")
+        for f, to, how in (
+            (hw.distance_table, [*range(1000)] * 2, {"dtype": "float32"}),
+            (hw.bfs_many, [1] * 2000, {}),
+            (hw.distance_table, [0] * 1900, {"weights": False}),
+            (hw.distance_table, [0] * 1000, {}),
+            (hw.sssp_many, None, {"weights": False}),
         )
     ],
 ]

@@ -13,7 +13,7 @@ import numpy as np
 
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.system.files import checked, expanded, kind_of_special, replacing, write_arrays
+from hopwave.system.files import checked, file_named, kind_of_special, replacing, write_arrays
 from hopwave.system.threads import Pool
 
 INTERVAL = 60.0  # seconds between two checkpoints
@@ -32,9 +32,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], key: str) -> None:
-        if not isinstance(path, str | os.PathLike):
-            raise FormatError(f"checkpoint={path!r} is not the name of a file; give a path, or None")
-        self.path = expanded(path)
+        self.path = file_named(path, "checkpoint")
         if kind := kind_of_special(self.path):  # an error now is better than after the first minute of work
             raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
         try:
@@ -80,10 +78,7 @@ class Checkpoint:
         return None
 
     def save_and_tell(self, error: BaseException, run: Stored, done: int) -> bool:
-        """Write the sums of a run that an error ends (Ctrl-C, for example); a note on the error says where they are.
-
-        Returns whether there is a checkpoint: this one, or an earlier one of the run.
-        """
+        """Save a run that an error ends, with a note on the error; whether there is a checkpoint, new or earlier."""
         reason = self.save(run, done)
         saved = f"progress is saved in {self.path}; repeat the same call or command to continue"
         error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")

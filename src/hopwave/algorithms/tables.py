@@ -116,15 +116,15 @@ def dense(table: Table, progress: Progress, places: Integers | None = None) -> n
         check_memory(size, f"a table of {k:,} × {columns:,} distances")
     if table.weighted and table.dtype == np.float64:
         answer = table.rows(0, k, progress)
-        return answer if places is None else answer[:, places]
-    answer = np.empty((k, table.width), table.dtype)
-    with _many.polled("searches", k, progress) as poll:
-        for begin, end in _spans(k, table.rows_at_once):
-            rows = table.rows(begin, end, False)
-            if not begin and on_gpu(rows):
-                answer = module_of(rows).empty(answer.shape, answer.dtype)
-            answer[begin:end] = rows
-            poll(end)
+    else:
+        answer = np.empty((k, table.width), table.dtype)
+        with _many.polled("searches", k, progress) as poll:
+            for begin, end in _spans(k, table.rows_at_once):
+                rows = table.rows(begin, end, False)
+                if not begin and on_gpu(rows):
+                    answer = module_of(rows).empty(answer.shape, answer.dtype)
+                answer[begin:end] = rows
+                poll(end)
     return answer if places is None else answer[:, places]
 
 

@@ -25,7 +25,7 @@ from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats
 from hopwave.planning.many_sources import Sweep
 from hopwave.results.accessibility import DistanceTable
-from hopwave.system.files import expanded
+from hopwave.system.files import file_named
 
 DTypeName = Literal["auto", "float32", "float64", "hops"]
 
@@ -227,10 +227,8 @@ def _checked_file(out: Any, checkpoint: Any, sparse: bool, repeats: bool) -> Pat
         if checkpoint is not None:
             raise GraphError("checkpoint= is for a table that goes to a file; give out=, or leave out checkpoint=")
         return None
-    if not isinstance(out, str | os.PathLike):
-        raise FormatError(f"out={out!r} is not the name of a file; give a path that ends in .npy, .parquet or .csv")
-    file = expanded(out)
-    if isinstance(checkpoint, str | os.PathLike) and expanded(checkpoint).resolve() == file.resolve():
+    file = file_named(out, "out")
+    if checkpoint is not None and file_named(checkpoint, "checkpoint").resolve() == file.resolve():
         raise FormatError("is given as out= and as checkpoint=; pass two different files", file)
     if file.suffix not in _tables.ENDINGS:
         raise FormatError("an unknown extension; use .npy, .parquet or .csv", file)

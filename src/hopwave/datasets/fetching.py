@@ -149,7 +149,12 @@ def _download(url: str, full: str, file: Path, part: Part, meter: Meter) -> None
     entry = collection.find(full)
     most = MOST if entry is None or entry.arcs is None else BYTES_PER_ARC * entry.arcs + HEADER
     try:
-        transfer(url, part, most, meter)
+        if not any(_receive(url, part, most, meter) for _ in range(1 + RETRIES)):
+            total = _note(part.path).get("total")
+            have = amount(part.path.stat().st_size) + (f" of {amount(total)}" if total else "")
+            raise DownloadError(
+                f"{url}: the connection was cut {1 + RETRIES} times, with {have} here; call again to continue"
+            )
         meter.stage(f"checking {file.name}")
         with (
             unpacked(part.path, f"{file.stem}/{file.name}", file, most, meter) as checksum,
@@ -198,16 +203,6 @@ def _is_whole(file: Path) -> bool:
 
 
 # ---------------------------------------------------------------- one file over HTTP
-
-
-def transfer(url: str, part: Part, most: int, meter: Meter) -> None:
-    """Load the file at `url`, of at most `most` bytes, into the part, without the bytes that it already has."""
-    if not any(_receive(url, part, most, meter) for _ in range(1 + RETRIES)):
-        have, total = part.path.stat().st_size, _note(part.path).get("total")
-        of = f" of {amount(total)}" if total else ""
-        raise DownloadError(
-            f"{url}: the connection was cut {1 + RETRIES} times, with {amount(have)}{of} here; call again to continue"
-        )
 
 
 def _note_file(part: Path) -> Path:

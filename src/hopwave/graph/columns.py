@@ -337,11 +337,15 @@ _YES_OR_NO = {"yes": 1, "true": 1, "1": 1, "no": 0, "false": 0, "0": 0, "-1": -1
 DIRECTIONS = {"type": {"directed": 1, "undirected": 0}, "directed": _YES_OR_NO, "oneway": _YES_OR_NO}
 
 
-def direction_columns(titles: Iterable[Any]) -> list[Any]:
-    """The columns that may say which edges are directed. Next to another, a type is one of another kind."""
-    found = {title: str(title).strip().lower() for title in titles}
-    told = [title for title, kind in found.items() if kind in DIRECTIONS]
-    return [title for title in told if len(told) == 1 or found[title] != "type"]
+def direction_column(titles: Iterable[Any]) -> Any:
+    """The column that says which edges are directed, or None. Next to another, a type is one of another kind."""
+    kinds = {title: str(title).strip().lower() for title in titles}
+    told = [title for title, kind in kinds.items() if kind in DIRECTIONS]
+    told = [title for title in told if len(told) == 1 or kinds[title] != "type"]
+    if len(told) > 1:
+        both = f"columns {told[0]!r} and {told[1]!r} both say which edges are directed"
+        raise GraphError(f"{both}; drop one of them, or pass directed=True or directed=False")
+    return told[0] if told else None
 
 
 def by_direction(title: Any, cells: Any, source: Any, target: Any, weights: Any) -> tuple[Any, Any, Any, bool]:

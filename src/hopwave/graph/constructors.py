@@ -15,7 +15,7 @@ from hopwave.checks.options import flag, flag_or_none, one_of
 from hopwave.errors import GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import columns, construct, csr
 from hopwave.graph.arrays import Home
-from hopwave.graph.columns import by_direction, check_order, constructor_of, direction_columns, is_numeric
+from hopwave.graph.columns import by_direction, check_order, constructor_of, direction_column, is_numeric
 from hopwave.graph.csr import Combine, Rows
 from hopwave.graph.edges import GraphEdges
 from hopwave.graph.row_operations import check_sparse, unblocked
@@ -346,8 +346,8 @@ class GraphConstructors(GraphEdges):
                     f"the table has no column {name!r}; name the ends of an edge with source= and target=, and its "
                     f"weight with weight=: the columns are {found}"
                 )
-        ways = direction_columns([name for name in columns if directed is None and name not in named])
-        others = [name for name in columns if weight is None and name not in (*named, *ways)]
+        way = direction_column(name for name in columns if directed is None and name not in named)
+        others = [name for name in columns if weight is None and name not in (*named, way)]
         left_out = [name for name in others if is_numeric(table[name]) or str(name).strip().lower() == "weight"]
         if left_out:
             warn(
@@ -357,12 +357,9 @@ class GraphConstructors(GraphEdges):
                 IgnoredColumnWarning,
             )
         weights = table[weight] if len(named) == 3 else None
-        if len(ways) > 1:
-            both = " and ".join(map(repr, ways))
-            raise GraphError(f"columns {both} both say which edges are directed; drop one of them, or pass directed=")
         src, dst = table[source], table[target]
-        if ways:
-            src, dst, weights, directed = by_direction(ways[0], table[ways[0]], src, dst, weights)
+        if way is not None:
+            src, dst, weights, directed = by_direction(way, table[way], src, dst, weights)
         return cls.from_edges(src, dst, directed=bool(directed), weights=weights, **options)
 
     @classmethod

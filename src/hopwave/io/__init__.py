@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from functools import partial
@@ -19,7 +18,7 @@ from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
 from hopwave.io import declared, edge_list, graphml, npz, parquet, suites, table
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.lines import BYTE_ORDER_MARK, Source
-from hopwave.system.files import expanded, replacing
+from hopwave.system.files import file_named, replacing
 from hopwave.system.progress import Meter
 
 __all__ = ["Format", "formats", "read", "replacing", "write"]
@@ -181,7 +180,7 @@ def read(
     if n is not None and not (is_whole(n) and 0 <= n <= LARGEST_VERTEX_COUNT):
         raise GraphError(f"n={n!r} is not a number of vertices; give a whole number up to {LARGEST_VERTEX_COUNT}")
     check_combine(combine, True, "merge")
-    place = _path(path)
+    place = file_named(path)
     with Meter(f"reading {place.name}", None, progress) as meter:
         source = Source(place, meter)
         if source.size == 0:
@@ -244,7 +243,7 @@ def write(
     labels, weights, directed = flag("labels", labels), flag("weights", weights), flag_or_none("directed", directed)
     if directed not in (None, graph.directed):
         raise GraphError(f"directed={directed} is not what the graph is; leave it out, or convert the graph first")
-    place = _path(path)
+    place = file_named(path)
     chosen = by_title(format) if format is not None else by_name(place)
     if chosen is None:
         raise unknown(place)
@@ -260,11 +259,6 @@ def write(
         if has and not getattr(chosen, f"holds_{what}"):
             able = ", ".join(known.extensions[0] for known in FORMATS if getattr(known, f"holds_{what}"))
             raise FormatError(f"{problem.format(chosen.title)}; use {able}, or {remedy}", place)
-    try:
-        place.stat()
-    except OSError as error:  # most often, there is no such file yet
-        if error.errno == errno.ELOOP:
-            raise FormatError("a link that leads back to itself; give the name of a file", place) from None
     with replacing(place, packed=place.name.lower().endswith(".gz")) as stream:
         chosen.write(Target(place, stream), graph, **options)
     if directed is None and chosen.assumes not in (None, graph.directed):
@@ -274,18 +268,6 @@ def write(
             "give the same to write",
             LostDirectionWarning,
         )
-
-
-def _path(given: Any) -> Path:
-    """The name of a file as a path."""
-    if not isinstance(given, str | os.PathLike):
-        raise FormatError(f"path={given!r} is not the name of a file; give a string or a path")
-    try:
-        if b"\0" in os.fsencode(given):
-            raise ValueError("a NUL character")
-    except ValueError as error:  # half of a surrogate pair, where names are UTF-8
-        raise FormatError(f"path={given!r} cannot be the name of a file ({error}); give another") from None
-    return expanded(given)
 
 
 # ---------------------------------------------------------------- which format a file is in

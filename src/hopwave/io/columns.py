@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from hopwave.graph.columns import direction_columns
-from hopwave.io.format import Request
+from hopwave.graph.columns import direction_column
+from hopwave.io.format import Request, explained
 from hopwave.io.lines import NUMERIC, Source
 
 Column: TypeAlias = str | int | None
@@ -65,15 +65,13 @@ def choose(
         if place is not None and given.count(place) > 1:
             raise source.fail(f"column {titles[place]!r} is selected twice; expected different columns", line)
     folded = [table.title(i) for i in range(len(titles))]
-    untold = [i for i in range(len(titles)) if request.directed is None and i not in given]
-    ways = [i for i in untold if folded[i] in direction_columns(folded[i] for i in untold)]
-    if len(ways) > 1:
-        both = f"columns {table.listed(ways, ' and ')} both say which edges are directed"
-        raise source.fail(f"{both}; drop one of them, or pass directed=True or directed=False", line)
+    with explained(source):
+        told = direction_column(folded[i] for i in range(len(titles)) if request.directed is None and i not in given)
+    way = None if told is None else next(i for i, title in enumerate(folded) if title == told and i not in given)
     pairs = ((folded.index(a), folded.index(b)) for a, b in PAIRS if a in folded and b in folded)
     known = next((pair for pair in pairs if weight not in pair and pair[0] != second and pair[1] != first), None)
     if known is None:
-        free = [i for i in range(len(titles)) if i not in (*given, *ways)]
+        free = [i for i in range(len(titles)) if i not in (*given, way)]
         free = [i for i in free if not table.counts_rows(i) and folded[i] not in WEIGHTS] if table.titled else free
         missing = [first, second].count(None)
         if len(free) < missing or (len(free) > missing and (missing == 1 or (missing and table.titled))):
@@ -85,14 +83,14 @@ def choose(
         known = (free[0], free[missing - 1]) if missing else (0, 1)
     ends = known[0] if first is None else first, known[1] if second is None else second
     if weight is None and request.weights:
-        weight = _weight(source, table, (*ends, *ways))
-    for place, column in zip((*ends, weight), wanted, strict=True):
+        weight = _weight(source, table, (*ends, way))
+    for place, column in zip((*ends, weight, way), (*wanted, None), strict=True):
         if place is not None and column is None:
             _place(source, table, titles[place])  # a title that occurs twice
-    return *ends, weight, ways[0] if ways else None
+    return *ends, weight, way
 
 
-def _weight(source: Source, table: Table, others: tuple[int, ...]) -> int | None:
+def _weight(source: Source, table: Table, others: tuple[int | None, ...]) -> int | None:
     """The column called weight, or the only one that may be it, if its title says so; an error if none says it."""
     places = [i for i in range(len(table.titles)) if i not in others]
     found = [i for i in places if table.title(i) in WEIGHTS or (table.is_number(i) and not table.counts_rows(i))]

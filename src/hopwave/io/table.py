@@ -195,9 +195,8 @@ def read(
     names: bool | None = None,
     isolated: bool | None = None,
 ) -> Graph:
-    """Read a table of edges, undirected by default. By default, the first row decides whether ids are names.
+    """Read a table of edges; by default, the first row decides whether ids are names. `sep` is `delimiter`.
 
-    `sep` is another name of `delimiter`, and `decimal=","` reads weights such as 3,5, both as in pandas.
     `isolated=True`: a row without a second end lists a vertex, as in our own files; such a row is an error otherwise.
     """
     isolated = flag_or_none("isolated", isolated)

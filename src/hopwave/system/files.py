@@ -20,6 +20,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from hopwave.errors import FormatError
+
 fcntl: Any
 try:
     import fcntl
@@ -99,6 +101,22 @@ def part_of(target: Path, key: str | None = None, *, wait: bool = False) -> Iter
 def expanded(path: str | os.PathLike[str]) -> Path:
     """The path with the user's home folder for a `~` at its beginning, as a shell has it."""
     return Path(os.path.expanduser(os.fsdecode(path)))  # noqa: PTH111 (Path.expanduser fails without a home)
+
+
+def file_named(given: Any, option: str = "path") -> Path:
+    """The file that a caller names; raises a FormatError for what cannot be the name of one."""
+    if not isinstance(given, str | os.PathLike):
+        raise FormatError(f"{option}={given!r} is not the name of a file; give a string or a path")
+    try:
+        path = expanded(given)
+        path.stat()
+        os.fsencode(path)
+    except ValueError as error:  # a NUL character, or half of a surrogate pair, where names are UTF-8
+        raise FormatError(f"{option}={given!r} cannot be the name of a file ({error}); give another") from None
+    except OSError as error:  # most often, there is no such file yet
+        if error.errno == errno.ELOOP:
+            raise FormatError("a link that leads back to itself; give the name of a file", path) from None
+    return path
 
 
 def checked(path: str | os.PathLike[str]) -> Path:

@@ -14,7 +14,6 @@ import glob
 import hashlib
 import logging
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +24,7 @@ from typing import Any
 
 from hopwave.errors import EngineError
 from hopwave.system import shipped_code
-from hopwave.system.files import replacing, why_not_trusted
+from hopwave.system.files import part_of, replacing, why_not_trusted
 from hopwave.system.optional import optional
 from hopwave.system.threads import aside
 
@@ -36,9 +35,6 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.compiler_lock import global_compiler_lock
 
 from hopwave.system.compile_notice import telling
-
-if sys.platform != "win32":
-    import fcntl
 
 log = logging.getLogger("hopwave")
 
@@ -162,7 +158,9 @@ class Cache(_Shipped, FunctionCache):
         if is_edited(Path(self._py_func.__code__.co_filename).resolve()):
             return
         try:
-            with _alone(Path(self.cache_path)):
+            folder = Path(self.cache_path)
+            folder.mkdir(parents=True, exist_ok=True)
+            with part_of(folder / "hopwave", "lock", wait=True):  # two processes would name two files alike
                 super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError as error:  # the disk is full, or the folder has become read-only
             log.info("machine code of %s is not kept: %s", self._py_func.__name__, error)
@@ -175,18 +173,6 @@ class Cache(_Shipped, FunctionCache):
         replaced.append(index)
         with suppress(OSError):  # without the index, Numba does not look at the other files
             index.unlink()
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Only one process at a time writes to a folder: two would give two signatures of a function the same file."""
-    if sys.platform == "win32":
-        yield
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "hopwave.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # given back when the file is closed
-        yield
 
 
 @cache

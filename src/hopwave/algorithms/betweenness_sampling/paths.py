@@ -339,7 +339,7 @@ def _draw_until(run: PathSampling, size: int, meter: Meter, progress: Progress, 
 
 def saved_of(run: PathSampling) -> SimpleNamespace:
     """What a checkpoint stores: a block is one pair, and counts take the place of sums."""
-    return SimpleNamespace(size=1, blocks=2**63 - 1, total=run.counts, certificate=run.sums)
+    return SimpleNamespace(size=1, blocks=2**53, total=run.counts, certificate=run.sums)
 
 
 def check(run: PathSampling) -> PathCertificate:
