@@ -102,8 +102,8 @@ def test_labels_change_no_answer(function: Callable[..., Any], more: dict[str, A
 HUGE, TINY = np.longdouble("1e4000"), 5e-324
 ODD: list[Any] = [
     10**400, -(10**400), 10**5000, 2**63, -0.0, TINY, 1e308, float("nan"), float("inf"), np.float16(1), HUGE, None,
-    np.uint64(2**63), np.int8(1), np.complex64(1), np.timedelta64(1, "s"), np.datetime64("NaT"), object(), {}, [], "",
-    np.ma.masked, np.array([]), np.empty((0, 2)), np.array(1.0), [[1], [1, 2]], {0: 10**400}, [10**400], [10**5000],
+    np.uint64(2**63), np.int8(1), np.complex64(1), np.timedelta64(1, "s"), np.datetime64("NaT", "s"), object(), {}, [],
+    np.ma.masked, np.array([]), np.empty((0, 2)), np.array(1.0), [[1], [1, 2]], {0: 10**400}, [10**400], "", [10**5000],
     *(np.full(size, value) for size in (4, 8) for value in (TINY, 1e300, HUGE, np.nan, 1j)), [10**400] * 4,
 ]  # fmt: skip
 LEFT_ALONE = {"dtype", "progress", "executor", "out", "checkpoint"}  # DeprecationWarnings of NumPy; not numbers
