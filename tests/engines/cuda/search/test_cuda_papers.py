@@ -237,7 +237,9 @@ def test_keys_are_sorted_and_values_follow(count: int, n: int, pairs: bool) -> N
 
 
 @on_gpu
-@pytest.mark.parametrize("graph", [generate.kronecker(12, seed=1), generate.path(70), generate.star(2000)], ids=str)
+@pytest.mark.parametrize(
+    "graph", [generate.kronecker(12, seed=1), generate.path(70), generate.star(2000)], ids=["kronecker", "path", "star"]
+)
 def test_every_search_of_xbfss_figures_finds_the_distances(graph: Graph) -> None:
     """Figures 11 to 15: and every bottom-up level deals its rows out, and looks ahead, as its plan says."""
     from hopwave.papers import xbfs
