@@ -47,7 +47,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {  # panel → example →
         "bench web.mtx.gz --plan hopwave --plan xbfs": benchmarks.bench,
         "graph500 --scale 20": benchmarks.graph500,
         "gap --scale 20": gap.gap,
-        "paper xbfs --quick": benchmarks.paper,
+        "paper turbobfs --quick": benchmarks.paper,
     },
 }
 

@@ -273,8 +273,8 @@ def paper(
     name: Which paper.
     device @Running: Where to measure.
     quick @Running: Small graphs, one of each kind: under two minutes.
-    only [NUMBER]: Measure this table or figure only, for example "Table II".
-    seconds min=1 @Running: How long to measure, spread over the graphs.
+    only @Running: Measure this table or figure only, for example "Table II".
+    seconds min=1 @Running: How long to measure, spread over the graphs; less time means fewer trials.
     out @Output: Folder for NAME.html and NAME.jsonl; with --only, NAME-NUMBER.html and NAME-NUMBER.jsonl.
     """
     engines.engine(device)  # raises an error at once if the engine cannot run
