@@ -282,9 +282,11 @@ def columns(result: Tabled) -> Columns:
 
 
 def rows(result: Tabled, places: Iterable[int]) -> list[dict[str, Any]]:
-    """Some rows of a result by title; None for an infinite number."""
-    made = {title: column.tolist() for title, column in columns(result).items()}
-    return [{title: None if some[v] == np.inf else some[v] for title, some in made.items()} for v in places]
+    """Some rows of a result by title; None for a number that is infinite or unknown, as JSON has neither."""
+    made = {title: column[list(places)].tolist() for title, column in columns(result).items()}
+    for column in made.values():
+        column[:] = [None if isinstance(x, float) and not np.isfinite(x) else x for x in column]
+    return [dict(zip(made, row, strict=True)) for row in zip(*made.values(), strict=True)]
 
 
 def check(path: Path, endings: tuple[str, ...], library: str | None, extra: str) -> None:

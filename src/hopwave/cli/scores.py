@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -20,26 +19,20 @@ from hopwave.display.drawing import highest_places
 from hopwave.results.scores import Scores, VertexScores
 
 
-def highest(result: Scores, top: int) -> list[tuple[Any, ...]]:
-    """(vertex or ends of an edge, score) of the highest scores; after a sample with the bound, or both ends."""
-    columns = result._columns()
-    names = ("low", "high") if "low" in columns else ("bound",) if "bound" in columns else ()
-    best = highest_places(columns[result.name], top)
-    return list(zip(result._rows(best), *(columns[name][best].tolist() for name in (result.name, *names)), strict=True))
+def highest(result: Scores, top: int) -> list[dict[str, Any]]:
+    """The rows of the highest scores."""
+    return files.rows(result, highest_places(result._columns()[result.name], top))
 
 
 def top_table(title: str, column: str, result: Scores, top: int) -> Table:
     """The highest scores with bars; after a sample with their bounds."""
-    joined = " → " if result.graph.directed else " – "
-    rows = [(joined.join(map(str, names)), *numbers) for names, *numbers in highest(result, top)]
-    bounds = [] if result.bounds is None else ["from", "to"] if "low" in result._columns() else ["±"]
-    kind = "vertex" if len(result._heads) == 1 else "edge"
-    return terminal.ranking(title, [kind, column, *bounds], rows)
-
-
-def known(value: float) -> float | None:
-    """A number as JSON has it: null if it is unknown or infinite."""
-    return value if math.isfinite(value) else None
+    columns, joined = result._columns(), " → " if result.graph.directed else " – "
+    bounds = {"low": "from", "high": "to"} if "low" in columns else {"bound": "±"} if "bound" in columns else {}
+    rows = [
+        (joined.join(str(row[head]) for head in result._heads), row[result.name], *(row[name] for name in bounds))
+        for row in highest(result, top)
+    ]
+    return terminal.ranking(title, ["vertex" if len(result._heads) == 1 else "edge", column, *bounds.values()], rows)
 
 
 def counted(weights: bool) -> str:
@@ -114,7 +107,7 @@ def bc(
     result, wall = timed("", lambda: ask(graph, **{k: v for k, v in arguments.items() if k not in skipped}))
     to.write(result, lambda path: files.draw_scores(path, result, top))
     given = ("k", "seed", "normalized", "cutoff", "weights", "endpoints", "epsilon", "method")
-    pairs, names = getattr(result, "pairs", None), (*result._heads, "betweenness", "bound")
+    pairs = getattr(result, "pairs", None)
     record = {name: arguments[name] for name in given} | {
         "delta": None if asked.epsilon is None and asked.k is None else asked.delta,
         "checkpoint": asked.checkpoint and str(asked.checkpoint),
@@ -128,7 +121,7 @@ def bc(
         "certificate": {"error": result.certificate.error, "tolerance": result.certificate.tolerance},
         "widest_bound": result._widest_bound,
         "scores_above_zero": int(np.count_nonzero(result._columns()["betweenness"] > 0)),
-        "top": [dict(zip(names, (*row, *map(known, numbers)), strict=False)) for row, *numbers in highest(result, top)],
+        "top": highest(result, top),
         "wall_seconds": wall,
     }
     searches, kind = (result.sources, "source") if pairs is None else (pairs, "pair")
@@ -188,7 +181,6 @@ def closeness(
         only = f"only the {len(result):,} highest scores of {graph.n:,} vertices were written"
         terminal.to_stderr("note", f"{only}; --all computes and writes all")
     made, n = result.searches, graph.n
-    names = ("vertex", result.name, "low", "high")
     record = {
         "score": result.name,
         "outwards": outwards,
@@ -199,7 +191,7 @@ def closeness(
         "seed": seed,
         "interval": result.interval,
         "delta": result.delta,
-        "top": [dict(zip(names, (*row, *map(known, rest)), strict=False)) for row, *rest in highest(result, top)],
+        "top": highest(result, top),
         "wall_seconds": wall,
     }
     searches = f"from {min(k, n):,} sources" if k is not None else f"all {n:,} whole"
@@ -234,7 +226,7 @@ def pagerank(
     to.write(result)
     record = {"alpha": alpha, "tol": tol, "max_iter": max_iter, "restart": list(jumps or ())} | {
         "weights": graph.is_weighted,
-        "top": [{"vertex": key, "pagerank": rank} for key, rank in result.top(top)],
+        "top": highest(result, top),
         "wall_seconds": wall,
     }
     lines = {

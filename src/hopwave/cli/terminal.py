@@ -164,11 +164,10 @@ def bar_width(taken: int) -> int:
 def ranking(title: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table:
     """The highest scores with bars: rows of a name, a score and further numbers, below `heads`."""
     made = table(title, "", *heads, "", numbers=(0, *range(2, 1 + len(heads))))
-    most = max((row[1] for row in rows if not math.isnan(row[1])), default=0.0) or 1.0
+    most = max((row[1] for row in rows if row[1] is not None), default=0.0) or 1.0
     width = bar_width(20 + 10 * len(heads) + max((len(row[0]) for row in rows), default=0))
     for place, (name, *numbers) in enumerate(rows, start=1):
-        share = 0.0 if math.isnan(numbers[0]) else numbers[0] / most
-        made.add_row(str(place), printable(name), *map(score, numbers), bar(share, width))
+        made.add_row(str(place), printable(name), *map(score, numbers), bar((numbers[0] or 0.0) / most, width))
     return made
 
 
@@ -180,9 +179,9 @@ def distribution(title: str, what: str, names: Iterable[str], counts: Sequence[i
     return table(title, what, "vertices", "%", "", rows=rows, numbers=(0, 1, 2))
 
 
-def score(value: float) -> str:
+def score(value: float | None) -> str:
     """A score for a table."""
-    if math.isnan(value):
+    if value is None:
         return "unknown"
     return f"{value:,.1f}" if value >= 1000 else f"{value:.5g}"
 
