@@ -218,7 +218,9 @@ def _continued(table: Table, out: Path, progress: Progress, checkpoint: Any) -> 
                 part.finish()
         except BaseException as error:  # the rows stay if a checkpoint leads to them; half a block does not
             os.ftruncate(part.stream.fileno(), int(run.total[0]))
-            part.kept = done > 0 and saved.save_and_tell(error, run, done)
+            if done > 0 and saved.save_and_tell(error, run, done):
+                part.kept = True
+                error.add_note(f"hopwave: the rows so far are in {part.path}")
             raise
     saved.path.unlink(missing_ok=True)
 
