@@ -180,15 +180,6 @@ def test_personalised_ranks_change_direction(weighted: bool, monkeypatch: pytest
     assert near[7] > 0 and math.isclose(near.sum(), 1, rel_tol=1e-9)
 
 
-def test_threads_change_no_bit_of_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = hw.generate.kronecker(13, edge_factor=10, seed=3, directed=True)
-    ranks = []
-    for threads in ("1", "3"):
-        monkeypatch.setenv("HOPWAVE_NUM_THREADS", threads)
-        ranks.append(hw.pagerank(graph).scores)
-    assert np.array_equal(*ranks)
-
-
 def test_settled_ranks_are_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A long chain attached to a clique: the clique settles first, the chain later; the limit is the same.
 
