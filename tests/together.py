@@ -18,11 +18,14 @@ def some(count: int, quick: int = 8) -> int:
     return max(1, count // {"quick": quick, "whole": 4}.get(PROFILE, 1))
 
 
-def in_one_test(name: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def in_one_test(
+    name: str | tuple[str, ...], values: Iterable[Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Like `pytest.mark.parametrize(name, values)`, but one test tries all values. A failure names its value.
 
     The first value may skip the test, for a reason that holds for all values. `make quick` tries a few values.
     """
+    names = (name,) if isinstance(name, str) else name
     tried = list(values)
     if PROFILE == "quick":
         tried = tried[:: max(1, len(tried) // QUICK_VALUES)]
@@ -30,18 +33,19 @@ def in_one_test(name: str, values: Iterable[Any]) -> Callable[[Callable[..., Non
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         def run(**given: Any) -> None:
             for value in tried:
+                row = dict(zip(names, value if len(names) > 1 else (value,), strict=True))
                 try:
-                    test(**given, **{name: value})
+                    test(**given, **row)
                 except pytest.skip.Exception as error:
-                    assert value is tried[0], f"{name}={value!r} alone was skipped: {error}"
+                    assert value is tried[0], f"{row} alone was skipped: {error}"
                     raise
                 except Exception as error:
-                    error.add_note(f"with {name}={value!r}")
+                    error.add_note(f"with {row}"[:999])
                     raise
 
         signature = inspect.signature(test)
-        kept = [parameter for parameter in signature.parameters.values() if parameter.name != name]
-        assert len(kept) < len(signature.parameters), f"{test.__name__} has no parameter {name}"
+        kept = [parameter for parameter in signature.parameters.values() if parameter.name not in names]
+        assert len(kept) + len(names) == len(signature.parameters), f"{test.__name__} has not all parameters {names}"
         run.__name__, run.__qualname__, run.__doc__ = test.__name__, test.__qualname__, test.__doc__
         run.__module__, run.__signature__ = test.__module__, signature.replace(parameters=kept)  # type: ignore[attr-defined]
         run.pytestmark = list(getattr(test, "pytestmark", []))  # type: ignore[attr-defined]

@@ -19,6 +19,7 @@ from hopwave import Graph, datasets, generate
 from hopwave.api.memory_estimate import OPTIONS
 from hopwave.checks.keywords import suggesting
 from public_calls import SQUARE, VECTOR, functions, options, required
+from together import in_one_test
 
 RING = generate.cycle(4, directed=True)
 EMPTY, SMALL = Graph.from_edges([], [], n=0), SQUARE.with_weights(np.full(8, 5e-324))
@@ -32,7 +33,7 @@ NONE_IS_KNOWN = {"combine"}
 
 def cases() -> Iterator[Any]:
     """Every option of every function that is a flag, one of several words, or a number of threads."""
-    for name, function in functions():
+    for _, function in functions():
         for option in inspect.signature(function).parameters.values():
             kind = str(option.annotation)
             if option.name == "threads":
@@ -43,10 +44,10 @@ def cases() -> Iterator[Any]:
                 values = tuple(v for v in BAD_WORDS if v is not None or option.name not in NONE_IS_KNOWN)
             else:
                 continue
-            yield pytest.param(function, option.name, values, id=f"{name} {option.name}")
+            yield function, option.name, values
 
 
-@pytest.mark.parametrize(("function", "option", "values"), list(cases()))
+@in_one_test(("function", "option", "values"), cases())
 def test_a_value_that_it_cannot_have(function: Callable[..., Any], option: str, values: tuple[Any, ...]) -> None:
     """hopwave's own error names the value and a remedy; no guess, and no error from NumPy."""
     given = required(function)
@@ -143,7 +144,7 @@ def test_numbers_and_bools_of_numpy_are_flags(value: Any) -> None:
     assert (hw.bfs(SQUARE, 0, path_counts=value, device="cpu").path_counts is not None) is bool(value)
 
 
-@pytest.mark.parametrize(("name", "function"), [*functions(), ("read", hw.read), ("load", datasets.load)])
+@in_one_test(("name", "function"), [*functions(), ("read", hw.read), ("load", datasets.load)])
 def test_a_misspelt_argument(name: str, function: Any) -> None:
     """Every public function suggests its own argument for one with a letter too many."""
     own = [
@@ -157,7 +158,7 @@ def test_a_misspelt_argument(name: str, function: Any) -> None:
         function(**{f"{known}z": 1})
 
 
-@pytest.mark.parametrize("kind", [one for one in hw.__all__ if inspect.isclass(getattr(hw, one))])
+@in_one_test("kind", [one for one in hw.__all__ if inspect.isclass(getattr(hw, one))])
 def test_a_misspelt_argument_of_a_method(kind: str) -> None:
     """Of graphs, results and traces."""
     for name, method in inspect.getmembers(getattr(hw, kind), inspect.isfunction):

@@ -18,6 +18,7 @@ from columns import BIG, WEIGHTS
 import hopwave as hw
 from hopwave import Graph, GraphError
 from hopwave.graph import csr
+from together import in_one_test
 
 pl = pytest.importorskip("polars")
 
@@ -123,7 +124,7 @@ MADE: list[tuple[Any, list[list[int]], list[Any] | None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("make", "expected", "names"), MADE)
+@in_one_test(("make", "expected", "names"), MADE)
 def test_what_is_made(make: Any, expected: list[list[int]], names: list[Any] | None) -> None:
     graph = make()
     assert rows(graph) == expected and graph.m == sum(map(len, expected))

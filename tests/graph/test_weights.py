@@ -21,6 +21,7 @@ from hopwave import Graph, GraphError, SparseIdsWarning
 from hopwave.algorithms.brandes import of_reverse_arcs
 from hopwave.graph import csr, csr_compiled
 from hopwave.linalg import Matrix
+from together import in_one_test
 
 igraph = pytest.importorskip("igraph")
 RULES: dict[str, Any] = {  # not Python's sum, which rounds less
@@ -147,7 +148,7 @@ def test_compiled_passes_agree_with_numpy(name: str, monkeypatch: pytest.MonkeyP
     assert answers() == expected
 
 
-@pytest.mark.parametrize("name", TRAPS)
+@in_one_test("name", TRAPS)
 def test_symmetric_patterns_are_known_from_sums(name: str) -> None:
     graph = TRAPS[name]()
     turned = csr.transposed(csr.Rows(graph.indptr, graph.indices, None))

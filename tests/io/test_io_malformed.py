@@ -17,6 +17,7 @@ import hopwave.io as hio
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.io import by_name, lines
+from together import in_one_test
 
 MTX = b"%%MatrixMarket matrix coordinate "
 GENERAL = MTX + b"pattern general\n"
@@ -235,7 +236,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("scanned", [False, True], ids=["by Python", "by the scanner"])
-@pytest.mark.parametrize(("name", "content", "line", "says"), CASES, ids=[case[0] for case in CASES])
+@in_one_test(("name", "content", "line", "says"), CASES)
 def test_a_malformed_file(name, content, line, says, scanned, tmp_path, monkeypatch):
     """The compiled scanner, here with blocks of a few lines, has the same complaint about the same line."""
     if scanned:

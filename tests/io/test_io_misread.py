@@ -15,6 +15,7 @@ import hopwave as hw
 from hopwave import FormatError, Graph
 from hopwave.io import lines
 from hopwave.system import threads
+from together import in_one_test
 
 AB = [("a", "b"), ("b", "c")]
 NUMBERS = [(0, 1), (1, 2)]
@@ -204,7 +205,7 @@ def path_of(folder: Path, extension: str, text: str) -> Path:
 
 
 @pytest.mark.parametrize("size", ["small", "large"])
-@pytest.mark.parametrize(("extension", "text", "options", "edges"), READ)
+@in_one_test(("extension", "text", "options", "edges"), READ)
 def test_what_is_read(
     extension: str, text: str, options: dict[str, Any], edges: Any, size: str, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -215,12 +216,12 @@ def test_what_is_read(
     assert {(frozenset(edge[:2]), edge[2:]) for edge in found} == {(frozenset(edge[:2]), edge[2:]) for edge in edges}
 
 
-@pytest.mark.parametrize(("extension", "text", "options", "line", "words"), REJECTED)
+@in_one_test(("extension", "text", "options", "line", "words"), REJECTED)
 def test_what_is_no_list_of_edges_is_refused_and_not_read_as_one(
     extension: str, text: str, options: dict[str, Any], line: int, words: str, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    for least in (lines.MIN_BYTES_FOR_SCANNER, 8):  # read by Python, then by the scanner
+    for least in (1 << 20, 8):  # read by Python, then by the scanner
         monkeypatch.setattr(lines, "MIN_BYTES_FOR_SCANNER", least)
         with pytest.raises(FormatError, match=re.escape(words)) as caught:
             hw.read(path_of(tmp_path, extension, text), **options)

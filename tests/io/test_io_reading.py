@@ -25,6 +25,7 @@ from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io import lines as edge_lines
 from hopwave.io import scan
+from together import in_one_test
 
 MANIFEST = DATA / "MANIFEST.tsv"
 EXAMPLES = settings.default.max_examples
@@ -182,7 +183,7 @@ def made(folder: Path, name: str, content: str | bytes) -> Path:
     return folder / name
 
 
-@pytest.mark.parametrize(("name", "content", "options", "graph"), READ)
+@in_one_test(("name", "content", "options", "graph"), READ)
 def test_what_is_read(name: str, content: Any, options: dict[str, Any], graph: Graph, tmp_path: Path) -> None:
     found = hio.read(made(tmp_path, name, content), **options)
     assert found == graph
@@ -190,7 +191,7 @@ def test_what_is_read(name: str, content: Any, options: dict[str, Any], graph: G
         assert found.weights.dtype == np.float32
 
 
-@pytest.mark.parametrize(("name", "content", "options", "words"), REFUSED)
+@in_one_test(("name", "content", "options", "words"), REFUSED)
 def test_what_is_refused(name: str, content: Any, options: dict[str, Any], words: str, tmp_path: Path) -> None:
     with pytest.raises((FormatError, GraphError), match=words):
         hio.read(made(tmp_path, name, content), **options)

@@ -25,6 +25,7 @@ from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
 from hopwave.planning.rules import Always, OneWay
 from mixed import Events
+from together import in_one_test
 
 # The oldest and the newest, to PTX: code that compiles for both compiles in between, and machine code takes more than
 # twice the time. HOPWAVE_ARCHITECTURES="sm_80 sm_90" adds machine code for others.
@@ -224,7 +225,7 @@ def test_the_hash_covers_every_header(tmp_path: Any, monkeypatch: pytest.MonkeyP
         before = after
 
 
-@pytest.mark.parametrize("header", HEADERS)
+@in_one_test("header", HEADERS)
 def test_comments_are_wrapped(header: str) -> None:
     """clang-format wraps code but not comments."""
     for number, line in enumerate((nvrtc.KERNELS / header).read_text().splitlines(), 1):
