@@ -94,9 +94,13 @@ def needs_gpu(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector from scanning 10,000 tests again and again: they live until the end."""
+    """Keep the garbage collector from scanning 10,000 tests again and again: they live until the end.
+
+    A compiler makes many objects and few circles: looking for circles less often saves a twentieth of its time.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def take_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
