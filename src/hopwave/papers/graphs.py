@@ -232,12 +232,9 @@ def one_hub(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np)
     return with_path(*ends, n, False, depth, seed, f"{n:,} vertices, 88% of them joined to one", xp)
 
 
-def mesh(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np) -> Made:
-    return generate.delaunay(n, seed), f"Delaunay triangulation of {n:,} points"
-
-
 KINDS: dict[str, Callable[..., Made]] = {
-    "social": recursive, "web": recursive, "hub": one_hub, "mesh": mesh,
+    "social": recursive, "web": recursive, "hub": one_hub,
+    "mesh": lambda n, *rest: (generate.delaunay(n, rest[3]), f"Delaunay triangulation of {n:,} points"),
     **dict.fromkeys(("matrix", "goods", "road", "chains", "blocks", "geometric"), layered),
 }  # fmt: skip
 LEVELS = {"blocks": 500, "goods": 20}  # where a paper states no depth: of packing-500x100x100 and cit-Patents
