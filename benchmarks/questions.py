@@ -35,6 +35,7 @@ from hopwave.cli.warmup import required
 
 NOT_QUESTIONS = {
     "estimate_memory": "says what another question would take",
+    "strength": "adds up the weights of the arcs with NumPy, on any machine",
     "read": "reads a file: graphs.md has its times",
     "write": "writes a file: graphs.md has its times",
     "plan": "is about plans, not about a graph",

@@ -29,7 +29,7 @@ node_connected_component bidirectional_shortest_path has_path efficiency: [] Run
   otherwise NetworkX's own search finishes sooner.
 condensation: [] Numbered as NetworkX numbers them.
 biconnected_component_edges biconnected_components articulation_points: [] In the order in which NetworkX finds them.
-color: [] In the order of the nodes.
+color: [] In Python, for NetworkX's order: the vertex found last goes first.
 shortest_path shortest_path_length: [] In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's
   order. Both ends given: Runs if a converted graph is cached; otherwise NetworkX's own search finishes sooner.
 all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths: [] In hops, or along an edge

@@ -70,7 +70,7 @@ GROUPS = (
         "One score per vertex or edge. {doc}`../ranking` says which to take.",
         "betweenness_centrality edge_betweenness_centrality closeness_centrality harmonic_centrality pagerank "
         "eigenvector_centrality katz_centrality hits degree_centrality in_degree_centrality out_degree_centrality "
-        "percolation_centrality load_centrality stress_centrality group_betweenness_centrality "
+        "strength percolation_centrality load_centrality stress_centrality group_betweenness_centrality "
         "group_closeness_centrality BetweennessResult "
         "EdgeBetweennessResult Certificate VertexScores HubsAndAuthorities",
     ),

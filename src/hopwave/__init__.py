@@ -81,7 +81,7 @@ __all__ = [
     "k_shortest_paths", "katz_centrality", "label_propagation", "linalg", "load_centrality", "local_efficiency",
     "maximal_independent_set", "modularity", "nearest", "nearest_of", "out_degree_centrality", "pagerank",
     "pairs_within", "percolation_centrality", "periphery", "plan", "plans", "radius", "read", "shortest_path",
-    "shortest_paths", "square_clustering", "sssp", "sssp_each", "sssp_many", "stress_centrality",
+    "shortest_paths", "square_clustering", "sssp", "sssp_each", "sssp_many", "strength", "stress_centrality",
     "strongly_connected_components", "topological_order", "transitivity", "triangle_count", "triangles", "validate",
     "weakly_connected_components", "wiener_index", "write",
 ]  # fmt: skip

@@ -121,7 +121,7 @@ class DownloadError(HopwaveError, OSError):
 
 
 class SparseIdsWarning(UserWarning):
-    """Vertex ids were so sparse that they became labels; give n= to number all of them from 0 instead.
+    """Vertex ids were so sparse that they became labels, or begin above 0; give n= to number all of them from 0.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:

@@ -98,6 +98,8 @@ def test_sentences_give_rule_vertex_and_values() -> None:
         "rule 2 (levels): vertex 24 is at level 10 and its predecessor 23 at level 7",
         "rule 3 (edges): arc 19 → 24 goes from level 7 to level 10 (and 1 more)",
     )
+    several = validate(GRID, 0, *corrupted({24: 10, 6: 0}, {12: 3, 7: 7, 18: 29}))
+    assert several.broken == RULES[:3] + RULES[4:] and len(several.failures) == 6
     assert validate(GRID, 0, *corrupted({}, {12: 3})).failures[-1] == (
         "rule 5 (links): vertex 12 has predecessor 3, but there is no arc 3 → 12"
     )

@@ -10,6 +10,7 @@ from itertools import islice, product
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import hopwave as hw
@@ -18,6 +19,7 @@ from every_call import functions as every_function
 from hopwave import Graph, datasets, generate
 from hopwave.api.memory_estimate import OPTIONS
 from hopwave.checks.keywords import suggesting
+from hopwave.results.tables import Tabled
 from public_calls import SQUARE, VECTOR, functions, options, required
 from together import in_one_test
 
@@ -94,10 +96,16 @@ def test_labels_change_no_answer(function: Callable[..., Any], more: dict[str, A
         return names[vertices] if isinstance(vertices, int) else [named(one, names) for one in vertices]
 
     expected = by_position(function(**given), [])
-    for names in ([f"v{v}" for v in range(60)], [(v, str(v)) for v in range(60)], [2**70 + v for v in range(60)]):
+    words = ["vertex", "source", "score", "distance", "nan", *(f"v{v}" for v in range(55))]
+    for names in (words, [(v, str(v)) for v in range(60)], [2**70 + v for v in range(60)]):
         chosen = {name: named(given[name], names) for name in VERTICES if name in given}
         found = function(**given | chosen | {"G": G.relabel(names)})
         assert by_position(found, [*map(repr, names)]) == expected
+        for one in found if type(found) is hw.HubsAndAuthorities else [found]:
+            if names is not words or not isinstance(one, Tabled):
+                continue
+            titles = [*one._names(), *one._columns()]
+            assert titles == list(dict.fromkeys(titles)) == one.to_polars().columns == pa.table(one).column_names
 
 
 HUGE, TINY = np.longdouble("1e4000"), 5e-324

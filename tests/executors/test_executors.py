@@ -193,6 +193,14 @@ def test_the_reverse_of_a_graph_is_not_sent(monkeypatch: pytest.MonkeyPatch, dea
     assert sum(made.sent.graphs for made in deals) == len(cluster.workers)
 
 
+def test_workers_map_the_file_of_a_mapped_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hw.write(tmp_path / "roads.npz", ROADS)
+    function, _, given = CALLS["closeness_centrality, weights"]
+    cluster, mapped = Cluster(monkeypatch), hw.read(tmp_path / "roads.npz", mmap=True)
+    assert answer((function, mapped, given), executor=cluster) == answer((function, ROADS, given))
+    assert max(cluster.sizes) < ROADS.indices.nbytes
+
+
 def test_a_worker_keeps_few_graphs(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
     cluster = Cluster(monkeypatch)
     for n in (200, 300, 400):

@@ -62,6 +62,7 @@ def test_scores_are_arrays_without_a_copy() -> None:
     scores = hw.pagerank(NAMED)
     assert np.shares_memory(np.from_dlpack(scores), scores.scores)  # type: ignore[arg-type]
     assert np.shares_memory(np.asarray(scores), scores.scores)
+    assert pa.table(scores)["pagerank"].chunk(0).buffers()[1].address == scores.scores.ctypes.data
     assert np.array(scores, np.float32).dtype == np.float32
     assert scores.__dlpack_device__() == (1, 0), "the CPU, in DLPack's numbers"
 

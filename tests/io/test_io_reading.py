@@ -120,7 +120,7 @@ READ: list[tuple[str, Any, dict[str, Any], Graph]] = [
     # ids of an edge list become labels only when they must
     ("a.txt", "0 1\n1 2\n", {}, G([0, 1], [1, 2])),
     ("b.txt", SPARSE, {}, G([2, 1], [1, 0], labels=np.array([7, 10, 30]))),
-    ("b.txt", SPARSE, {"labels": False}, G([30, 10], [10, 7])),
+    ("b.txt", SPARSE, {"labels": False}, G([30, 10], [10, 7], 31)),
     ("b.txt", SPARSE, {"n": 40}, G([30, 10], [10, 7], 40)),
     ("c.txt", "# Nodes: 9 Edges: 2\n3 1\n1 7\n", {}, G([3, 1], [1, 7], 9)),
     ("d.txt", "5000000000 123456789012345678\n", {}, G([0], [1], labels=np.array([5000000000, 123456789012345678]))),

@@ -100,3 +100,7 @@ def test_an_undirected_view_whose_edges_have_two_weights_is_left_to_networkx() -
         found = nx.single_source_dijkstra_path_length(view, 0, backend="hopwave")
         assert found == nx.single_source_dijkstra_path_length(view, 0)
     assert nx.pagerank(directed, backend="hopwave") == pytest.approx(nx.pagerank(directed), abs=1e-6)
+    many = nx.star_graph(10_000)
+    with pytest.warns(UserWarning, match=r"n · tol = 0.01 in total; pass tol=1e-10"):
+        ranks = hw.pagerank(many)
+    assert nx.pagerank(many, backend="hopwave")[0] == pytest.approx(ranks[0]), "without a warning"

@@ -26,8 +26,8 @@ TESTS = (  # run in one process, since starting one takes seconds
     *("algorithms/community/tests/test_quality.py", "generators/tests/test_ego.py"),
 )
 LEFT_OUT = (  # files whose tests call nothing that hopwave serves
-    *("algorithms/traversal/tests/test_dfs.py", "algorithms/traversal/tests/test_edgebfs.py"),
-    *("algorithms/traversal/tests/test_edgedfs.py", "algorithms/components/tests/test_biconnected.py"),
+    "algorithms/traversal/tests/test_dfs.py",
+    *("algorithms/traversal/tests/test_edgebfs.py", "algorithms/traversal/tests/test_edgedfs.py"),
     *("algorithms/shortest_paths/tests/test_dense.py", "algorithms/shortest_paths/tests/test_dense_numpy.py"),
     *("algorithms/centrality/tests/test_subgraph.py", "algorithms/bipartite/tests/test_matrix.py"),
     *("algorithms/bipartite/tests/test_edgelist.py", "algorithms/bipartite/tests/test_link_analysis.py"),

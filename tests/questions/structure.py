@@ -22,6 +22,10 @@ def clustering(c: Case, weights: bool) -> Any:
     return c.listed(nx.clustering(c.nx, weight="weight" if weights else None))  # loops count among the greatest weights
 
 
+def strength(c: Case, weights: bool) -> Any:
+    return c.listed(dict(c.nx.degree(weight="weight" if weights else None)))
+
+
 def average(c: Case) -> dict[str, Any]:
     given = weights(c)
     return given | {"count_zeros": c.flag() or not any(clustering(c, **given))}
@@ -94,6 +98,7 @@ ROWS = [
     Row("hw.core_numbers", lambda c: c.listed(nx.core_number(c.simple)), read=scores, only=undirected, large=True),
     Row("hw.k_core", core, given=lambda c: {"k": c.draw.choice((None, 0, 1, 2, 3))}, read=read_core, only=undirected),
     Row("hw.degree_centrality", by_networkx("degree_centrality"), read=scores, devices=CPU),
+    Row("hw.strength", strength, "weighted", weights, read=scores, devices=CPU),
     Row("hw.in_degree_centrality", by_networkx("in_degree_centrality"), read=scores, only=directed, devices=CPU),
     Row("hw.out_degree_centrality", by_networkx("out_degree_centrality"), read=scores, only=directed, devices=CPU),
     Row("hw.modularity", modularity, "weighted", split, only=lambda c: sum(c.lengths) > 0, devices=CPU),

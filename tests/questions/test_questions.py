@@ -165,7 +165,7 @@ def test_a_wrong_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
             assert row.ask(case) == 1
 
 
-def test_kept_repeats_are_different_paths() -> None:
+def test_kept_repeats_are_different_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parallel arcs change no distance, and each is a path of its own. 0 ⇉ 1 → 3 and 0 → 2 → 3: two of three paths."""
     ends = [0, 0, 1, 0, 2], [1, 1, 3, 2, 3]
     for device in ("cpu", "reference"):
@@ -173,3 +173,6 @@ def test_kept_repeats_are_different_paths() -> None:
         assert hw.bfs(kept, 0, path_counts=True, device=device).path_counts.tolist() == [1, 2, 1, 3]
         scores = hw.betweenness_centrality(kept, normalized=False, device=device).scores
         np.testing.assert_allclose(scores, [0, 2 / 3, 1 / 3, 0], rtol=1e-12)
+    as_large(monkeypatch)
+    for ask in (hw.closeness_centrality, hw.harmonic_centrality):
+        assert ask(kept, top=2).top() == ask(hw.Graph.from_edges(*ends, directed=True), top=2).top()

@@ -276,7 +276,13 @@ ROWS += [
     *each(
         lambda ask: ask(EDGES), [hw.in_degree_centrality, hw.out_degree_centrality], GraphError, "use degree_centrality"
     ),
-    (lambda: hw.degree_centrality("web.mtx"), GraphError, "is not a graph"),
+    *each(lambda ask: ask("web.mtx"), [hw.degree_centrality, hw.strength], GraphError, "is not a graph"),
+    (lambda: hw.strength(PATH, weights=True), GraphError, "weights=True"),
+    (lambda: hw.shortest_paths(ABCD, "a", "b"), GraphError, "call shortest_path(G, source, target)"),
+    (lambda: hw.bfs(NAMED, "Bob"), GraphError, "did you mean 'bob'?"),
+    (lambda: hw.bfs(TENS, "20"), GraphError, "did you mean 20?"),
+    (lambda: hw.louvain, AttributeError, "label_propagation"),
+    (lambda: EDGES.add_edge, AttributeError, "Graph.from_edges"),  # type: ignore[attr-defined]
     (lambda: hw.core_numbers("web.mtx"), GraphError, "is not a graph"),
     (lambda: hw.is_directed_acyclic_graph("web.mtx"), GraphError, "is not a graph"),
     (lambda: hw.is_bipartite("web.mtx"), GraphError, "is not a graph"),

@@ -34,7 +34,7 @@ ROWS: list[Row] = [
     (lambda: la.mxv(A, LONG), LinalgError, "x has 9 places where 3 are needed"),
     (lambda: la.vxm(LONG, A), LinalgError, "x has 9 places where 3 are needed"),
     (lambda: la.waves(LONG, A), LinalgError, "x has 9 places where 3 are needed"),
-    (lambda: la.mxm(A, LONG), LinalgError, "not Vector"),
+    *each(lambda ask: ask(A, LONG), [la.mxm, la.vxm, lambda A, x: x @ x], LinalgError, "the orders are mxv(A, x), vxm"),
     (lambda: la.ewise_add(A, LONG), LinalgError, "u is a Matrix"),
     (lambda: la.ewise_mult(U, LONG), LinalgError, "v has 9 places"),
     (lambda: la.apply(U, "x"), LinalgError, "lambda"),

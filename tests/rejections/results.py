@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import pyarrow as pa
+
 import hopwave as hw
 from hopwave import EngineError, GraphError
 from rejections import Row, each
 
 NAMED = hw.Graph.from_edges(["ann", "bob", "dan"], ["bob", "cyd", "eve"])
-STAR = hw.generate.star(4)
+STAR, MIXED = hw.generate.star(4), hw.generate.path(2).relabel([1, "a"])
 SCORES = [hw.closeness_centrality, hw.betweenness_centrality, hw.edge_betweenness_centrality]
 TABLES = [
     lambda: hw.bfs(NAMED, "ann"), lambda: hw.sssp(NAMED, "ann"), lambda: hw.betweenness_centrality(NAMED),
@@ -44,6 +46,7 @@ def without_matplotlib(ask: Any) -> Row:
 
 
 ROWS: list[Row] = [
+    *each(lambda read: read(hw.bfs(MIXED, 1)), [hw.BFSResult.to_polars, pa.table], GraphError, "use to_pandas()"),
     *each(lambda ask: ask(NAMED, "ann")["eve"], [hw.bfs, hw.sssp], GraphError, "was not reached by this search"),
     *each(lambda ask: ask(NAMED, "ann")["zoe"], [hw.bfs, hw.sssp], GraphError, "'zoe' is not a vertex"),
     (lambda: hw.bfs(NAMED, "ann").path_to("eve"), GraphError, "was not reached by this search"),

@@ -102,6 +102,10 @@ def test_results_show_themselves_as_tables() -> None:
     assert "community" in cells(hw.label_propagation(graph, seed=1))
     assert cells(hw.distance_histogram(graph))[1:] == ["distance", "pairs", "0", "4", "1", "6", "2", "4", "3", "2"]
     assert cells(hw.distance_histogram(hw.generate.path(50)))[-2:] == ["…", ""]
+    table = hw.distance_table(graph, ["<ann>"], ["bob", "dan"])
+    assert cells(table)[1:] == ["from", "bob", "dan", "<ann>", "2", "5.5"]
+    sampled = hw.betweenness_centrality(hw.generate.path(50), k=10, seed=1)
+    assert cells(sampled)[1:4] == ["vertex", "betweenness", "±"] and "pass epsilon=0.01" in repr(sampled)
     assert "sources drawn" in cells(hw.average_shortest_path_length(hw.generate.grid(9, 9), k=20, seed=1))
     wrong = validate(hw.generate.path(3), 0, distances=[0, 1, 1])
     assert {"passed", "failed", "nothing to check", *wrong.failures} <= set(cells(wrong))

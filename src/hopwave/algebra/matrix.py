@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algebra.operators import checked_dtype, kept_dtype, one_value, refuse_masked
+from hopwave.algebra.vector import Arithmetic
 from hopwave.arrays import Array, Prepared, as_array, checked_places, fetched, home_of, module_of, on_gpu, uploaded
 from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import is_whole
@@ -39,7 +40,7 @@ class _Store:
 
 
 @partial(offers, quick=("from_rows", "is_ascending", "checked", "to"))
-class Matrix:
+class Matrix(Arithmetic):
     """An immutable sparse matrix of bool, int32, int64, float32 or float64, or a pattern: places without values.
 
     A product by rows (pull) reads `rows`, one by columns (push) reads `columns`; whichever is missing is made when
@@ -50,6 +51,8 @@ class Matrix:
     Matrix(3 × 3, nnz=4, pattern)
     >>> la.Matrix.from_dense([[0, 2], [0, 0]]).T.to_dense().tolist()
     [[0, 0], [2, 0]]
+    >>> (A @ la.Vector.full(3, 1.0)).to_dense().tolist(), (A @ A).nnz
+    ([1.0, 2.0, 1.0], 5)
     """
 
     __slots__ = ("_store", "_turned")

@@ -45,8 +45,29 @@ class Shares:
 CONVERT = Shares(rising=0.01, falling=0.01)
 
 
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {}  # by operator; hopwave.linalg fills it
+
+
+class Arithmetic:
+    """A @ x is `mxv`, x @ A `vxm`, A @ B `mxm`; x + y is `ewise_add`, x * y `ewise_mult`. A number joins all values."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy's arrays leave the operators to these methods
+
+    def __matmul__(self, other: Any) -> Any:
+        return OPERATIONS["@"](self, other)
+
+    def __add__(self, other: Any) -> Any:
+        return OPERATIONS["+"](self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return OPERATIONS["*"](self, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
 @partial(offers, quick=QUICK)
-class Vector:
+class Vector(Arithmetic):
     """n places, some with a value. A place without a value is missing, not zero.
 
     Kept as a list of places and values ("sparse"), or as an array of n values with a bitmap of those present ("dense").
@@ -58,6 +79,8 @@ class Vector:
     Vector(n=6, nnz=2, float64, sparse)
     >>> x.indices.tolist(), x.values.tolist(), x[1], x[0]
     ([1, 4], [0.5, 2.5], 0.5, None)
+    >>> (x + x).to_dict(), (2 * x * x).to_dict()
+    ({1: 1.0, 4: 5.0}, {1: 0.5, 4: 12.5})
     """
 
     __slots__ = (

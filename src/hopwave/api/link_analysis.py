@@ -14,12 +14,15 @@ from hopwave.api.clustering import vertex_scores
 from hopwave.api.weights import per_vertex, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
-from hopwave.errors import GraphError
+from hopwave.errors import GraphError, warn
 from hopwave.graph import Graph
+from hopwave.graph.csr import arc_tails
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.planning.jobs import Integers
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
+
+DEFAULT_TOL, MOST_CHANGE = 1e-6, 0.01  # tol of PageRank, and n · tol above which it warns: scores add up to 1
 
 
 def degree_centrality(G: Any) -> VertexScores:
@@ -63,6 +66,26 @@ def out_degree_centrality(G: Any) -> VertexScores:
     return _share("out-degree", graph, graph.degrees)
 
 
+def strength(G: Any, weights: Any = None) -> VertexScores:
+    """Strength (weighted degree): the sum of the weights of the edges of every vertex.
+
+    In a directed graph, in- and out-arcs both count. A loop counts twice, and parallel edges are added up, as in
+    NetworkX. Without weights, strengths are degrees. Weights are followed; `weights=False` leaves them out.
+
+    Examples
+    --------
+    >>> hw.strength(hw.Graph.from_edges(["a", "a"], ["b", "c"], weights=[2.0, 0.5])).to_dict()
+    {'a': 2.5, 'b': 2.0, 'c': 0.5}
+    """
+    graph, matrix = weighted(G, weights, parallel="sum")
+    rows = matrix.to("cpu").rows
+    tail, head = arc_tails(rows), rows.indices
+    values = np.ones(len(head)) if rows.values is None else np.asarray(rows.values, np.float64)
+    again = values if graph.directed else np.where(tail == head, values, 0.0)  # an undirected edge is two arcs
+    scores = np.bincount(tail, values, graph.n) + np.bincount(head, again, graph.n)
+    return VertexScores("strength", scores, vertex_ids(graph, None), graph)
+
+
 def _directed(graph: Graph) -> Graph:
     if not graph.directed:
         raise GraphError("an edge of an undirected graph leads in and out; use degree_centrality")
@@ -104,8 +127,9 @@ def pagerank(
         Maximum number of rounds.
     tol : float, optional
         Stop when a round changes the scores by less than n · tol in total. This is NetworkX's rule, and it is weak on
-        large graphs: for scores that are right to 1e-6 in total, pass `tol=1e-6 / G.n`. For a total of at least 1e-6, a
-        GPU reads the scores of large unweighted graphs in float32; sums are float64.
+        large graphs (the default gives a warning above 10,000 vertices): for scores that are right to 1e-6 in total,
+        pass `tol=1e-6 / G.n`. For a total of at least 1e-6, a GPU reads the scores of large unweighted graphs in
+        float32; sums are float64.
     nstart : mapping or array, optional
         Initial scores. By default all are equal.
     dangling : mapping or array, optional
@@ -137,6 +161,9 @@ def pagerank(
         adaptive=adaptive,
         device=device,
     )
+    if tol == DEFAULT_TOL and graph.n * tol > MOST_CHANGE:
+        reason = f"PageRank stopped when a round changed the scores by less than n · tol = {graph.n * tol:.2g} in total"
+        warn(f"{reason}; pass tol={1e-6 / graph.n:.0e} for a total of 1e-6", UserWarning)
     return vertex_scores("pagerank", found, graph)
 
 

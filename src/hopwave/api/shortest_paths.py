@@ -17,7 +17,7 @@ from hopwave.api.choice import choose_device, engine_for, product_device, search
 from hopwave.api.search import bfs
 from hopwave.api.weights import own_lengths, weighted
 from hopwave.arrays import Deferred, on_host
-from hopwave.checks.numbers import is_whole
+from hopwave.checks.numbers import is_whole, shown
 from hopwave.checks.options import check_thread_count, flag, one_of
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
@@ -301,16 +301,16 @@ def shortest_paths(
     >>> hw.shortest_paths(roads, [("a", "c"), ("c", "b")])
     [['a', 'b', 'c'], ['c', 'b']]
     """
+    if _is_one(pairs):
+        remedy = "give [(source, target), ...], or call shortest_path(G, source, target) for one pair"
+        raise GraphError(f"{shown(pairs)} is not a list of pairs; {remedy}")
     graph, has_lengths = own_lengths(G, weights)
     check_thread_count(threads)
     if hasattr(pairs, "columns"):  # a table, which lists its titles or its columns
         raise GraphError(f"a {type(pairs).__name__} is not a list of pairs; give table[[source, target]].to_numpy()")
-    if not isinstance(pairs, Iterable) or getattr(pairs, "ndim", 1) == 0:
-        raise GraphError(f"{pairs!r} is not a list of pairs; give [(source, target), ...]")
     ids = []
     for pair in pairs:
-        is_one = not isinstance(pair, Iterable) or isinstance(pair, str | bytes) or getattr(pair, "ndim", 1) == 0
-        if is_one or len(two := list(pair)) != 2:
+        if _is_one(pair) or len(two := list(pair)) != 2:
             raise GraphError(f"{pair!r} is not a pair of vertices; give (source, target)")
         ids.append((graph.index(two[0]), graph.index(two[1])))
     found = _paths.paths_of_pairs(graph, has_lengths, ids, threads)
@@ -419,6 +419,10 @@ def _all_by_hops(graph: Graph, source: int, target: int, device: str) -> Iterato
 
 def _fewest_hops(graph: Graph, source: int, target: int, device: str) -> list[int] | None:
     return engine_for("shortest_path", device, graph, None, searches=0).shortest_path(graph, source, target)
+
+
+def _is_one(value: Any) -> bool:
+    return isinstance(value, str | bytes) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0
 
 
 def _named(graph: Graph, path: list[int]) -> list[Any]:

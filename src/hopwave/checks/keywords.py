@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
+from hopwave.checks.other_names import lacks
 from hopwave.errors import GraphError, explain_gpu
 
 Kind = TypeVar("Kind", bound=type)
@@ -180,4 +181,4 @@ def find(package: str, file: str, name: str) -> Any:
         return offered(getattr(import_module(home), name))
     if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
         return import_module(f"{package}.{name}")
-    raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+    raise AttributeError(lacks(f"module {package!r}", name), name=name, obj=sys.modules[package])

@@ -91,7 +91,7 @@ def bench(
     device @Running: auto, cpu, cuda or reference.
     """
     hops = [each for each in hw.plans() if each.task == task and each.lengths == "hops"]
-    chosen = [hw.plan(name) for name in dict.fromkeys(plan)] if plan else hops
+    chosen = [*dict.fromkeys(map(hw.plan, plan))] if plan else hops
     check_thread_count(run.threads)  # here, or every plan would fail with the same error
     for each in chosen:
         if each.task != task:

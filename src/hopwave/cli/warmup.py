@@ -156,7 +156,7 @@ PARTS: dict[str, list[Call] | Callable[[], Any]] = {  # the longest first; the c
     "ranks": [  # the last graph is large enough for threads and for rows in another order
         *((name, tiny, {}) for name in ("pagerank", "eigenvector_centrality")),
         *((name, lambda: weighted(tiny()), {}) for name in ("pagerank", "eigenvector_centrality")),
-        ("pagerank", partial(generate.kronecker, 16), {}),
+        ("pagerank", partial(generate.kronecker, 16), {"tol": 1e-8}),
     ],
     "betweenness of edges": [("edge_betweenness_centrality", hubs, {})],
     "distances": [

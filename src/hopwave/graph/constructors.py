@@ -12,7 +12,7 @@ from hopwave.arrays import is_on_gpu
 from hopwave.checks.keywords import check_keywords, offers
 from hopwave.checks.numbers import whole_numbers
 from hopwave.checks.options import flag, flag_or_none, one_of
-from hopwave.errors import GraphError, IgnoredColumnWarning, warn
+from hopwave.errors import GraphError, IgnoredColumnWarning, SparseIdsWarning, warn
 from hopwave.graph import columns, construct, csr
 from hopwave.graph.arrays import Home
 from hopwave.graph.columns import by_direction, check_order, constructor_of, direction_column, is_numeric
@@ -61,7 +61,8 @@ class GraphConstructors(GraphEdges):
         src, dst
             The ends of each edge. Whole numbers are vertex ids, 0 ≤ id < n. Anything else (strings, objects) becomes a
             label, and vertices are numbered in the order of first appearance. Without `n`, ids of which only a small
-            share is used become labels too, and a `SparseIdsWarning` says so. Without `dst`, src has pairs.
+            share is used become labels too, and a `SparseIdsWarning` says so; another says that ids begin above 0.
+            Without `dst`, src has pairs.
         n
             The number of vertices; by default one more than the greatest id.
         directed
@@ -127,6 +128,9 @@ class GraphConstructors(GraphEdges):
             source, target, known = construct.compacted(builder, source, target, greatest, names)
             count = len(known)
             least, greatest = 0, count - 1
+        elif count is None and least > 0 and len(source):
+            remedy = f"pass n={greatest + 1} if it is meant, or names=True to make labels of the ids"
+            warn(f"the ids begin at {least}, so vertex 0 has no edge; {remedy}", SparseIdsWarning)
         if n is None and known is not None and greatest >= len(known):
             construct.fitting(known, greatest + 1)  # says how many are missing
         count = construct.vertex_count(count, least, greatest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import flag, one_of
+from hopwave.checks.other_names import lacks
 from hopwave.errors import GraphError, gpu_part
 from hopwave.graph import construct, row_operations
 from hopwave.graph.arrays import Order
@@ -39,6 +40,11 @@ class Graph(GraphConstructors):
     >>> G.neighbors(0).tolist(), G.weights[G.indptr[0]:G.indptr[1]].tolist()
     ([1, 2], [2.0, 5.0])
     """
+
+    if not TYPE_CHECKING:  # or type checkers would accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(lacks("a Graph", name), name=name, obj=self)
 
     def _with(self, rows: Rows, *, labels: Any = ..., order: Order = "ascending") -> Graph:
         """A graph like this one, with other rows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,23 @@ from hopwave.errors import GraphError
 from hopwave.graph.columns import index_of, is_numbered, iterable, plain
 
 _BOOLS = (bool, np.bool_)
+MOST_COMPARED = 20_000  # labels among which the nearest is searched for
+
+
+class Suggesting:
+    """A message that ends with the label nearest to an unknown one, which is searched for when the message is read."""
+
+    def __init__(self, text: str, vertex: Any, labels: npt.NDArray[Any]) -> None:
+        self.text, self.vertex, self.labels = text, vertex, labels
+
+    def __str__(self) -> str:
+        found, word = {str(label): label for label in self.labels.tolist()[:MOST_COMPARED]}, str(self.vertex)
+        folded = [text for text in found if text.casefold() == word.casefold()]  # the same, but for case or type
+        near = folded or get_close_matches(word, found, n=1)
+        return self.text + "".join(f"; did you mean {shown(found[one])}?" for one in near[:1])
+
+    def __reduce__(self) -> Any:
+        return str, (str(self),)  # pickles carry the text
 
 
 class Named:
@@ -51,7 +69,7 @@ class Named:
             message += f": for the one at position {int(vertex)}, give G.label({int(vertex)})"
         if isinstance(vertex, _BOOLS):
             message += f"; for a mask, give {'np.flatnonzero(mask)' if self.labels is None else 'G.labels[mask]'}"
-        raise GraphError(message)
+        raise GraphError(message if self.labels is None else Suggesting(message, vertex, self.labels))
 
     def _positions(self, vertices: Iterable[Any]) -> list[int]:
         """`index` of several vertices."""

@@ -14,18 +14,20 @@ A search in six lines (push-pull, Algorithm 1; `waves` is this over any semiring
 [1, 0, 1, 2, 3]
 """
 
+from functools import partial
+
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp, binary, monoid, unary
 from hopwave.algebra.semiring import Semiring, semiring
-from hopwave.algebra.vector import CONVERT, Shares, Vector
+from hopwave.algebra.vector import CONVERT, OPERATIONS, Shares, Vector
 from hopwave.checks.keywords import offer
 from hopwave.errors import LinalgError
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.shortest_paths import bfs
-from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
+from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, joined, select
 from hopwave.linalg.fixpoint import Waves, waves
 from hopwave.linalg.masking import assign, extract
-from hopwave.linalg.products import Explanation, mxm, mxv, reduce, vxm
+from hopwave.linalg.products import Explanation, multiplied, mxm, mxv, reduce, vxm
 
 __all__ = [
     "CONVERT", "BinaryOp", "Explanation", "LinalgError", "Matrix", "Monoid", "Semiring", "Shares", "UnaryOp", "Vector",
@@ -34,3 +36,4 @@ __all__ = [
 ]  # fmt: skip
 
 offer(globals(), __all__)
+OPERATIONS |= {"@": multiplied, "+": partial(joined, binary.plus), "*": partial(joined, binary.times)}

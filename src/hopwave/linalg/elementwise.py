@@ -321,6 +321,13 @@ def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: A
     return engine.unary(predicate)(values).astype(bool)
 
 
+def joined(op: BinaryOp, left: Any, right: Any) -> Any:
+    """left + right, or left * right: of two vectors or matrices, or of one and a number."""
+    if isinstance(right, int | float | np.number):
+        return apply(left, op, right=right)
+    return (ewise_add if op is binary.plus else ewise_mult)(left, right, op)
+
+
 def _operator(op: Any) -> BinaryOp:
     op = op.op if isinstance(op, Monoid) else op
     if not isinstance(op, BinaryOp) and callable(op):

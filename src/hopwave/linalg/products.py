@@ -246,7 +246,7 @@ def mxv(
     >>> la.mxv(A, frontier, la.semiring.any_secondi).to_dict()
     {0: 1, 2: 1}
     """
-    return _product("mxv", as_matrix(A), x, semiring, operand_reuse, Options(**options))
+    return _product("mxv", _matrix(A, "mxv"), x, semiring, operand_reuse, Options(**options))
 
 
 @compiling
@@ -272,7 +272,21 @@ def vxm(
     >>> la.vxm(la.Vector.from_entries([0], [1.0], n=3), A, la.semiring.min_plus).to_dict()
     {1: 6.0, 2: 8.0}
     """
-    return _product("vxm", as_matrix(A).T, x, semiring, operand_reuse, Options(**options))
+    return _product("vxm", _matrix(A, "vxm").T, x, semiring, operand_reuse, Options(**options))
+
+
+def _matrix(A: Any, call: str) -> Matrix:
+    """The operand A; a LinalgError for a Vector says where vectors go."""
+    if isinstance(A, Vector):
+        raise LinalgError(f"{call} got a Vector for a matrix; the orders are mxv(A, x), vxm(x, A) and mxm(A, B)")
+    return as_matrix(A)
+
+
+def multiplied(left: Any, right: Any) -> Any:
+    """left @ right over plus_times."""
+    if isinstance(left, Vector):
+        return vxm(left, right)
+    return mxm(left, right) if is_table(right) else mxv(left, right)
 
 
 def _product(operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring, reuse: bool, options: Options) -> Any:
@@ -370,7 +384,7 @@ def mxm(A: Any, B: Any, semiring: Semiring = semiring.plus_times, **options: Unp
     """
     given = Options(**options)
     how, direction = given.checked(), given.direction
-    left, right = as_matrix(A).checked(), as_matrix(B).checked()
+    left, right = _matrix(A, "mxm").checked(), _matrix(B, "mxm").checked()
     if left.shape[1] != right.shape[0]:
         raise LinalgError(f"{left.shape} times {right.shape}: A needs as many columns as B has rows")
     engine = choose(given.device, left, right)

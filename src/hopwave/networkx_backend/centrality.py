@@ -255,7 +255,8 @@ def pagerank(
         raise ZeroDivisionError
     start, ends = _per_vertex(G, nstart), _per_vertex(G, dangling)
     with _errors_of_networkx(max_iter):
-        return G.by_node(hw.pagerank(graph, alpha, jumps, max_iter, tol, start, dangling=ends).scores)
+        found = hw.linalg.algorithms.pagerank(graph, alpha, jumps, ends, start, tol, max_iter)
+        return G.by_node(found.to_dense())
 
 
 @serves(why_not=complete_start, threshold=dispatch.POWERS, notes=EVERY_NODE)

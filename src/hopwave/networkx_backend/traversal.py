@@ -361,27 +361,25 @@ serves("has_bridges", threshold=dispatch.STRONG)(lambda G: next(bridges(G), None
 # ------------------------------------------------------------------ two colours
 
 
-def colours(G: NetworkXGraph) -> Ids | None:
-    """1 at even levels of a search in each component, else 0; None if two neighbours would have the same colour."""
-    label, _ = labelled(G.both_ways)
-    starts = np.flatnonzero(np.diff(G.out_rows[0]) > 0)
-    _, first = np.unique(label[starts], return_index=True)
-    found = search(G.rows_both_ways, starts[first].tolist())
-    colour = np.zeros(len(G), np.int32)
-    colour[found.order] = 1 - found.level % 2
-    u, v = arc_labels(G, colour)
-    return None if (u == v).any() else colour
-
-
-@serves(threshold=dispatch.TWO_SIDES, notes="In the order of the nodes.")
+@serves(threshold=dispatch.TWO_SIDES, notes="In Python, for NetworkX's order: the vertex found last goes first.")
 def color(G: NetworkXGraph) -> dict[Any, int]:
-    found = colours(G)
-    if found is None:
-        raise nx.NetworkXError("Graph is not bipartite.")
-    return G.by_node(found)
+    ways = [[part.tolist() for part in rows] for rows in ([G.in_rows] if G.directed else []) + [G.out_rows]]
+    found: dict[int, int] = {}
+    for start in np.flatnonzero(np.diff(G.out_rows[0])).tolist():
+        waiting = [] if start in found else [start]
+        found.setdefault(start, 1)
+        while waiting:
+            v = waiting.pop()
+            near = dict.fromkeys((w for begin, heads in ways for w in heads[begin[v] : begin[v + 1]]), 1 - found[v])
+            if any(found.get(w) == found[v] for w in near):
+                raise nx.NetworkXError("Graph is not bipartite.")
+            waiting += [w for w in near if w not in found]
+            found |= near
+    found |= {v: 0 for v in range(len(G)) if v not in found}
+    return dict(zip(G.names([*found]), found.values(), strict=True))
 
 
-serves("is_bipartite", threshold=dispatch.TWO_SIDES)(lambda G: colours(G) is not None)
+serves("is_bipartite", threshold=dispatch.TWO_SIDES)(lambda G: hw.is_bipartite(G.both_ways))
 
 
 @serves(threshold=dispatch.ONE_SEARCH)

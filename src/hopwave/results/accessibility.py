@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from hopwave.arrays import ignoring, on_host
 from hopwave.checks.keywords import offers
+from hopwave.display import html
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.graph.csr import arc_tails
 from hopwave.planning.jobs import Floats, Integers
-from hopwave.results.tables import Mapped, Tabled, draw_map, first_names, named, polars_frame
+from hopwave.results.tables import SHOWN, Mapped, Tabled, arrow_stream, draw_map, first_names, named, polars_frame
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ class DistanceTable(Mapped, Tabled):
             for ids, what in ((self.sources, "source"), (self.targets, "target"))
         ]
         return f"DistanceTable({' × '.join(ends)}{', sparse' if self.is_sparse else ''})"
+
+    def _repr_html_(self) -> str:
+        rows, columns = ([self.graph.label(v) for v in ids[:SHOWN].tolist()] for ids in (self.sources, self.targets))
+        cells = [(s, *(f"{self[s, t]:g}" for t in columns)) for s in rows]
+        return html.table(repr(self), cells, ("from", *map(str, columns)))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if self.is_sparse:
@@ -289,6 +295,9 @@ class Isochrone(Mapped):
     def to_polars(self, limit: float | None = None) -> pl.DataFrame:
         """A polars DataFrame with the columns of `to_pandas`."""
         return polars_frame(self.arcs(limit)._asdict())
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return arrow_stream(self.arcs()._asdict(), requested_schema)
 
     def _known(self, limit: float | None) -> float:
         if limit is None:

@@ -100,8 +100,12 @@ class Scores(Deferring, Keyed):
         scores = self._listed(self.scores)
         best, form = highest_places(scores, SHOWN), ".6g" if scores.dtype.kind == "f" else ","
         rows = [(*row, f"{score:{form}}") for row, score in zip(self._rows(best), scores[best], strict=True)]
+        heads = [*self._heads, self.name]
+        if self.bounds is not None:
+            off = self._listed(self.bounds)[best].tolist()
+            rows, heads = [(*row, f"{bound:.2g}") for row, bound in zip(rows, off, strict=True)], [*heads, "±"]
         title = f"{self.name.capitalize()} of {len(self):,} {self._things}, highest first"
-        return html.table("; ".join([title, *self._about()]), rows, (*self._heads, self.name))
+        return html.table("; ".join([title, *self._about(), *self._advised()]), rows, heads)
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of a table: the scores, and the bounds if there are any."""
@@ -111,6 +115,7 @@ class Scores(Deferring, Keyed):
         return columns
 
     _numbers, _things = "scores", "vertices"
+    _advice = "pass a larger k= for narrower bounds"
     _heads: tuple[str, ...] = ("vertex",)
 
     @property
@@ -134,6 +139,13 @@ class Scores(Deferring, Keyed):
     def _about(self) -> list[str]:
         """Phrases about all scores, for the title of a table."""
         raise NotImplementedError
+
+    def _advised(self) -> list[str]:
+        """How to narrow bounds that are wider than half of the highest score."""
+        if self.bounds is None or getattr(self, "interval", None) == "normal":
+            return []
+        widest, highest = (float(np.nan_to_num(on_host(part)).max(initial=0.0)) for part in (self.bounds, self.scores))
+        return [self._advice] if widest > highest / 2 else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +197,8 @@ class VertexScores(Scores):
     delta: float | None = None
     reduction: Reduction | None = None
 
+    _advice = 'pass interval="normal" for narrower bounds'
+
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         more = {"low": self.low, "high": self.high, "standard_error": self.standard_errors}
         return super()._columns() | {name: on_host(found) for name, found in more.items() if found is not None}
@@ -207,7 +221,7 @@ class VertexScores(Scores):
 
     def __repr__(self) -> str:
         count = f"the {len(self):,} highest of {self.graph.n:,}" if self._are_the_highest else f"{len(self):,}"
-        return f"VertexScores({'; '.join([f'{self.name}, {count} vertices', *self._about()])})"
+        return f"VertexScores({'; '.join([f'{self.name}, {count} vertices', *self._about(), *self._advised()])})"
 
 
 class HubsAndAuthorities(NamedTuple):
@@ -270,7 +284,8 @@ class Certified(Scores):
         return [drawn if self.reduction is None else f"{drawn}, {self.reduction}", str(self.certificate)]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({'; '.join([f'{len(self):,} {self._things}', *self._about()])})"
+        parts = [f"{len(self):,} {self._things}", *self._about(), *self._advised()]
+        return f"{type(self).__name__}({'; '.join(parts)})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -312,6 +327,7 @@ class BetweennessResult(Certified):
 
     pairs: int | None = None
     undecided: list[Any] | None = None
+    _advice = "pass epsilon=0.01 instead of k= for narrower bounds"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -58,6 +58,10 @@ class Tabled:
         [('ann', 0, 'ann'), ('bob', 1, 'ann')]
         """
         return polars_frame({**self._names(), **self._columns()})
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table for libraries that read Arrow streams: `pyarrow.table(result)`. Needs pyarrow."""
+        return arrow_stream({**self._names(), **self._columns()}, requested_schema)
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         """Columns of the table, without the names of its rows."""
@@ -201,10 +205,25 @@ def surely(interval: str | None, risk: float | None, together: str = "") -> str:
     return f"about {share}, normal" if interval == "normal" else f"{together} {share}, guaranteed".strip()
 
 
+def arrow_stream(columns: Mapping[str, Any], schema: Any) -> Any:
+    """A capsule with a stream of these columns; numbers are not copied."""
+    arrow = optional("pyarrow", "an Arrow stream")
+    return arrow.table(joined(columns, arrow.array)).__arrow_c_stream__(schema)
+
+
+def joined(columns: Mapping[str, Any], make: Callable[[Any], Any]) -> dict[str, Any]:
+    """Columns made by a library, whose errors about labels that fit into no column become GraphErrors."""
+    try:
+        return {name: make(lists_of_objects(part)) for name, part in columns.items()}
+    except (TypeError, ValueError, OverflowError):
+        reason = "the labels are of several types, or beyond 64 bits, and fit into no column"
+        raise GraphError(f"{reason}; use to_pandas(), or rename the vertices with G.relabel") from None
+
+
 def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
-    """A polars DataFrame of these columns; labels of several types are refused by polars."""
+    """A polars DataFrame of these columns."""
     polars = optional("polars", "to_polars")
-    made: pl.DataFrame = polars.DataFrame({name: lists_of_objects(part) for name, part in columns.items()})
+    made: pl.DataFrame = polars.DataFrame(joined(columns, polars.Series))
     return made
 
 

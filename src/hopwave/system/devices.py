@@ -110,6 +110,12 @@ def cuda_extra() -> str:
     return "cuda13" if version is not None and version >= 13000 else "cuda12"
 
 
+def lacks_gpu() -> bool:
+    """Whether no driver shows an NVIDIA GPU: neither Linux's own nor that of Windows below Linux (/dev/dxg)."""
+    there = NVIDIA.exists() or any(path for name in ("nvidia*", "nvhost*", "dxg") for path in Path("/dev").glob(name))
+    return sys.platform == "darwin" or (sys.platform == "linux" and not there)
+
+
 def _line(file: Path, *names: str) -> str | None:
     """The value of a file's first line "name: value" with one of these names."""
     with contextlib.suppress(OSError):  # not Linux

@@ -46,6 +46,15 @@ class Engine(NoOperations):
     name = "cuda"
 
     def missing(self) -> str | None:
+        from hopwave.system.devices import lacks_gpu
+
+        reason = self._unusable()
+        none = "device='cuda' needs an NVIDIA GPU, and this machine has none; use device='cpu'"
+        return none if reason is not None and lacks_gpu() else reason
+
+    @staticmethod
+    def _unusable() -> str | None:
+        """What CuPy or the driver lacks."""
         from hopwave.system.devices import cuda_extra, start_cuda
 
         command = install(cuda_extra())
