@@ -158,7 +158,8 @@ def work(A, W, board, me):
             break
         pool.link[F[i]] = np.uint32(0)
         pass_on_chain(A, d, pool, row, board, kind, now, per_length, True, np.uint64(F[i]))
-    while kind == RELAX and row[bins.LEFT] == U0 and (row[bins.MASKS] >> (now & U63)) & U1:
+    alone = kind == RELAX and W.numbers[1] == 0.0  # what hubs lead to may be hubs: these are dealt out
+    while alone and row[bins.LEFT] == U0 and (row[bins.MASKS] >> (now & U63)) & U1:
         # Bucket fusion: a few vertices of this bucket that this worker found are not worth another job.
         if not is_short(pool, row[bins.BINS + (now & U63)], FUSED_BLOCKS):
             break
