@@ -27,7 +27,7 @@ source_suffix = {".md": "markdown"}
 root_doc = "index"
 smartquotes_action = "D"  # -- becomes a dash; quotes stay as they were written
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 # A page of results may begin below its title, and Sphinx does not know anchors (<a id="…">): `python -m docs` follows

@@ -90,8 +90,8 @@ def collect(source: Path, rows: int | None = None) -> None:
         target = source / here
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
-            text = file.read_text(encoding="utf-8")
-            if rows:
+            text = re.sub(r'<a id="([\w-]+)"></a>', r"[]{#\1}", file.read_text(encoding="utf-8"))  # a place for links
+            if rows and "[]{#" not in text:
                 text = longer.sub(r"\1", text)
             target.write_text(relinked(text, file, here, code), encoding="utf-8")
         else:
