@@ -118,6 +118,14 @@ def test_adaptive_bounds_hold(seed: int, directed: bool, cutoff: int | None) -> 
     np.testing.assert_allclose(raw.bounds, found.bounds * pairs, rtol=1e-14)
 
 
+def test_adaptive_samples_repeat_by_their_seed() -> None:
+    graph = generate.kronecker(11, edge_factor=4)
+    for make in SEEDS.values():
+        first, second, other = (sampled(graph, seed=make(seed)) for seed in (7, 7, 8))
+        assert np.array_equal(first.scores, second.scores) and np.array_equal(first.bounds, second.bounds)
+        assert not np.array_equal(first.scores, other.scores)
+
+
 # ---------------------------------------------------------------- blocks, memory
 
 

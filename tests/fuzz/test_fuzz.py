@@ -30,6 +30,7 @@ from hopwave.arrays import ignoring, seeded
 from hopwave.datasets import fetching
 from hopwave.engines.cpu.betweenness.core_graph import arrays_of
 from questions import Difference
+from together import PROFILE
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 LONG = ("memory", "ranks")  # an attempt takes half a minute
@@ -160,8 +161,8 @@ def test_ctrl_c_at_many_steps_of_a_file(name: str, known: faults.Faults) -> None
     """Python's own streams drop those that come while their buffers begin or end; its zipfile complains of an archive
     half made, and NumPy's fromfile of a damaged file.
     """
-    count = known.count(name, "interrupt")
-    for fails in (*range(1, min(count, 260), 2), *range(max(260, count - 700), count + 1, 4)):
+    count, apart = known.count(name, "interrupt"), 1 if PROFILE == "complete" else 3
+    for fails in (*range(1, min(count, 260), 2 * apart), *range(max(260, count - 700), count + 1, 4 * apart)):
         known.attempt(name, "interrupt", fails)
 
 

@@ -114,6 +114,7 @@ SHAPES: dict[str, Callable[[], hw.Graph]] = {
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("ask", [hw.betweenness_centrality, hw.edge_betweenness_centrality])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_reduced_run(shape: str, ask: Any, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from mpi_job import NEEDS_MPI, start
 
 import hopwave as hw
 from hopwave import graph500
+from together import PROFILE
 
 pytestmark = NEEDS_MPI
 
@@ -45,8 +46,10 @@ def expect_passed(ranks: int, folder: Path, names: list[str], device: str) -> No
 
 @pytest.mark.parametrize("ranks", [1, 4, *map(int, os.environ.get("HOPWAVE_RANKS", "").split())])
 def test_check(ranks: int, tmp_path: Path) -> None:
+    """One rank has one layout: `make complete` tries the traps on it as well."""
     assert len(CHECKS) == len(set(CHECKS)) >= 18
-    expect_passed(ranks, tmp_path, CHECKS, "cpu")
+    left_out = "every_trap_in_every_layout" if ranks == 1 and PROFILE != "complete" else ""
+    expect_passed(ranks, tmp_path, [name for name in CHECKS if name != left_out], "cpu")
 
 
 @pytest.mark.gpu

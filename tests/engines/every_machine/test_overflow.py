@@ -52,6 +52,8 @@ def right(name: str) -> tuple[Graph, dict[str, Any], Any, list[float]]:
 @in_one_test("name", GRAPHS)
 def test_vertices_and_edges(device: str, plan: Plan, name: str) -> None:
     ready(device, plan)
+    if device == "reference" and name == "grid-170" and PROFILE != "complete":
+        return  # 2^330 paths in Python's integers take seconds
     graph, asked, vertices, edges = right(name)
     found = hw.betweenness_centrality(graph, **asked, plan=plan, device=device)
     same(found.scores, vertices)
