@@ -68,8 +68,8 @@ __device__ __forceinline__ T run_sum(int key, T x, bool &last) {
 //
 // sigma are path counts, 0 = not yet discovered. f are those of the frontier, or sigma itself: discovered neighbours of
 // an undiscovered vertex are all in the frontier. In the first level of TurboBC (lines 15-18) the frontier is `source`
-// alone; otherwise `source` is -1. A level that was launched ahead ends at once if `before`, how many vertices the level
-// before found, is 0; it may be null. A sum that does not fit into its type sets `overflowed`.
+// alone; otherwise `source` is -1. A level that was launched ahead ends at once if `before`, how many vertices the
+// level before found, is 0; it may be null. A sum that does not fit into its type sets `overflowed`.
 
 // Row sums have 64 bits; a count keeps 32 of them, or reports that it cannot.
 __device__ inline u64 sum_of(u32) { return 0; }
