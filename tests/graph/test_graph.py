@@ -98,7 +98,7 @@ MADE: list[tuple[Any, list[list[int]], list[Any] | None]] = [
     (lambda: Graph.from_edges(*LOOPS, directed=True, repeats="keep"), [[0, 0, 1, 1], [0]], None),
     (lambda: Graph.from_edges(*LOOPS), [[0, 1], [0]], None),
     (lambda: Graph.from_edges(*LOOPS, repeats="keep"), [[0, 0, 1, 1, 1], [0, 0, 0]], None),
-    (lambda: Graph.from_edges([1], [3]), [[], [3], [], [1]], None),
+    (lambda: Graph.from_edges([1], [3], n=4), [[], [3], [], [1]], None),
     (lambda: Graph.from_edges([1], [3], n=np.int64(6)), [[], [3], [], [1], [], []], None),
     *((lambda empty=empty: Graph.from_edges(empty, empty, n=3), [[], [], []], None)
       for empty in ([], (), np.array([]), np.array([], np.int32), pd.Series([], dtype=object))),
