@@ -58,8 +58,6 @@ SHOWN = [  # command, what it prints; the text must not contain what follows "no
     ("cores streets.csv --no-weights", "2 core numbers", "2          3   50"),
     ("bfs named.csv -s ann -s eve --depth-limit 2 --path-counts --validate", "5 of 5 rules hold", "not NOT"),
     ("bfs named.csv --directed --direction in -s cyd --validate", "5 of 5 rules hold", "not NOT"),
-    ("gap --scale 9 --trials 2 --device cpu --threads 2", "bfs", "sssp", "weights 1 to 255", "pr", "below 1e-4"),
-    ("gap --scale 9 --trials 1 --kernel cc", "weak components", "not triangles"),
 ]
 DEGREES = [(1, 1, 0), (2, 3, 12), (4, 7, 4)]
 JOBS = {"vertex": "a", "jobs within 15": 100.0, "jobs within 40": 140.0, "rent within 15": 8.0, "rent within 40": 8.0}

@@ -9,15 +9,13 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import hopwave as hw
 from hopwave.api.validate import Validation, Verdict
-from hopwave.cli import files, gap, main, start, terminal
+from hopwave.cli import files, main, start, terminal
 from hopwave.distributed.ranks import _mpi
 from hopwave.system import mpi
 
@@ -64,9 +62,6 @@ REJECTED = [  # exit code, words of the message, command
     (2, BOTH, "table path3.mtx -s 0 --sources named.csv"),
     (2, "has no number", "accessibility path3.mtx --decay power"),
     (2, "--seed", "bench path3.mtx --seed -1"),
-    (2, "use bfs, sssp, pr, cc, bc, tc or all", "gap path3.mtx --kernel both"),
-    (2, "--uniform needs a generated graph", "gap path3.mtx --uniform"),
-    (2, "pass either a file, or --scale", "gap path3.mtx --scale 5"),
     (2, "'gunrock'", "paper gunrock"),
     (2, "use one of 'Abstract', 'Figures", "paper hiragushi --only Figure"),
     (3, "no such file", "info missing.mtx"),
@@ -286,36 +281,6 @@ def test_a_label_that_is_no_text(run, fail) -> None:
     for out in ("o.csv", "o.parquet"):
         assert "half of a surrogate pair" in fail(f"bfs odd.npz --source b --out {out}")[1] and not Path(out).exists()
     run("bfs odd.npz --source b --out o.npz")
-
-
-# -------------------------------------------------------------------- GAP
-
-
-def test_gap_searches_from_labels_as_often_as_it_is_told(answer) -> None:
-    Path("far.txt").write_text("10 20000000\n20000000 300000000\n")
-    found = answer("gap far.txt --trials 70 --device cpu")
-    assert all(len(found[kernel]["seconds"]) == 70 for kernel in gap.KERNELS)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "name", "field", "change", "words"),
-    [
-        ("sssp", "sssp", "distances", lambda d: d + (d > 0), "an arc leads nearer"),
-        ("pr", "pagerank", "scores", lambda x: x[::-1].copy(), "another round changes the ranks"),
-        ("cc", "weakly_connected_components", "labels", np.zeros_like, "a component is not connected"),
-        ("tc", "triangle_count", None, lambda count: count + 1, "counted vertex by vertex"),
-    ],
-)
-def test_gap_refuses_wrong_answers(
-    kernel: str, name: str, field: str | None, change: Any, words: str, fail, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def wrong(*given: Any, **options: Any) -> Any:
-        found = getattr(hw, name)(*given, **options)
-        return change(found) if field is None else SimpleNamespace(**{field: change(getattr(found, field))})
-
-    monkeypatch.setattr(gap, "hw", SimpleNamespace(**{**vars(hw), name: wrong}))
-    hw.write("g.npz", hw.Graph.from_edges([0, 1, 2, 0, 4], [1, 2, 0, 3, 5]))
-    assert words in fail(f"gap g.npz --kernel {kernel} --trials 1 --device cpu")[1]
 
 
 # -------------------------------------------------------------------- mpiexec

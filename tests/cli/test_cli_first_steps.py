@@ -94,6 +94,7 @@ LINEAR = (
 @pytest.mark.slow
 def test_after_a_warmup_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor loaded: what only happens to be on disk, left there by other tests, was not compiled by the warmup."""
+    monkeypatch.setenv("HOPWAVE_NUM_THREADS", "2")  # as processes of the warmup have it
     for name in (*warmup.PARTS, warmup.LAST):
         warmup.use_part(name)
     graph, large = hw.generate.kronecker(10), hw.generate.grid(300, 300)

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import hopwave as hw
-from hopwave.cli import benchmarks, gap, graphs, options, scores, searches, start, terminal, warmup
+from hopwave.cli import benchmarks, graphs, options, scores, searches, start, terminal, warmup
 from hopwave.errors import DownloadError, EngineError, HopwaveError
 from hopwave.system import mpi
 
@@ -46,7 +46,6 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {  # panel → example →
         "plans hopwave": benchmarks.plans,
         "bench web.mtx.gz --plan hopwave --plan xbfs": benchmarks.bench,
         "graph500 --scale 20": benchmarks.graph500,
-        "gap --scale 20": gap.gap,
         "paper turbobfs --quick": benchmarks.paper,
     },
 }

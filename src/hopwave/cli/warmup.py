@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +19,6 @@ import numpy as np
 import hopwave as hw
 from hopwave import generate
 from hopwave.cli import terminal
-from hopwave.cli.gap import threads_of
 from hopwave.engines import engine
 from hopwave.errors import HopwaveError
 from hopwave.graph import Graph
@@ -225,7 +225,7 @@ def _compile_for_cpu() -> list[Part]:
     # Spawned, not forked: a fork would copy locks that other threads hold.
     with (
         Meter("compiling", len(PARTS) + SHARES, None) as meter,
-        ProcessPoolExecutor(min(host_cores(), len(PARTS)), get_context("spawn")) as pool,
+        ProcessPoolExecutor(min(host_cores(), len(PARTS)), get_context("spawn"), on_two_threads) as pool,
     ):
         for done in as_completed([pool.submit(use_part, name) for name in names]):
             parts[done.result()["name"]] = done.result()
@@ -237,13 +237,17 @@ def _compile_for_cpu() -> list[Part]:
     return [*(parts[name] for name in names), {"name": LAST, "seconds": spent, "compiled": compiled}]
 
 
+def on_two_threads() -> None:
+    """Let this process use two threads: an image that is built on one core may run on many."""
+    os.environ["HOPWAVE_NUM_THREADS"] = "2"
+
+
 def use_part(name: str, *share: int) -> Part:
-    """Use one part, or a share of it, by several threads, and tell whether that compiled anything."""
+    """Use one part, or a share of it, and tell whether that compiled anything."""
     from numba.core.event import install_recorder
 
     began = time.perf_counter()
-    # Two threads: an image that is built on one core may run on many. The record is empty if all code came from disk.
-    with threads_of(2), install_recorder("numba:compile") as record:
+    with install_recorder("numba:compile") as record:  # empty if all code came from disk
         part = every_function if name == LAST else PARTS[name]
         if callable(part):
             part(*share)
