@@ -13,8 +13,6 @@ unexport PYTHONDONTWRITEBYTECODE
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
 # it gives back its pip, and modules are compiled to bytecode only when they are imported. The newest pip installs in half
 # the time of the one that comes with Python 3.11; it is put into the environment by that one, as ensurepip takes seconds.
-# The tests need a hundred packages: uv, which is installed by pip, fetches them in parallel. It does not read pip's
-# settings, such as another index; where it fails, pip installs them.
 ENVIRONMENT = $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install --quiet --no-compile --upgrade pip
 INSTALL = $(BIN)/python -m pip install --quiet --no-compile
 
@@ -30,8 +28,8 @@ $(VENV)/.site: pyproject.toml
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.test: pyproject.toml
-	$(ENVIRONMENT) uv
-	$(BIN)/python -m uv pip install --quiet --editable '.[test]' || $(INSTALL) --editable '.[test]'
+	$(ENVIRONMENT)
+	$(INSTALL) --editable '.[test]'
 	touch $@ $(VENV)/.demo $(VENV)/.site
 
 demo: $(VENV)/.demo
