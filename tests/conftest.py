@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, settings
 from graphs import DATA
 from hopwave import EngineError, engines
 from hopwave.api import choice
-from hopwave.engines.cpu.search.small import FirstSearches
+from hopwave.system.compile_notice import First
 from together import PROFILE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # A slow machine must not add lines to the stderr that tests compare; tests/system/test_progress.py turns them on.
 os.environ.setdefault("HOPWAVE_PROGRESS", "0")
 
-FirstSearches.most_seconds = 0.0  # searches take the same way whether or not code is compiled already
+First.most_seconds = 0.0  # searches take the same way whether or not code is compiled already
 
 EXAMPLES = {"whole": 15, "complete": 15, "quick": 4, "random": 600}  # at least 4: some tests draw a quarter
 QUICK_CASES = 4  # per test function

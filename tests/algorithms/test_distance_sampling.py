@@ -181,12 +181,14 @@ def test_which_searches_share_their_steps(n: int, depth: int, sources: int, shar
 def test_depth_is_probed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each job as (sources, together); a limit makes a deep graph shallow."""
     jobs: list[Any] = []
-    plain = Engine.sweep
+    plain, hops = Engine.sweep, many_sources.hops
     monkeypatch.setattr(Engine, "sweep", lambda self, *given: jobs.append(given[1]) or plain(self, *given))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(many_sources, "hops", lambda *given: jobs.append("probe") or hops(*given))  # type: ignore[func-returns-value]
     graph = generate.path(400)
-    for limit, expected in ((None, [(1, False), (3, False)]), (5, [(3, True)])):
+    for limit, before, expected in ((None, ["probe"], (3, False)), (5, [], (3, True))):
         hw.bfs_many(graph, [0, 9, 99], depth_limit=limit)
-        assert [(len(job.sources), job.together) for job in jobs] == expected
+        *probes, job = jobs
+        assert probes == before and (len(job.sources), job.together) == expected
         jobs.clear()
 
 

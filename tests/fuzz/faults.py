@@ -39,6 +39,7 @@ import every_call
 import hopwave as hw
 from every_call import Call, plain
 from hopwave.engines.cpu.crew import thread_count
+from hopwave.system.threads import host_cores
 from questions import Difference
 from together import some
 
@@ -245,7 +246,7 @@ def answer(call: Call) -> Any:
 
 def most_threads() -> int:
     """The threads that these calls may start: a crew for the leader, and one for an executor's two workers."""
-    return 2 * thread_count() + 8
+    return 2 * max(thread_count(), host_cores()) + 8
 
 
 # ---------------------------------------------------------------- many faults

@@ -28,6 +28,7 @@ from hopwave.algorithms import checkpoint, reduction
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.system import threads
+from hopwave.system.threads import host_cores
 from questions import Difference
 
 Call = Callable[[], Any]
@@ -96,7 +97,7 @@ class Interrupts:
                 self.calls[name], self.right[name], self.seconds[name] = call, answer, took
         settle()
         # If a call begins while threads are still leaving the last call, it starts others instead.
-        self._threads = threading.active_count() + 2 * thread_count() + 2
+        self._threads = threading.active_count() + 2 * max(thread_count(), host_cores()) + 2  # files: by all cores
 
     def attempt(self, draw: random.Random) -> int:
         """Interrupt one call, then ask again. Returns how many calls were interrupted, 0 or 1."""

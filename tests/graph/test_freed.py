@@ -16,7 +16,8 @@ import hopwave as hw
 import mixed
 from hopwave import Graph
 from hopwave import linalg as la
-from hopwave.engines.cpu.search import loop, small
+from hopwave.engines import cpu
+from hopwave.system.compile_notice import First
 
 
 @pytest.fixture
@@ -69,12 +70,11 @@ def test_a_graph_is_freed_without_the_collector(make: Callable[[], Graph], quest
 def test_a_graph_is_freed_that_was_searched_before_the_loop_was_compiled(
     monkeypatch: pytest.MonkeyPatch, no_collector: None
 ) -> None:
-    monkeypatch.setattr(small, "is_compiled", lambda function: False)
-    monkeypatch.setattr(loop, "take_part", SimpleNamespace(overloads=()))
-    for name, many in (("left", 9), ("seconds_left", 100.0), ("most_seconds", 1.0)):
-        monkeypatch.setattr(small.FirstSearches, name, many)
+    monkeypatch.setattr(cpu, "FIRST", first := First(SimpleNamespace(overloads=())))
+    monkeypatch.setattr(first, "most_seconds", 1.0)
+    monkeypatch.setattr(first, "is_compiled", lambda: False)
     G = hw.generate.grid(80, 80)  # too large for the short way
-    assert hw.bfs(G, 0, device="cpu").reached == G.n and small.FirstSearches.left == 8
+    assert hw.bfs(G, 0, device="cpu").reached == G.n and first.calls == 1
     held = weakref.ref(G)
     del G
     assert is_freed(held)

@@ -113,7 +113,7 @@ def test_graph500_over_two_ranks() -> None:
     """One report, every search valid, and each component has as many input edges as in one process."""
     options = "--scale 10 --nbfs 4 --seed 7 --device cpu --json --sssp --layout 2d --plan hiragushi-hybrid"
     done = start(2, "-m", "hopwave", "graph500", *options.split())
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0 and done.stdout.startswith("{") and done.stdout.endswith("}\n"), done
     found = json.loads(done.stdout)
     alone = graph500.run(10, roots=4, seed=7, device="cpu").values()
     assert found["valid"] and found["ranks"] == 2 and found["NBFS"] == 4

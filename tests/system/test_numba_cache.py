@@ -225,8 +225,13 @@ def test_every_file_that_is_compiled_counts() -> None:
 
 
 LOADS = """
-import sys
+import sys, threading
 import hopwave as hw
+from hopwave.system.threads import imported
+
+imported("numba")
+lock = imported("llvmlite.binding.ffi").lib._lock  # where a signal may come, nothing of LLVM runs
+lock.register(lambda: threading.current_thread() is threading.main_thread() and print("LLVM"), lambda: None)
 print(hw.bfs(hw.generate.grid(3, 3), 0, device="cpu").distances[-1])
 assert "scipy.linalg" not in sys.modules
 print([name for name in ("numba.np.linalg", "numba.typed.typeddict") if name in sys.modules])

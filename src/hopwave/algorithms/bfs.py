@@ -34,9 +34,11 @@ def search(
     return engine.fetch(q), levels
 
 
-def hops(engine: Engine, graph: Graph, sources: tuple[int, ...]) -> npt.NDArray[Any]:
+def hops(engine: Engine, graph: Graph, sources: tuple[int, ...], threads: int | None = None) -> npt.NDArray[Any]:
     """The distance of every vertex from the nearest source, −1 if none reaches it, by whatever way is fastest."""
     question, plan = SearchJob(predecessors=False), CATALOGUE["hopwave"]
-    direct = engine.direct_search(graph, question, plan, False)
+    direct = engine.direct_search(graph, question, plan, False, threads)
     found = None if direct is None else direct(sources, None)
-    return np.asarray((search(engine, graph, sources, question, plan)[0] if found is None else found)["distances"])
+    if found is None:
+        found, _ = search(engine, graph, sources, question, plan, threads=threads)
+    return np.asarray(found["distances"])

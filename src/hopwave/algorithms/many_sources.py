@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms.bfs import hops
 from hopwave.arrays import Structure, ignoring
 from hopwave.engines import Engine
 from hopwave.graph import Graph
@@ -49,8 +50,11 @@ def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
         known.depth = 0
     if known.depth is None:
         probe = np.array([np.argmax(graph.degrees)], np.int64)
-        found = engine.sweep(graph, Sweep(probe, "sums", together=False), lambda done: None, threads)
-        known.depth = int(found.farthest[0])
+        if engine.name == "cuda":
+            found = engine.sweep(graph, Sweep(probe, "sums", together=False), lambda done: None, threads).farthest
+        else:  # by a search that is compiled sooner, and by all threads
+            found = hops(engine, graph, (int(probe[0]),), threads)
+        known.depth = int(found.max())
     return known.depth
 
 

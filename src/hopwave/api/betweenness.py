@@ -17,7 +17,7 @@ from hopwave.algorithms.betweenness_sampling.source_bounds import deferred_bound
 from hopwave.algorithms.brandes import Certificate, SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.draws import python_generator
-from hopwave.algorithms.reduction import ReducedJob, reduced, why_whole
+from hopwave.algorithms.reduction import ReducedJob, is_compiled_later, reduced, why_whole
 from hopwave.api.arguments import order_of_nodes
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.choice import to_input_device
@@ -259,7 +259,7 @@ def scored(request: Request, runs: Runs, progress: Progress, checkpoint: File = 
     if precision.epsilon is not None:
         return within_epsilon(request, runs, progress, checkpoint)
     run, sampled = runs.over_sources(job), precision.k is not None
-    parts, title = in_parts(request, runs, run), "edge betweenness" if job.edges else "betweenness"
+    parts, title = in_parts(request, runs, run, checkpoint), "edge betweenness" if job.edges else "betweenness"
     if sampled and not job.edges:
         job = with_squares(run, job)
     if parts is None:
@@ -283,12 +283,15 @@ def scored(request: Request, runs: Runs, progress: Progress, checkpoint: File = 
     return EdgeBetweennessResult(scores, *about, **more, edges=ends)
 
 
-def in_parts(request: Request, runs: Runs, run: SourceRun) -> ReducedJob | None:
+def in_parts(request: Request, runs: Runs, run: SourceRun, checkpoint: File) -> ReducedJob | None:
     """The job in parts (hopwave.algorithms.reduction), if that is possible and less work."""
     graph, job, engine = request.graph, request.job, run.engine.name
     if not request.reduce or request.precision.k is not None or runs.plan != "auto":
         return None
     reason = why_whole(graph, job, engine)
+    repeated = checkpoint is not None or job.deterministic  # another process may have the code, and must do the same
+    if reason is None and engine == "cuda" and not repeated and is_compiled_later(graph, job):
+        reason = "its code is not compiled yet: see hopwave warmup"
     if reason is not None:
         run.why += f"; not reduced, as {reason}" if reason else ""
         return None

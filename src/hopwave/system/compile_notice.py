@@ -1,9 +1,10 @@
-"""While Numba compiles for some seconds, once per installation: a line on stderr, and a count for meters."""
+"""While Numba compiles for some seconds, once per installation: a line on stderr, a count for meters, other ways."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ from numba.core.event import Event, Listener, register, unregister
 
 from hopwave.system import shipped_code
 from hopwave.system.progress import instead, say
+from hopwave.system.threads import beside
 
 log = logging.getLogger("hopwave")
 
@@ -82,3 +84,39 @@ def telling(function: Any) -> Iterator[None]:
     finally:
         unregister("numba:compile", _counts.pop())  # type: ignore[no-untyped-call]
         instead(None)
+
+
+class First:
+    """First calls on a machine where a function was never compiled: they do without it if that takes less time."""
+
+    most_seconds = 4.0  # that a call may take without the function, and all of them together
+    most_calls = 8
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.calls, self.seconds, self._lock = function, 0, 0.0, threading.Lock()
+
+    def is_compiled(self) -> bool:
+        """Whether the function is compiled, in this process or, when it began, on disk."""
+        return bool(self.function.overloads) or (not self.calls and is_compiled(self.function))
+
+    def avoids(self, seconds: float, use: Callable[[], Any] | None = None) -> bool:
+        """Whether a call, which takes that long without the function, avoids it.
+
+        After some calls use() compiles it, on a thread that an ending process waits for; or, without `use`, the caller.
+        """
+        if seconds > self.most_seconds or self.is_compiled():
+            return False
+        with self._lock:
+            enough = self.calls < self.most_calls and self.seconds < self.most_seconds
+            self.calls, self.seconds = self.calls + 1, self.seconds + seconds
+            ends = self.calls >= self.most_calls or self.seconds >= self.most_seconds
+        if use is None:
+            return enough
+        return not (enough and ends) or beside("hopwave-compiling", self._compile, use)
+
+    def _compile(self, use: Callable[[], Any]) -> None:
+        try:
+            use()
+        except Exception:  # the next call meets it too, and raises it
+            log.debug("a call in the background failed", exc_info=True)
+            self.most_seconds = 0.0

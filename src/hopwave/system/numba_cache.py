@@ -33,8 +33,11 @@ if optional("numba", "compiled code").config.DISABLE_JIT:  # as Python, some fun
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
 
 from hopwave.system.compile_notice import telling
+
+aside(getattr, cpu_target, "target_context")  # starts LLVM; else the first function would, where a signal may come
 
 log = logging.getLogger("hopwave")
 

@@ -18,15 +18,18 @@ import pytest
 
 import hopwave as hw
 from hopwave import EngineError, Graph, generate
+from hopwave.algorithms import reduction
 from hopwave.api.validate import validate
+from hopwave.engines import cpu
 from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness import source
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.graph import CpuGraph
-from hopwave.engines.cpu.search.small import FirstSearches, first_searches
+from hopwave.engines.cpu.shortest_paths import delta_stepping
 from hopwave.engines.cpu.workers import NEXT_BATCH
-from hopwave.planning.jobs import SearchJob
+from hopwave.system import compile_notice
 from hopwave.system import threads as system_threads
+from hopwave.system.compile_notice import First
 from hopwave.system.numba_cache import njit
 from hopwave.system.threads import Crew, host_cores
 
@@ -231,47 +234,49 @@ def test_a_waiting_helper_holds_no_memory_of_pythons_and_no_graph():
         assert theirs.size == 0 and theirs.dtype == mine.dtype and theirs.flags.writeable == mine.flags.writeable
 
 
-# ------------------------------------------------------------------ the first searches on a machine
+# ------------------------------------------------------------------ the first calls on a machine
 
 
-def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
-    """Searches are plain until the loop is compiled, by another thread once a few were made: no search waits for it."""
-    for name, value in {"left": 2, "seconds_left": 100.0, "most_seconds": 1.0}.items():
-        monkeypatch.setattr(FirstSearches, name, value)
-    cache = SimpleNamespace(_cache_file=SimpleNamespace(_load_index=dict))
-    loop = SimpleNamespace(overloads={}, py_func=search, _cache=cache)
+@pytest.fixture
+def first(monkeypatch: pytest.MonkeyPatch) -> First:
+    """Of a function that is not compiled."""
+    monkeypatch.setattr(First, "most_seconds", 4.0)
+    monkeypatch.setattr(compile_notice, "is_compiled", lambda function: False)
+    return First(SimpleNamespace(overloads={}))
+
+
+def test_first_calls_do_not_wait_for_the_compiler(first: First, monkeypatch: pytest.MonkeyPatch):
+    """Another thread compiles after some calls; a call that would take longer than the compiler waits for it."""
     begun, may_end, ended = [], Event(), Event()
 
-    def compiles(sources: tuple[int, ...]):
-        begun.append(sources)
-        assert may_end.wait(20)
-        loop.overloads["compiled"] = 1
+    def compiles():
+        begun.append(may_end.wait(20))
+        first.function.overloads["compiled"] = 1
         ended.set()
 
-    first = first_searches(RING, SearchJob(), None, loop, compiles)
-    assert np.array_equal(first((3,), None)["distances"], search(RING, 3, 1).distances) and not begun
-    for _ in range(4):
-        found = first((3,), None)
-        assert validate(RING, [3], found["distances"], found["predecessors"])
+    assert all(first.avoids(0.1, compiles) for _ in range(10)) and not first.avoids(4.1, compiles)
     may_end.set()
-    assert ended.wait(20) and begun == [(3,)]
-    assert first((3,), None) is None and first_searches(RING, SearchJob(), None, loop, compiles) is None
+    assert ended.wait(20) and begun == [True] and not first.avoids(0.1, compiles)
+    without = First(SimpleNamespace(overloads={}))
+    assert [without.avoids(1.5) for _ in range(4)] == [True, True, True, False]
+    failing = First(SimpleNamespace(overloads={}))
+    assert failing.avoids(4.0, lambda: 1 / 0)
+    until = time.monotonic() + 20
+    while failing.avoids(0.1, compiles):  # the error is left to the next call
+        assert time.monotonic() < until
+    monkeypatch.setattr(reduction, "_first_reductions", lambda: First(SimpleNamespace(overloads={})))
+    job, road = SimpleNamespace(sources=range(114_599)), SimpleNamespace(m=239_332)
+    assert reduction.is_compiled_later(road, job) and not reduction.is_compiled_later(SimpleNamespace(m=10**6), job)
 
 
-def test_long_searches_compile_at_once_and_errors_are_left_to_the_next(monkeypatch: pytest.MonkeyPatch):
-    for name, value in {"left": 1, "seconds_left": 100.0, "most_seconds": 1e-9}.items():
-        monkeypatch.setattr(FirstSearches, name, value)
-    loop, failed = SimpleNamespace(overloads={}), Event()
-
-    def fails(sources: tuple[int, ...]):
-        failed.set()
-        raise MemoryError
-
-    first = FirstSearches(RING, SearchJob(), None, loop, fails)
-    assert first((3,), None) is None and not failed.is_set()
-    monkeypatch.setattr(FirstSearches, "most_seconds", 1.0)
-    assert first((3,), None) is not None and failed.wait(20)
-    for thread in threading.enumerate():
-        if thread.name == "hopwave-compiling":
-            thread.join(20)
-    assert first((3,), None) is None
+def test_first_searches_are_right(first: First, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cpu, "FIRST", first)
+    monkeypatch.setattr(delta_stepping, "FIRST", first)
+    monkeypatch.setattr(policy, "path_threads", lambda arcs: 4)
+    found, (u, v) = hw.bfs(RING, 3, device="cpu"), RING.to_edges()
+    assert np.array_equal(found.distances, search(RING, 3, 1).distances)
+    assert validate(RING, [3], found.distances, found.predecessors)
+    weighted = Graph.from_edges(u, v, weights=(u + v) % 9 + 1.0)
+    along = hw.sssp(weighted, 3, device="cpu", threads=4)
+    right = hw.sssp(weighted, 3, device="cpu", threads=4, method="delta-stepping", delta=2.0)
+    assert first.calls == 2 and np.array_equal(along.distances, right.distances)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ LEAST_GAIN = 1.15  # work without the reduction, divided by the work with it
 LEAST_LOW = {"cpu": 1 / 16, "cuda": 1 / 4}  # the share of vertices of degree 0 to 2; below it, hardly a tree or chain
 LOOK_ANYWAY = 200_000  # sources: from here on a look costs next to nothing, and finds blocks in a graph without trees
 LEAST_WORK = {"cpu": 0, "cuda": 1 << 33}  # sources × arcs: less is done before the blocks are found
+ARCS_PER_SECOND = 2e10  # of a GPU that searches the whole graph
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,19 @@ def why_whole(graph: Graph, job: BetweennessJob, engine: str) -> str | None:
     if job.weighted and as_whole(graph) is None:
         return "lengths are rounded when they are added"
     return None
+
+
+@cache
+def _first_reductions() -> Any:
+    from hopwave.engines.cpu.betweenness.core_graph import walk_chains
+    from hopwave.system.compile_notice import First
+
+    return First(walk_chains)
+
+
+def is_compiled_later(graph: Graph, job: BetweennessJob) -> bool:
+    """Whether a GPU has searched the whole graph before the CPU's part of the reduction is compiled."""
+    return bool(_first_reductions().avoids(len(job.sources) * graph.m / ARCS_PER_SECOND))
 
 
 def reduced(

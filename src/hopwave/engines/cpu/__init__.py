@@ -30,8 +30,10 @@ from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Pull
 from hopwave.planning.rules import ByFunction, Rule
 from hopwave.planning.trace import Level
+from hopwave.system.compile_notice import First
 
 NO_LIMIT = np.iinfo(np.int32).max
+FIRST = First(loop.take_part)
 SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 8)  # a step, of n, m, nf, mf, mu, nf0, mf0, last
 
 
@@ -89,16 +91,18 @@ class Engine:
     ) -> engines.DirectSearch | None:
         if named:
             return None
-        from hopwave.engines.cpu.search.small import SmallSearch, first_searches
+        from hopwave.engines.cpu.search.small import FirstSearches, SmallSearch
 
         if graph.n + graph.m > policy.SMALL_GRAPH:
+            if FIRST.is_compiled():
+                return None
             held = weakref.ref(graph)  # the graph keeps what searches it: a circle would delay freeing both
 
             def search(sources: tuple[int, ...]) -> None:
                 if (there := held()) is not None:
                     self.run(self.start(self.load(there, plan), sources, question, threads), plan, False)
 
-            return first_searches(graph, question, threads, loop.take_part, search)
+            return FirstSearches(graph, question, threads, FIRST, search)
         return SmallSearch(graph, question, threads)
 
     def start(

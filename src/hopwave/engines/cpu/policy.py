@@ -19,8 +19,10 @@ HUBS_AT_ONCE = 64  # blocks of a bucket up to which hubs in it are dealt out one
 HUB_ARCS = 64  # per entry, on average, from which on they are hubs
 FUSED_BLOCKS = 8  # of 64 entries in the current bucket: a thread that found no more goes on with them by itself
 SMALL_GRAPH = 1 << 13  # vertices and arcs up to which one thread, pushing, is done before a shared search has begun
-FIRST_SEARCHES, FIRST_SECONDS = 8, 1.0  # plain searches, or sources, before the fast loop is compiled in ten seconds
-SECONDS_PER_PUSHED_ARC = 1e-8  # about, in a plain search, and in the betweenness of small graphs
+SECONDS_PER_PUSHED_ARC, SECONDS_PER_SETTLED_ARC = (
+    1e-8,
+    3e-8,
+)  # about: a plain search, a search along lengths on one core
 SMALL_JOB = 1 << 17  # betweenness sources × (vertices and arcs) up to which waking a worker costs more than it saves
 SPINS = 200  # looks at the board before a helper that waits yields its core at every further look
 LINGER = 2_000_000  # nanoseconds for which a helper looks out for another call: waking fifteen takes half as long

@@ -21,6 +21,7 @@ from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.engines.ledger import declare, total
 from hopwave.planning.many_sources import Swept
+from hopwave.system.compile_notice import is_compiled
 
 # ------------------------------------------------------------------ side by side
 
@@ -282,10 +283,17 @@ def _checked_table(n, k, job):
 
 def reachable(loaded, sources):
     """At most how many vertices each source reaches. A search that has found that many is over."""
-    if loaded.graph.directed:
+    if loaded.graph.directed or not has_labels(loaded.graph):
         return loaded.findable + (loaded.graph.in_degrees[sources] == 0).astype(np.int64)
     labels = component_labels(loaded.graph, strong=False)
     return np.bincount(labels)[labels[sources]].astype(np.int64)
+
+
+def has_labels(graph):
+    """Whether component_labels does not have to compile anything."""
+    from hopwave.engines.cpu.components import hook
+
+    return False in graph._prepared.record(Structure).components or bool(hook.overloads) or is_compiled(hook)
 
 
 def component_labels(graph, strong):

@@ -1,7 +1,6 @@
 """The search of a small graph: one compiled call on the calling thread, every level pushed, in a microsecond or two."""
 
-import logging
-import threading
+from functools import partial
 
 import numpy as np
 
@@ -10,11 +9,8 @@ from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.integers import ONE, U1
 from hopwave.engines.cpu.intrinsics import outer
 from hopwave.engines.cpu.views import unsigned, unsigned_rows
-from hopwave.system.compile_notice import is_compiled
-from hopwave.system.threads import beside
 
 NO_LIMIT = np.iinfo(np.int32).max
-log = logging.getLogger("hopwave")
 
 
 class SmallSearch:
@@ -51,46 +47,16 @@ class SmallSearch:
 
 
 class FirstSearches(SmallSearch):
-    """Searches before the loop of large ones was ever compiled; after some, another thread compiles the loop."""
+    """Searches before the loop of large ones was ever compiled. search(sources) uses the loop."""
 
-    _lock = threading.Lock()
-    left, seconds_left = policy.FIRST_SEARCHES, policy.FIRST_SECONDS  # for all graphs
-    most_seconds = policy.FIRST_SECONDS  # that a plain search may take
-
-    def __init__(self, graph, question, threads, loop, search):
+    def __init__(self, graph, question, threads, first, search):
         super().__init__(graph, question, threads)
-        self._loop, self._search = loop, search
+        self._first, self._search = first, search
         self._seconds = (graph.n + graph.m) * policy.SECONDS_PER_PUSHED_ARC
 
     def __call__(self, sources, limit):
-        if self._loop.overloads or self._seconds > FirstSearches.most_seconds:
-            return None
-        if self._is_last() and not beside("hopwave-compiling", self._compile, sources):
-            return None
-        return super().__call__(sources, limit)
-
-    def _is_last(self):
-        """Count a plain search. Returns whether the loop is worth its compiling now, for the first time."""
-        with FirstSearches._lock:
-            before = min(FirstSearches.left, FirstSearches.seconds_left)
-            FirstSearches.left -= 1
-            FirstSearches.seconds_left -= self._seconds
-            return before > 0 >= min(FirstSearches.left, FirstSearches.seconds_left)
-
-    def _compile(self, sources):
-        """Search by the loop, to compile it, on a thread that an ending process waits for: compilers must finish."""
-        try:
-            self._search(sources)
-        except Exception:  # the next search meets it too, and raises it
-            log.debug("a search in the background failed", exc_info=True)
-            FirstSearches.most_seconds = 0.0
-
-
-def first_searches(graph, question, threads, loop, search):
-    """FirstSearches, or None where the loop is compiled, in this process or on disk. search(sources) uses the loop."""
-    if loop.overloads or is_compiled(loop):
-        return None
-    return FirstSearches(graph, question, threads, loop, search)
+        avoids = self._first.avoids(self._seconds, partial(self._search, sources))
+        return super().__call__(sources, limit) if avoids else None
 
 
 @outer

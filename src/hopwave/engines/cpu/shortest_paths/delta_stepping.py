@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from hopwave.arrays import ignoring
@@ -14,10 +16,12 @@ from hopwave.engines.cpu.many.settling import LAST, NONE, ShortArcs, forget, put
 from hopwave.engines.cpu.policy import CHAIN_DEGREE
 from hopwave.engines.cpu.shortest_paths import bins, loop
 from hopwave.engines.cpu.views import allocate, kept, left_or_new, new_array, read_only, unsigned_rows
+from hopwave.system.compile_notice import First
 
 TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths at once, which stay in a cache
 NARROWEST, WIDEST = 1e-300, 1e300  # buckets; so that neither Δ nor 1/Δ is infinite
 NO_LENGTHS, ALL_ONE = read_only(np.empty(0)), read_only(np.ones(1, np.uint32))
+FIRST = First(loop.take_part)
 BEYOND = {np.dtype(np.float64): np.inf, np.dtype(np.uint32): 2**32 - 1}  # all distances, by their type
 
 
@@ -82,8 +86,18 @@ def delta_stepping(A, job, delta, threads, trace):
     shared = width_of(A) * (1 + workers / 8)  # each thread finds work in a bucket; distances are corrected more often
     delta = min(max(shared if delta is None else delta, NARROWEST), WIDEST)
     free = given is None and not trace and len(sources) == 1 and A.rows.values is not None and m > 0
-    if free and (workers == 1 or (workers <= policy.FEW_WORKERS and m / n < policy.THIN_DEGREE)):
+    on_threads = partial(by_buckets, A, job, delta, workers, trace)
+    if free and (
+        workers == 1
+        or (workers <= policy.FEW_WORKERS and m / n < policy.THIN_DEGREE)
+        or FIRST.avoids(m * policy.SECONDS_PER_SETTLED_ARC, on_threads)
+    ):
         return on_one_core(A, job), delta, [], True
+    return on_threads()
+
+
+def by_buckets(A, job, delta, workers, trace):
+    n, sources = A.shape[0], job.sources
     arcs, spare = bucket_arcs(A), A._prepared.made(bins.Pool, list)
     blocks = 64 + (policy.ENTRIES_PER_VERTEX * n + len(sources)) // 64 + policy.BLOCKS_PER_WORKER * workers
     pool = left_or_new(spare, lambda: None)
