@@ -289,7 +289,6 @@ def test_columns_of_parquet_follow_the_same_rule(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     ends = {"Source": [1, 2], "Target": [2, 3]}
     for more, words in (
-        ({"Type": ["friend", "Directed"]}, "'Type' has 'friend'; expected Directed or Undirected"),
         ({"oneway": [None, True]}, "'oneway' has 'None'; expected yes"),
         ({"km": [30.0, 4.0]}, "column 'km' may be weights; pass weight='km'"),
         ({"length": [30.0, 4.0], "time": [4, 5]}, "column 'length', column 'time' may be weights"),

@@ -17,7 +17,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
 
 
-def test_permissions_links_and_devices_stay_what_they_are(tmp_path):
+def test_permissions_links_and_devices_stay_what_they_are(tmp_path, monkeypatch):
     graph, before = tmp_path / "g.mtx", Path(os.devnull).stat()
     hio.write(graph, GRAPH)
     (tmp_path / "plain").write_bytes(b"")
@@ -26,7 +26,8 @@ def test_permissions_links_and_devices_stay_what_they_are(tmp_path):
     (tmp_path / "link.mtx").symlink_to("g.mtx")
     hio.write(tmp_path / "link.mtx", GRAPH)
     assert (tmp_path / "link.mtx").is_symlink()
-    assert hio.read(graph) == GRAPH and stat.S_IMODE(graph.stat().st_mode) == 0o640
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert hio.read("~/g.mtx") == GRAPH and stat.S_IMODE(graph.stat().st_mode) == 0o640
     hio.write(os.devnull, GRAPH, format="matrix-market")
     with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
         hio.write("/dev/full", GRAPH, format="matrix-market")
