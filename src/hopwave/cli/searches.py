@@ -258,7 +258,7 @@ def vertices(graph: Graph, named: list[str] | None, file: Path | None) -> list[A
         raise typer.BadParameter(f"{file} cannot be combined with single vertices; omit one of them")
     if file is not None:
         source, found = Source(file, Meter("", None, False)), []
-        for line, cells, _ in table_rows(source, ","):
+        for line, cells, *_ in table_rows(source, ","):
             if len(cells) > 1:
                 raise source.fail(f"{len(cells)} cells; expected one vertex: put a name with a comma in quotes", line)
             found.append(_listed(graph, cells[0], source, line))
@@ -385,7 +385,7 @@ def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
         twice = next(title for title in titles if titles.count(title) > 1)
         raise source.fail(f"two columns have the title {twice!r}; expected different ones: rename a column", first)
     named = set()
-    for line, (name, *cells), _ in islice(table_rows(source, sheet.delimiter, len(sheet.before)), 1, None):
+    for line, (name, *cells), *_ in islice(table_rows(source, sheet.delimiter, len(sheet.before)), 1, None):
         if len(cells) != len(titles):
             raise source.fail(f"{len(cells) + 1} cells; expected {len(titles) + 1}, as in the header", line)
         which = _listed(graph, name, source, line)

@@ -150,7 +150,7 @@ def _rows(source: Source) -> Iterator[Row]:
         if "\r" in text.strip(" \t\r\n"):
             raise source.fail(LONE_RETURN, number)
         if words := _words(text):
-            yield Row(number, words, [False] * len(words))
+            yield Row(number, words)
 
 
 def write(target: Target, graph: Graph) -> None:

@@ -44,11 +44,20 @@ MISSING = ("", "na", "n/a", "null", "none")  # what other programs write for a m
 
 
 class Row(NamedTuple):
-    """A row of a table: the line where it ends, its cells, and which of them had quotes, which csv has removed."""
+    """A row of a table: the line where it ends, its cells without quotes, and its text, which has them."""
 
     line: int
     cells: list[str]
-    quoted: list[bool]
+    text: str = ""
+    delimiter: str = " "
+
+    def quoted(self) -> list[bool]:
+        """Which cells have quotes."""
+        if '"' not in self.text:
+            return [False] * len(self.cells)
+        mark = re.escape(self.delimiter)
+        found = re.findall(rf' *+("(?:[^"]|"")*+"[^{mark}]*+|[^{mark}]*+)(?:{mark}|$)', self.text.rstrip("\r\n"))
+        return [cell.startswith('"') for cell in found][: len(self.cells)]
 
 
 class Sheet(NamedTuple):
@@ -129,8 +138,7 @@ def _delimiter(source: Source, opening: list[str], first: str, decimal: str) -> 
 
 def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
     """Every row that is not blank, after so many lines; cells without quotes lose the spaces around them."""
-    whole, mark = "", re.escape(delimiter)  # the text of the row so far: a name in quotes may contain a newline
-    cell_of = re.compile(rf' *+("(?:[^"]|"")*+"[^{mark}]*+|[^{mark}]*+)(?:{mark}|$)')
+    whole = ""  # the text of the row so far: a name in quotes may contain a newline
 
     def lines() -> Generator[str, None, None]:
         nonlocal whole
@@ -142,14 +150,13 @@ def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
         reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True, strict=True)
         try:
             for row in reader:
-                quoted = [False] * len(row)
-                if '"' in whole and row:
-                    quoted = [found.startswith('"') for found in cell_of.findall(whole.rstrip("\r\n"))][: len(row)]
+                found = Row(reader.line_num, [cell.strip(" \xa0") for cell in row], whole, delimiter)
                 whole = ""
-                if any(cell.strip() for cell in row):  # Excel writes spaces that do not break
-                    pairs = zip(row, quoted, strict=True)
-                    cells = [cell if kept else cell.strip(" \xa0") for cell, kept in pairs]
-                    yield Row(reader.line_num, cells, quoted)
+                if '"' in found.text and found.cells != row:  # Excel writes spaces that do not break
+                    kept = zip(row, found.cells, found.quoted(), strict=True)
+                    found = found._replace(cells=[cell if quoted else bare for cell, bare, quoted in kept])
+                if any(cell.strip() for cell in row):
+                    yield found
         except csv.Error as error:
             problem = f"{error}; expected a closing quote and then a delimiter"
             raise source.fail(problem, max(reader.line_num, 1)) from None
@@ -208,9 +215,9 @@ def read(
     ends = choose(file, request, sheet.table, (source, target, weight))
     plain = names is None
     if names is None:  # names have quotes, or are no numbers, not even 1.0
-        row = sheet.below[0] if sheet.below else Row(0, [], [])
+        row = sheet.below[0] if sheet.below else Row(0, [])
         given = [i for i in ends[:2] if i < len(row.cells) and row.cells[i].strip()]
-        names = any(row.quoted[i] or not (is_number(row.cells[i]) or POINTED.fullmatch(row.cells[i])) for i in given)
+        names = any(row.quoted()[i] or not (is_number(row.cells[i]) or POINTED.fullmatch(row.cells[i])) for i in given)
     listed = LISTS_VERTICES in sheet.before if isolated is None else isolated
     layout = Layout(*ends, names, plain, len(sheet.table.titles), decimal, listed)
     known = numbering() if names else None
@@ -261,7 +268,7 @@ def columns_of(
     number: Callable[[str], int] = partial(_integer, plain=layout.plain) if names is None else names.__getitem__
     ends, guessed = (layout.first, layout.second), layout.names and layout.plain
     needed, most = max(*ends, layout.weight or 0, layout.way or 0), layout.columns or sys.maxsize
-    for line, row, quotes in rows():  # an error closes the file: no variable holds the iterator
+    for line, row, *raw in rows():  # an error closes the file: no variable holds the iterator
         try:
             if not needed < len(row) <= most:
                 _check_width(row, layout)
@@ -269,8 +276,8 @@ def columns_of(
             lone = not second.strip()
             if not first.strip():
                 raise ValueError("an empty cell; expected a vertex: drop the row")
-            missing = [row[i] for i in ends if guessed and row[i] in NOTHING and row[i] and not quotes[i]]
-            if missing:
+            missing = [row[i] for i in ends if guessed and row[i] in NOTHING and row[i]]
+            if missing and not all(Row(line, row, *raw).quoted()[i] for i in ends if row[i] in missing):
                 remedy = "drop the row, or pass names=True if it is a name"
                 raise ValueError(f"{missing[0]!r} may be a missing end; expected a vertex: {remedy}")
             if lone:
