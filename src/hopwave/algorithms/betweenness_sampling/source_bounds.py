@@ -1,45 +1,10 @@
-"""How far betweenness may be off after a sample of sources that is not adaptive (`k=`).
+"""How far betweenness may be off after a sample of sources that is not adaptive (`k=`); docs/bounds.md has the proofs.
 
-    X_s   what source s adds to a score, as a share of the n − 2 (or n − 1) targets: in [0, R]
-    R     at most this share of the targets lies behind a vertex (or an arc): see "Reach" below
-    N     a score is a mean over N sources: all vertices but its own (n − 1); with endpoints and for edges all (n)
-    p     the mean of X over all N sources: the exact score, normalised        p̂   its mean over the k drawn sources
-    w(p)  a score of p gets this share of the risk delta. The shares of all scores add up to at most 1
-
-Let R be 1 first. A mean over k draws is as far above p as p̂, or farther, with a probability of at most
-exp(−k KL(p̂, p)), where KL(x, p) = x log(x / p) + (1 − x) log((1 − x) / (1 − p)); below p likewise. This is Chernoff's
-bound, by Hoeffding (1963), Theorem 1, and Theorem 4 for draws without replacement. The bound of a score reaches as far
-as the last p with k KL(p̂, p) ≤ log(2 / (delta w(p))). The N − k sources that were not drawn are a random sample, too,
-and p and p̂ imply their mean. If they are fewer than k, the bound follows from them, and shrinks to 0 as k grows to N.
-
-Variance. X varies less than a coin with the same p, and a second bound uses that: the run adds up X², too. For a factor
-l > 0 and y = l (X − p) ≥ −a, exp(y − c y²) ≤ 1 + y, where c = (−a − log(1 − a)) / a². The mean of the right side is
-1, so that exp(Σ (y − c y²)) has a mean of at most 1, without replacement too (Hoeffding, Theorem 4, for the values
-y − c y²), and exceeds 1 / risk with at most that risk. The sum follows from k, p̂ and Σ X². (Waudby-Smith & Ramdas 2024
-call it a bet on p.) For each p there is one factor l for each of VARIANCES: the best one if X had that variance. All of
-them share half of the risk evenly, and Chernoff's bound gets the other half. From SQUARES_FROM sources on, the highest
-scores have both bounds, and the narrower one counts.
-
-Shares. Σ p over all scores is `load`, the mean number of vertices (or arcs) counted per path, so few scores are high:
-half of the risk is divided in proportion to p, w(p) = p / load, and half evenly. In an undirected component of c
-vertices, d(u, v) ≤ d(u, s) + d(s, v) for any source s, so that Σ_uv d(u, v) ≤ 2 c Σ_t d(s, t). The sums of the sample
-therefore give an upper bound of the load that never fails. If no bound is known, all risk is divided evenly. Vertices
-that cannot be inside a path need no share.
-
-Both ways. If an undirected graph has no weights, or whole numbers, its paths from s to t are its paths from t to s: the
-X_s are the row sums of a symmetric matrix with entries from 0 to 1, divided by N. Let H be the rows with X above t, and
-h their share of all. The rows of H cannot have high sums unless the other rows do, too, in the columns of H.
-Y = min(X, t) has a mean q with q ≥ p − h (1 − t), as X ≤ 1; with q ≥ (p − h²) / 2 + h t, as the rows of H have at most
-h² in the columns of H, and in the other columns at most q − h t, the total of the other rows; and with q ≥ h t. The
-lowest q that these allow is where the first two meet, at h = 1 − √(1 − p), or the last two, at h = √p: the smaller of
-p − h (1 − t) and t √p. Y is in [0, t], and its mean over the draws is at most p̂: apply Chernoff's bound to Y / t. For
-each t, this bound fails only if p̂ is below some number, and so does the bound of X: all of them share one risk. (With
-R, h² is h² / R, and h is R − √(R² − R p) or √(R p).)
-
-Reach. A path through a vertex ends at a target that the vertex reaches. R is at least the share of these targets: those
-in its component, or in a directed graph, an upper bound counted along its strong components (reach_bounds). Bounds are
-computed for X / R and multiplied by R. To have few different R, each is rounded up to the largest R divided by a power
-of 2.
+X_s   what source s adds to a score, as a share of the n − 2 (or n − 1) targets: in [0, R]
+R     at most this share of the targets lies behind a vertex (or an arc)
+N     a score is a mean over N sources: all vertices but its own (n − 1); with endpoints and for edges all (n)
+p     the mean of X over all N sources: the exact score, normalised        p̂   its mean over the k drawn sources
+w(p)  a score of p gets this share of the risk delta. The shares of all scores add up to at most 1
 """
 
 from __future__ import annotations
@@ -62,7 +27,7 @@ ROUNDED = 1 + 1e-6  # a sum times this is more than the exact sum, in spite of r
 SQUARES_FROM = 128  # sources; fewer tell too little about the variance
 REFINED = 4096  # only this many of the highest scores, whose bounds are the widest, get the second bound
 VARIANCES = (1, 1 / 5, 1 / 25)  # of X, as multiples of p (1 − p)
-CAPS = (0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.4)  # t of "Both ways", as multiples of √(p / R)
+CAPS = (0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.4)  # t of "Symmetric graphs", as multiples of √(p / R)
 MOST_LOST = 0.9  # the greatest `a` of "Variance": the largest share that a bet may lose
 
 
