@@ -64,7 +64,7 @@ def bfs_many(
     [[0, 1, 2, 3], [2, 1, 0, 1]]
     """
     graph, limit = in_direction(as_graph(G), direction), check_hops("depth_limit", depth_limit)
-    found: npt.NDArray[np.int32] = _rows(graph, sources, targets, limit, False, Running(**run))
+    found: npt.NDArray[np.int32] = _rows(graph, sources, targets, limit, False, Running(**run), np.int32)
     return found
 
 
@@ -112,17 +112,14 @@ def sssp_many(
     return found
 
 
-def _rows(
-    graph: Graph, sources: Any, targets: Any, limit: Any, weighted: bool, run: Running, dtype: Any = np.int32
-) -> Any:
+def _rows(graph: Graph, sources: Any, targets: Any, limit: Any, weighted: bool, run: Running, dtype: Any) -> Any:
     """Distances from the sources to the targets."""
     ids = vertex_ids(graph, sources)
     engine = run.engine(weighted, graph, len(ids))
     if targets is None and (weighted or dtype == np.int32):
         return run.sweep(engine, graph, Sweep(ids, "rows", limit, weighted=weighted), "searches").rows
-    once, places = None, None
-    if targets is not None:
-        once, places = np.unique(vertex_ids(graph, targets), return_inverse=True)
+    aims = None if targets is None else vertex_ids(graph, targets)
+    once, places = (None, None) if aims is None else np.unique(aims, return_inverse=True)
     table = _tables.Table(graph, engine, ids, once, limit, weighted, np.dtype(dtype), run.threads)
     return _tables.dense(_tables.one_by_one(table), run.progress, places)
 

@@ -344,8 +344,7 @@ def _records(source: Source, directed: bool | None, rank: int, size: int) -> Sha
     """Graph500 edges, two int64 each."""
     other = "packed edges (read them on one rank, hopwave.read(path, packed=True), and spread the graph)"
     if source.size % 16:
-        expected = f"expected a multiple of 16, the bytes of one edge: truncated, or {other}"
-        raise source.fail(f"{source.size:,} bytes; {expected}")
+        raise source.fail(f"{source.size:,} bytes; expected a multiple of 16, those of one edge: truncated, or {other}")
     count = source.size // 16
     begin, end = rank * count // size, (rank + 1) * count // size
     with source.open() as stream:

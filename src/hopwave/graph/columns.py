@@ -349,10 +349,7 @@ def direction_column(titles: Iterable[Any]) -> Any:
 
 
 def by_direction(title: Any, cells: Any, source: Any, target: Any, weights: Any) -> tuple[Any, Any, Any, bool]:
-    """Both ends and the weights of arcs, as the cells of such a column say, and whether the graph is directed by that.
-
-    Arcs are in the order of the rows. A row that leads both ways is two of them, unless all rows do.
-    """
+    """Both ends and the weights of arcs, in the order of the rows, and whether the column makes the graph directed."""
     cells, kind = iterable(cells), str(title).strip().lower()
     cells = cells.to_pylist() if hasattr(cells, "to_pylist") else cells  # Arrow
     texts = [str(cell).strip().removesuffix(".0") for cell in cells]  # 1.0: numbers in a column with an empty cell

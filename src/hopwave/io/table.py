@@ -185,7 +185,7 @@ class Layout(NamedTuple):
     plain: bool  # ids are numbers or names because they look so: 01 is rejected, and so is NA
     columns: int | None = None  # the most cells of a row; None: any number
     decimal: str = "."  # of weights
-    lone: bool = False  # whether a row without a second end lists a vertex
+    lone: bool = False  # whether a row without a second end lists a vertex, as in our own files
 
 
 def read(
@@ -202,10 +202,7 @@ def read(
     names: bool | None = None,
     isolated: bool | None = None,
 ) -> Graph:
-    """Read a table of edges; by default, the first row decides whether ids are names. `sep` is `delimiter`.
-
-    `isolated=True`: a row without a second end lists a vertex, as in our own files; such a row is an error otherwise.
-    """
+    """Read a table of edges; by default, the first row decides whether ids are names. `sep` is `delimiter`."""
     isolated = flag_or_none("isolated", isolated)
     if sep is not None and delimiter is not None:
         raise TypeError(f"sep={sep!r} and delimiter={delimiter!r} are the same option; pass one of them")
