@@ -9,8 +9,6 @@ The examples of hypothesis are the same on every run too: a test that fails does
 HOPWAVE_TESTS=random, as in `make random`, draws forty times as many, and new ones each time.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 from collections import defaultdict

@@ -5,8 +5,6 @@ trap; any other vertex may be a source too. In a graph whose name ends in "-dire
 it is listed.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import cache, partial

@@ -6,8 +6,6 @@ makes an environment in the folder with the lower bound of every dependency in p
 networkx, io, plot and igraph. The tests are those of `make quick` that need no GPU, no MPI and no compiler for kernels.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Small matrices and vectors for the tests of linalg: drawn by hypothesis, or from a fixed seed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

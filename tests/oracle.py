@@ -10,8 +10,6 @@ Letters as in Brandes (2001): d distance, σ number of shortest paths, P predece
 vertex. Repeated arcs count once and self-loops never, as in NetworkX. Nothing here uses hopwave's engines.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Every public function, with valid values for its required arguments."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The row that a long run adds to its record, benchmarks/results/fuzz.jsonl; docs/guarantees.py shows them."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -5,8 +5,6 @@
 pip-audit asks the package index. If it gets no answer, it skips the package and succeeds; here, that is a failure.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Betweenness from sampled paths and sources: the promised error, paths, and what must not change an answer."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import combinations, pairwise, product
 from pathlib import Path

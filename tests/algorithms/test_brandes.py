@@ -1,7 +1,5 @@
 """Betweenness around an engine: sources, scaling, samples, memory; a continued run gives the same bits."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import threading

@@ -1,7 +1,5 @@
 """Distances from samples, searches that share their steps, and the highest scores without all searches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Tables of distances: targets, types, files, runs that are killed; values within reach, facilities, isochrones."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Foreign errors, wasted memory and lost entries that once occurred, each with the call that showed it."""
 
-from __future__ import annotations
-
 import io
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """Arguments that the public functions accept, and the engine that they choose; rejections: tests/rejections."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

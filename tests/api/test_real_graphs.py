@@ -1,7 +1,5 @@
 """Real graphs, compared with SciPy and with the oracle; without the folder of graphs all is skipped."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

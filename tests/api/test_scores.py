@@ -1,7 +1,5 @@
 """Demand, stress, load, HyperBall; components, blocks, clusters: bits, bounds, larger graphs and odd cases."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from typing import Any

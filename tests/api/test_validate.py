@@ -1,7 +1,5 @@
 """The validator: correct searches pass, and the right rule finds every kind of mistake."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Weights are used where lengths matter and nowhere else: every way in, every form of weights=, and the traps."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What every command prints and writes if there is no error, as text and as JSON; pipes."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

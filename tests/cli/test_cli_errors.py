@@ -1,7 +1,5 @@
 """What the command does after an error: it prints one line, returns the right exit code, and loses no file."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """`hopwave demo`, `hopwave doctor` and `hopwave warmup`: what a new user runs first, with and without the extras."""
 
-from __future__ import annotations
-
 import gc
 import inspect
 import math

@@ -1,7 +1,5 @@
 """`hopwave bc`, `closeness`, `pagerank` and other results: their numbers, tables, pictures and checkpoints."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Traps are small, and the CPU has a short way for small graphs. Here they go the way of large graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

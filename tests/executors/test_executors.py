@@ -1,7 +1,5 @@
 """executor=: the same bits as one process, whoever computes the blocks, on CPUs or GPUs, and whatever fails."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import pickle

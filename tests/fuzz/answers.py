@@ -1,7 +1,5 @@
 """Fuzzing of graphs × questions: the rows of tests/questions, asked about one random graph after another."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

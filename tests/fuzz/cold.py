@@ -5,8 +5,6 @@ else is raised, logged or printed; the answer is that of a process without signa
 the main thread, or another one while the main thread waits.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import json
 import logging

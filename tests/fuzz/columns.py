@@ -3,8 +3,6 @@
 The oracle is Python itself: a dictionary of labels, fractions for weights, `float` for the text of a number.
 """
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import fractions

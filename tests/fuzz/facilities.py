@@ -5,8 +5,6 @@ A facility may stand in another's place only if their distances differ by no mor
 distance or a facility, is an error.
 """
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

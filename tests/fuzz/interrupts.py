@@ -5,8 +5,6 @@ thread, and no more threads than these calls need; the next call gives the same 
 within a minute, the stacks of all threads are printed, and the process ends.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import operator
 import os

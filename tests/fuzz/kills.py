@@ -5,8 +5,6 @@ left; a run that continues gives the same bits as one without a break. Each proc
 thousand kills take minutes.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

@@ -9,8 +9,6 @@ is printed, and the fuzzer continues; the exit status is then 1. FILE gets one r
 answers, and minutes.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

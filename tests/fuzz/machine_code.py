@@ -3,8 +3,6 @@
 A function is loaded as a new process would load it, and must give its answer; a crash ends the fuzzer.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import logging
 import os

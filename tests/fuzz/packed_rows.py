@@ -4,8 +4,6 @@ Graphs have up to some thousand vertices, so that groups of 32 arcs take from 0 
 near and far neighbours, loops, empty rows, one row of all arcs.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

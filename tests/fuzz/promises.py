@@ -1,7 +1,5 @@
 """Fuzzers of promises that need no other program: certificates, options, samples, the same bits, files."""
 
-from __future__ import annotations
-
 import inspect
 import io
 import os

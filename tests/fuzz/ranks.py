@@ -1,7 +1,5 @@
 """Random questions over MPI ranks, compared with one process; and ranks that disagree (tests/mpi/check_random.py)."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Fuzzing of the readers: the compiled scanners against their definition in Python, and whole damaged files."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ lengths with ties; vertices and edges; demand, endpoints, scales, subsets. A sco
 one, and by 1e-9 of itself.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from pathlib import Path

@@ -7,8 +7,6 @@ the converted graph with NetworkX's graph, so graphs change between questions: e
 change in place, views show what their graph has become.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import math

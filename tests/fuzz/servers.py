@@ -5,8 +5,6 @@ graph. What `fetch` returns must be one of them, whole; anything else is an erro
 the server is honest, and the next call gives a graph: no mistake outlives its call.
 """
 
-from __future__ import annotations
-
 import io
 import random
 import socketserver

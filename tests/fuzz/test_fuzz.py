@@ -1,7 +1,5 @@
 """Some inputs of every fuzzer; `make fuzz` tries more. A fuzzer that could not fail would pass everything."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

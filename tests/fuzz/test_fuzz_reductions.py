@@ -1,7 +1,5 @@
 """What users see of a reduction; tests/fuzz/reductions.py compares random graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context

@@ -1,7 +1,5 @@
 """Vectors that share arrays: after any list of steps, an operation has changed only its own result."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

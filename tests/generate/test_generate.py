@@ -1,7 +1,5 @@
 """Generators: shapes and counts, the same graph on every machine, and clear error messages."""
 
-from __future__ import annotations
-
 import hashlib
 from itertools import pairwise
 from typing import Any

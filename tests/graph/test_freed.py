@@ -1,7 +1,5 @@
 """A graph that nobody holds is freed at once, with all that was prepared for it: no circle waits for the collector."""
 
-from __future__ import annotations
-
 import gc
 import time
 import weakref

@@ -1,7 +1,5 @@
 """Methods of Graph: immutability, equality, copies, round trips to other libraries, labels, degrees, statistics."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor

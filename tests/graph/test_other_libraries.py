@@ -1,7 +1,5 @@
 """Graphs and results for other libraries: DLPack (PyTorch, JAX), PyTorch Geometric, Arrow streams (DuckDB), polars."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial

@@ -1,7 +1,5 @@
 """Graph500 on one GPU: the CPU's graph, roots and components, and a validator that finds errors."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Graph500 benchmark: its statistics, its roots, its validator, its output."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pages of results follow from their JSON lines; the runner continues after a failure and reports what was left out."""
 
-from __future__ import annotations
-
 import dataclasses
 import subprocess
 import sys

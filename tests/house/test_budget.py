@@ -6,8 +6,6 @@ prints each room's lines and files, and what its budget leaves. A change that ne
 another room: the sums hold. Lower a budget in budget.toml when a room becomes lighter.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The pages are true: generated tables, the picture, links, examples."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Every public function documents its parameters, its result and its own errors, and has an example."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import re

@@ -5,8 +5,6 @@ is right. Faults of memory, disks and signals are in tests/fuzz/faults.py, the G
 ranks in tests/mpi.
 """
 
-from __future__ import annotations
-
 import faulthandler
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`import hopwave` imports only its errors; what is used later imports what it needs."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

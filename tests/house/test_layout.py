@@ -1,7 +1,5 @@
 """The code base has floors: imports lead down, never up or in a circle. docs/floors.py has the table."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The oracle compared with NetworkX, with itself in other arithmetics, and with the definition."""
 
-from __future__ import annotations
-
 import math
 import random
 from fractions import Fraction

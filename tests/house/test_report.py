@@ -1,7 +1,5 @@
 """The report has every measurement, loads nothing, and gives the source of each number. No browser is needed."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The model of docs/scaling.md: it finds what it was made of, and foretells the jobs that it was not fitted to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

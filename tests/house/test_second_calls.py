@@ -3,8 +3,6 @@
 `python tests/house/test_second_calls.py cpu` asks every question, which takes a minute; `cuda` asks a GPU.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

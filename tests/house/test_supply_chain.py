@@ -1,7 +1,5 @@
 """What code runs and where it comes from: no pickle, no evaluated text, no foreign code; bounds of dependencies."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """What only large graphs do: archives that are mapped into memory, and text printed and read by compiled code."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

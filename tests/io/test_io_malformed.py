@@ -1,7 +1,5 @@
 """Files with a mistake: each raises a FormatError that names the file, the line and what was expected."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

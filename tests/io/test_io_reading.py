@@ -1,7 +1,5 @@
 """How the readers read: counts of real graphs, rules for direction, labels, weights and names, compiled scanners."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Declared sizes, and what a file unpacks to, are not trusted: a lie costs neither memory nor time."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import struct

@@ -1,7 +1,5 @@
 """A write keeps permissions, links and devices; docs/formats.md says what formats store."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

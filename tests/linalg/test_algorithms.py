@@ -1,7 +1,5 @@
 """linalg.algorithms beyond tests/questions, which compares them with oracles: variants, directions, seeds, ties."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import math

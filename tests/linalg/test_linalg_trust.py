@@ -1,7 +1,5 @@
 """Wrong results and crashes that once occurred in linalg, each with the call that showed it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every operation under every mask × complement × accum × replace, products in both directions: as plain Python."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """`waves` equals the loop that it replaces; vectors convert themselves, matrices are not copied, products explain."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

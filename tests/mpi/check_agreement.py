@@ -1,7 +1,5 @@
 """Ranks that call different functions or pass different arguments: all ranks raise, and the next call works."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import Any

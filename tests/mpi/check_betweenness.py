@@ -1,7 +1,5 @@
 """Betweenness over ranks: the same scores as one process computes, with the graph whole or in parts."""
 
-from __future__ import annotations
-
 from typing import Any
 from unittest.mock import patch
 

@@ -1,7 +1,5 @@
 """Products over ranks give what linalg gives in one process: semirings, masks, accumulators, layouts, directions."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from itertools import product

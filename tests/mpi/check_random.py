@@ -1,7 +1,5 @@
 """Random questions over ranks, compared with one process; in a third, one rank disagrees, and every rank raises."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -7,8 +7,6 @@ that fails on one rank ends the whole job, since the others may be waiting for t
 names of those that passed: mpiexec may lose or colour the last line.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

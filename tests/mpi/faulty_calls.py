@@ -4,8 +4,6 @@ mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER [RANK PLACE]      # the fir
 python tests/mpi/faulty_calls.py --all [--record FILE]                 # one job for each place and rank
 """
 
-from __future__ import annotations
-
 import ast
 import atexit
 import json

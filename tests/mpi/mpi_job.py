@@ -1,7 +1,5 @@
 """Starts Python under mpiexec."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

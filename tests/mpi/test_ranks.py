@@ -3,8 +3,6 @@
 Four ranks form a square, and divide few graphs evenly. HOPWAVE_RANKS="3 5" adds other numbers of ranks.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every test of this folder needs NetworkX to find hopwave; some turn off its warnings about cached conversions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import networkx as nx

@@ -4,8 +4,6 @@ Only some cases of a test function with very many run: NetworkX has one with 640
 second function, `make complete` runs all.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Conversion, cache, can_run, should_run and configuration of the NetworkX backend."""
 
-from __future__ import annotations
-
 import copy
 import os
 import random

@@ -1,7 +1,5 @@
 """Stale and wrong answers that once occurred, each compared with NetworkX's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

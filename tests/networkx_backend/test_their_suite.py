@@ -1,7 +1,5 @@
 """NetworkX's own tests, with every call that hopwave serves dispatched to hopwave."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

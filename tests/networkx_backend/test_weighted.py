@@ -1,8 +1,6 @@
 """Edge attributes and ranks: NetworkX's values and exceptions, conversions, what hopwave leaves to NetworkX, and where
 hopwave follows the definition instead of NetworkX's values."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable, Iterator

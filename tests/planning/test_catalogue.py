@@ -1,7 +1,5 @@
 """Plans: every published one is there as its paper describes it, cites it, and runs; records are plain."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from functools import wraps

@@ -1,7 +1,5 @@
 """Rules compared with their papers: sizes of hand-made levels, and the papers' steps for them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

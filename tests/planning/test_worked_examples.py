@@ -3,8 +3,6 @@
 If a picture is not in the text, its numbers determine the graph. benchmarks/results has times.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -24,8 +24,6 @@ threads; tests/fuzz/long_run.py (`make fuzz`) asks for as long as you like. Rows
 their arguments and the oracle's answer. A public function without a row fails a test that says which line is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """Questions about hops, paths and components."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise

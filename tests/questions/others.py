@@ -1,7 +1,5 @@
 """Products, their algorithms, generators, files, and what hopwave says about a call."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import partial
 from pathlib import Path

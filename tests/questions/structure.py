@@ -1,7 +1,5 @@
 """Questions about clusters, cores, communities and order."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every row of the table over traps and random graphs: on the CPU by both ways, on the reference, and on a GPU."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Calls that are rejected: one file of rows per room. tests/rejections/test_rejections.py says how to add a row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rejections by samples, checkpoints and betweenness runs."""
 
-from __future__ import annotations
-
 import math
 import os
 import socket

@@ -1,7 +1,5 @@
 """Rejections by the public functions about graphs."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

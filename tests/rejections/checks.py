@@ -1,7 +1,5 @@
 """Rejections by values that NumPy or Python would refuse, or use: of options, numbers, files and operands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

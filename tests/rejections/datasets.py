@@ -1,7 +1,5 @@
 """Rejections by hopwave.datasets."""
 
-from __future__ import annotations
-
 from hopwave import GraphError, datasets
 from rejections import Row, each
 

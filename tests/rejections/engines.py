@@ -1,7 +1,5 @@
 """Rejections by engines, on each of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

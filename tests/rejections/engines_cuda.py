@@ -1,7 +1,5 @@
 """Rejections by the engine of a GPU, and of what lies on one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

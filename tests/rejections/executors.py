@@ -1,7 +1,5 @@
 """Rejections by executors: what is not one, one that cannot go on, and calls that cannot be dealt."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """Rejections by hopwave.generate."""
 
-from __future__ import annotations
-
 from hopwave import GraphError, generate
 from rejections import Row, each
 

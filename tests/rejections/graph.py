@@ -1,7 +1,5 @@
 """Rejections by Graph: constructors, conversions and methods."""
 
-from __future__ import annotations
-
 import sys
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Rejections by readers and writers. tests/io/test_io_malformed.py has the files with errors, and their lines."""
 
-from __future__ import annotations
-
 import math
 import os
 import sys

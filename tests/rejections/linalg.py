@@ -1,7 +1,5 @@
 """Rejections by hopwave.linalg and its algorithms."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rejections by plans: nonsense that cannot be written, and plans that cannot do what they are asked for; Graph500."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

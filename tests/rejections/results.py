@@ -1,7 +1,5 @@
 """Rejections by the methods of results: dictionaries, paths, tables, pictures."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -14,8 +14,6 @@ without a default asks for something: `device` runs the row on the CPU, on the r
 module (hw.bfs, la.mxv, generate.grid): a function that no row names fails the last test.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import linecache

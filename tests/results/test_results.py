@@ -1,7 +1,5 @@
 """Results as a dictionary, a table, a path and a picture; how they were computed."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A headless Chromium, driven through a pipe by its DevTools protocol, without another library."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """The site, built once for all workers of a test run, and a browser."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """The site in a real browser: pages open without errors, links and search work, nothing is wider than a phone."""
 
-from __future__ import annotations
-
 import functools
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The runner of examples: cells, and what they print and draw."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

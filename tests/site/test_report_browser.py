@@ -1,7 +1,5 @@
 """The report in a real browser: it draws what Python drew, and its filters work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import browser

@@ -1,7 +1,5 @@
 """The site is built without warnings; every public name is in its reference, and every link leads somewhere."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """devices(): the processor, and GPUs in every state; tested without a GPU."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib.machinery
 import importlib.util

@@ -1,7 +1,5 @@
 """Machine code on disk or in a wheel is never a reason to fail: read-only folders, damaged files, full disks."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """What an ordinary user may not read or write is refused with a sentence. Root may do everything: it becomes nobody."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator

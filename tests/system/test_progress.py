@@ -1,7 +1,5 @@
 """Progress of long work: a bar on a terminal, plain lines elsewhere, nothing for short work or with False; threads."""
 
-from __future__ import annotations
-
 import io
 import sys
 import threading

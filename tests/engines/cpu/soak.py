@@ -7,8 +7,6 @@ buffer has its size; from then on memory may grow by 16 MiB, and threads by as m
 the helpers of the last one sleep again. Every answer is compared.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import sys

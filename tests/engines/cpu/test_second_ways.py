@@ -1,7 +1,5 @@
 """Where the CPU engine has a second way (docs/variants.md), small graphs go both ways and give the same answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import reduce
 from itertools import pairwise

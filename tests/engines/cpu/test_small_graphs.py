@@ -3,8 +3,6 @@
 A trace makes a search take the long way. tests/questions asks about searches and betweenness by both ways.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """The CPU engine's threads do not change results and cost nothing when idle; first searches."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The CUDA engine: arrays on the GPU in and out, buffers used again, memory as estimated, users' plans."""
 
-from __future__ import annotations
-
 import gc
 from itertools import product
 from typing import Any

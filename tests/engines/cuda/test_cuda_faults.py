@@ -1,7 +1,5 @@
 """The GPU's faults, one at a time: an allocation, a launch or a compilation that fails at any moment of any call."""
 
-from __future__ import annotations
-
 import gc
 from typing import Any
 

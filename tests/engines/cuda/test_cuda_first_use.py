@@ -1,7 +1,5 @@
 """A first use waits for no kernel that CuPy compiles, and hopwave's own kernels handle rows of every length."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """Questions besides searches on the GPU: the results of the CPU on graphs with long rows, and where they are stored."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

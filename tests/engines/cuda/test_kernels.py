@@ -1,7 +1,5 @@
 """The kernels, without a GPU: they compile for every architecture, words of plans have kernels, structs one layout."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import pkgutil

@@ -1,7 +1,5 @@
 """Products on the GPU, tested without one: semirings become C++; users' functions are translated or refused."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 import shutil

@@ -1,7 +1,5 @@
 """Betweenness on every engine by every plan, its certificate, and what cannot be counted along weights."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cache

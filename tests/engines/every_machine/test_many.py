@@ -1,7 +1,5 @@
 """Everything that a sweep from many sources keeps, by hops and along weights, against a table of distances."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -4,8 +4,6 @@ An 18 × 18 grid exceeds 2³¹, a 170 × 170 grid float32, a chain of 1100 diamo
 level spans more than float64 does, one scale per level is not enough, and the run must notice that.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The protocol of an engine: it has every method, and a reason for everything it cannot do. mypy checks types."""
 
-from __future__ import annotations
-
 import inspect
 from importlib import import_module
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """Searches on every engine by every plan, beside what tests/questions asks of them on all traps."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

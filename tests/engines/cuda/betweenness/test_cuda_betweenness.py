@@ -1,7 +1,5 @@
 """Betweenness on the GPU: regimes agree, runs repeat their bits, little memory is enough, runs can be interrupted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path

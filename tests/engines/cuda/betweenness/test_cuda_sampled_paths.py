@@ -1,7 +1,5 @@
 """Paths sampled on the GPU equal the CPU's: the same pairs, paths and sums."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

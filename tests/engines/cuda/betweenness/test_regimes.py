@@ -1,7 +1,5 @@
 """Decisions before betweenness and sweeps run on a GPU, tested without one: regime, shapes, memory, device."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

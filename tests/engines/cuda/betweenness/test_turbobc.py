@@ -1,7 +1,5 @@
 """TurboBC on the GPU: memory, types, pauses. test_betweenness.py compares its scores with all other plans."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

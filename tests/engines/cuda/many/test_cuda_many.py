@@ -1,7 +1,5 @@
 """Questions about many distances on a GPU: the same bits as the CPU engine's, however a level is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Packed rows, on the GPU and across the bus: what they hold, searches of them, and what is refused."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """hopwave's search with what large graphs use: 64-bit offsets, whole lines of answers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The papers' plans on a GPU, besides right answers: one format, duplicates, levels ahead; their benchmarks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Shortest paths on the GPU, in one launch: exactly SciPy's Dijkstra, and predecessors that form a tree."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from dataclasses import replace
