@@ -439,7 +439,8 @@ def gpu() -> Iterator[Case]:
         for count, what in ((1, "betweenness, 1 source"), (64, "betweenness, 64 sources, per source")):
             call = ask(hw.betweenness_centrality, sources=some(count), **quiet())
             yield on_gpu("gpu-betweenness", name, what, call, per=count, more=best)
-    for name in ("delaunay_n15", "email-Enron", "luxembourg_osm"):
+    unions = ("union100", "union1000", "union10000")
+    for name in ("delaunay_n15", "email-Enron", "luxembourg_osm", *unions):
         call = ask(hw.betweenness_centrality, **quiet())
         yield on_gpu("gpu-betweenness", name, "betweenness, exact", call, more=certified)
     for name in ("email-Enron", "luxembourg_osm", "kron18e43", "kron21e44", "grid1000", "delaunay20"):
@@ -447,7 +448,8 @@ def gpu() -> Iterator[Case]:
         yield on_gpu("gpu-pagerank", name, "PageRank to 1e-6 in total", call, within=1e-6, rounds=9)
         call = ask(hw.sssp, "1 to 255", source=lambda s: s.hub)
         yield on_gpu("gpu-sssp", name, "sssp, weights 1 to 255", call, within=0.0, rounds=7, options={"weights": False})
-    for name, count in (("email-Enron", 0), ("ca-AstroPh", 0), ("cit-HepPh", 0), ("delaunay_n16", 2048),
+    for name, count in (*((name, 0) for name in unions),
+                        ("email-Enron", 0), ("ca-AstroPh", 0), ("cit-HepPh", 0), ("delaunay_n16", 2048),
                         ("luxembourg_osm", 2048), ("cnr-2000", 4096), ("kron18", 4096), ("kron24", 2048),
                         ("kron26", 2048), ("grid1000", 1024)):  # fmt: skip
         chosen = {"sources": lambda s, count=count: s.sample(count)} if count else {}

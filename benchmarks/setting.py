@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,16 @@ DATA = Path(os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))  # 
 QUICK = os.environ.get("HOPWAVE_BENCH") == "quick"  # `make bench-quick`: small graphs, no real ones
 LEFT_OUT = "left out: "  # begins a line about a missing graph; `python -m benchmarks` repeats these lines at its end
 
+
+def union(count: int) -> hw.Graph:
+    """That many graphs of 500 vertices by preferential attachment, as one graph."""
+    ends = [generate.barabasi_albert(500, 3, seed=seed).to_edges() for seed in range(1, 101)]
+    sides = ([ends[i % 100][side] + 500 * i for i in range(count)] for side in (0, 1))
+    return hw.Graph.from_edges(*map(np.concatenate, sides), 500 * count)
+
+
 GRAPHS: dict[str, Callable[[], hw.Graph]] = {
+    **{f"union{count}": partial(union, count) for count in (100, 1000, 10_000)},
     "smallworld": lambda: generate.smallworld(100_000, 10, 0.1, seed=1),
     "smallworld17": lambda: generate.smallworld(1 << 17, 10, 0.1, seed=1),
     "delaunay12": lambda: generate.delaunay(1 << 12, seed=1),

@@ -55,6 +55,16 @@ def _cycle_with_tails(length: int) -> Pairs:
     return ring + [(length + v, v) for v in range(length)] + [(v, 2 * length + v) for v in range(length)]
 
 
+def _components() -> tuple[int, Pairs]:
+    """Paths that are deeper than a batch on a GPU, stars, pairs, loops and isolated vertices, in a mixed-up order."""
+    sizes = [60, 7, 1, 30, 9, 2, 9, 1, 7, 2, 7, 1, 9, 12, 9, 30, 2, 12]
+    n, low, pairs = sum(sizes), 0, [(209, 209)]
+    for size in sizes:
+        pairs += [(low + i * (size % 3 == 0), low + i + 1) for i in range(size - 1)] + [(low, low + size // 2)]
+        low += size
+    return n, [(u * 67 % n, v * 67 % n) for u, v in pairs]
+
+
 # name: (number of vertices, edges). Each gives an undirected and a directed graph.
 PAIRS: dict[str, tuple[int, Pairs]] = {
     "two-isolated-vertices": (2, []),
@@ -72,6 +82,7 @@ PAIRS: dict[str, tuple[int, Pairs]] = {
     "path-from-its-middle": (9, [(0, 1), (1, 2), (2, 3), (3, 4), (0, 5), (5, 6), (6, 7), (7, 8)]),
     "cycle-even": (10, [(v, (v + 1) % 10) for v in range(10)]),
     "cycle-odd": (11, [(v, (v + 1) % 11) for v in range(11)]),
+    "components-of-many-sizes": _components(),
     "two-components": (10, [*_line(5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 5)]),
     "complete": (12, [(u, v) for v in range(12) for u in range(v)]),
     "bipartite": (11, [(u, 5 + v) for u in range(5) for v in range(6)]),

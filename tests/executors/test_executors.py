@@ -18,7 +18,7 @@ import pytest
 import hopwave as hw
 from every_call import plain
 from hopwave import EngineError, Graph, engines, generate
-from hopwave.algorithms import many_sources
+from hopwave.algorithms import apart, many_sources
 from hopwave.api import choice
 from hopwave.engines.cpu import policy as cpu_policy
 from hopwave.engines.cpu.betweenness.run import RenumberedGraph
@@ -35,6 +35,7 @@ def with_lengths(graph: Graph) -> Graph:
 
 
 MESH, FINE = generate.delaunay(300, seed=1), generate.delaunay(4000, seed=1)  # betweenness has many blocks
+TWICE = Graph.from_edges(*(np.concatenate([end, end + 300]) for end in MESH.to_edges()))
 ROADS, FINE_ROADS = with_lengths(MESH), with_lengths(FINE)
 HUBS, SMALL = generate.barabasi_albert(2000, 8, seed=1), generate.barabasi_albert(200, 3, seed=1)
 ONE_WAY = generate.rmat(11, 8, seed=3)
@@ -49,6 +50,9 @@ CALLS: dict[str, Call] = {
     **{function.__name__: (function, MESH, {}) for function in HOPS},
     **{f"{function.__name__}, weights": (function, ROADS, {"weights": True}) for function in ALONG_WEIGHTS},
     "vertices": (BETWEENNESS, MESH, {}),
+    "two components": (BETWEENNESS, TWICE, {}),
+    "edges of two components": (EDGES, TWICE, {}),
+    "closeness in two components": (hw.closeness_centrality, TWICE, {}),
     "k": (BETWEENNESS, MESH, {"k": 290, "seed": 3, "endpoints": True}),
     "targets": (BETWEENNESS, MESH, {"targets": [1, 2, 3], "cutoff": 9}),
     "wide": (BETWEENNESS, MESH, {"k": 5, "seed": 3, "plan": "hopwave-wide"}),
@@ -120,6 +124,12 @@ def deals(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> li
     ):
         monkeypatch.setattr(place, name, value)
     return made
+
+
+@pytest.fixture(autouse=True)
+def every_component_is_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("LEAST_SOURCES", 1), ("LEAST_VERTICES", {"cpu": 1, "cuda": 1}), ("MOST_COMPONENTS", 1)):
+        monkeypatch.setattr(apart, name, value)
 
 
 @pytest.fixture(scope="module")
@@ -236,22 +246,23 @@ def test_a_call_from_inside_a_pool_of_one_does_not_wait_for_itself() -> None:
             assert nested.result(timeout=60) == answer(CALLS[call])
 
 
+@pytest.mark.parametrize("name", ["vertices", "two components", "edges of two components"])
 def test_a_run_continues_with_or_without_an_executor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: Executor
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: Executor
 ) -> None:
-    expected, path = answer(CALLS["vertices"]), tmp_path / "run.npz"
+    expected, path = answer(CALLS[name]), tmp_path / "run.npz"
 
     def progress(done: int, count: int) -> None:
-        if 100 <= done < count:
+        if count // 3 <= done < count:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        answer(CALLS["vertices"], executor=threads, checkpoint=path, progress=progress)
-    assert 50 <= int(np.load(path)["done"]) < 300
+        answer(CALLS[name], executor=threads, checkpoint=path, progress=progress)
+    assert 50 <= int(np.load(path)["done"]) < len(np.load(path)["certificate"])
     copy = tmp_path / "copy.npz"
     copy.write_bytes(path.read_bytes())
-    assert answer(CALLS["vertices"], checkpoint=path) == expected
-    assert answer(CALLS["vertices"], checkpoint=copy, executor=Cluster(monkeypatch)) == expected
+    assert answer(CALLS[name], checkpoint=path) == expected
+    assert answer(CALLS[name], checkpoint=copy, executor=Cluster(monkeypatch)) == expected
 
 
 def test_pauses_for_checkpoints_lose_no_block(

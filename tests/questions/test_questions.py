@@ -15,7 +15,7 @@ import public_calls
 from every_call import plain
 from graphs import TRAPS
 from hopwave import generate
-from hopwave.algorithms import distances, top_scores
+from hopwave.algorithms import apart, distances, top_scores
 from hopwave.engines.cpu import policy
 from questions import Difference, Row
 from questions.cases import LARGE, LENGTHS, Case
@@ -25,7 +25,11 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 MODULES = ("hops", "values", "lengths", "structure", "others")
 TABLE: dict[str, list[Row]] = {name: import_module(f"questions.{name}").ROWS for name in MODULES}
 PARTS = 4
-FOUND_ERRORS = ("hub-in-triangles", "band-of-high-degree")  # traps that are always asked the way of large graphs
+FOUND_ERRORS = (
+    "hub-in-triangles",
+    "band-of-high-degree",
+    "components-of-many-sizes",
+)  # traps that are always asked the way of large graphs
 # Public functions without a question: they need the network.
 WITHOUT = {"datasets.download": "datasets/test_datasets.py", "datasets.fetch": "datasets/test_datasets.py"}
 
@@ -45,9 +49,15 @@ def drawn(seed: str, count: int, device: str = "cpu") -> Iterator[Case]:
 
 
 def as_large(patch: pytest.MonkeyPatch) -> None:
-    """Small graphs go the way of large ones: several threads, rounds of searches, and bounds that save searches."""
-    ways = {policy: {"SMALL_JOB": 0, "ARCS_PER_PATH_THREAD": 1, "VERTICES_PER_THREAD": 1}, distances: {"SMALL": 0}}
-    for module, values in (ways | {top_scores: {"SMALL": 2, "ROUND": 20}}).items():
+    """Small graphs go the way of large ones: several threads, rounds of searches, parts, bounds that save searches."""
+    parts = {"LEAST_SOURCES": 0, "LEAST_SHARE": 0.0, "LEAST_GAIN": 0.0, "LEAST_VERTICES": {"cpu": 8, "cuda": 8}}
+    ways: dict[Any, dict[str, Any]] = {
+        policy: {"SMALL_JOB": 0, "ARCS_PER_PATH_THREAD": 1, "VERTICES_PER_THREAD": 1},
+        distances: {"SMALL": 0},
+        top_scores: {"SMALL": 2, "ROUND": 20},
+        apart: parts | {"MOST_COMPONENTS": 1},
+    }
+    for module, values in ways.items():
         for name, value in values.items():
             patch.setattr(module, name, value)
 
@@ -98,8 +108,8 @@ def test_random_graphs(module: str) -> None:
 @pytest.mark.parametrize("part", range(PARTS))
 @every_module
 def test_on_a_gpu(module: str, part: int) -> None:
-    assert ask_all(TABLE[module], traps(part, "cuda"), ("cuda",)) > 50
-    ask_all(TABLE[module], drawn(f"{module} {part}", 20, "cuda"), ("cuda",))
+    assert ask_all(TABLE[module], traps(part, "cuda"), ("cuda", "cuda, large")) > 50
+    ask_all(TABLE[module], drawn(f"{module} {part}", 20, "cuda"), ("cuda", "cuda, large"))
 
 
 @every_module
@@ -110,6 +120,7 @@ def test_threads_change_no_bit(module: str, monkeypatch: pytest.MonkeyPatch) -> 
         generate.kronecker(7, 8, seed=1),
         generate.kronecker(7, 4, seed=1, directed=True),
         generate.grid(9, 9),
+        *(() if module == "others" else (TRAPS["components-of-many-sizes-directed"](),)),  # estimates name threads
     ):
         graph = graph if graph.directed else graph.largest_component().relabel(None)
         case = Case.of(graph, random.Random(module), kind="fractions")

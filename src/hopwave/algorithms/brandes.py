@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algebra.operators import monoid
+from hopwave.algorithms.apart import accumulation
 from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
 from hopwave.algorithms.many_sources import polled
 from hopwave.arrays import Array, on_gpu, on_host
@@ -80,7 +81,7 @@ class SourceRun:
         self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
     ) -> tuple[Array, Certificate]:
         """The sums over the sources of a job, and their certificate; with fetch=False the sums may stay on a device."""
-        run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
+        run = accumulation(self.engine, self.graph, job, self.plan, self.threads)
         saved = None
         if checkpoint is None:
             progress = quietly(progress, len(job.sources) * (self.graph.n + self.graph.m))

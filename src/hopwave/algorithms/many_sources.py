@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms.apart import parts_of
 from hopwave.algorithms.bfs import hops
 from hopwave.arrays import Structure, ignoring
 from hopwave.engines import Engine
@@ -62,7 +64,30 @@ def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
 def sweep(
     engine: Engine, graph: Graph, job: Sweep, title: str, progress: Progress = None, threads: int | None = None
 ) -> Swept:
-    """Run a job. Searches that count hops share their steps if that is faster. Shows progress as the caller wants."""
+    """Run a job, in parts if the graph falls apart and only sums are kept. Shows progress as the caller wants."""
+    k = len(job.sources)
+    parts = parts_of(engine, graph, job.sources) if job.keep == "sums" else None
+    with polled(title, k, quietly(progress, k * (graph.n + graph.m))) as poll:
+        if parts is None:
+            return engine.sweep(graph, prepared(engine, graph, job, threads), poll, threads)
+        found = Swept.of(k, job.weighted, reached=np.ones(k, np.int64), histogram=np.zeros(graph.n + 1, np.int64))
+        found.histogram[0] = k - parts.ends[-1]  # of the other sources, each reaches itself alone
+        for number in range(len(parts.ends)):
+            part, before = parts[number], parts.begin(number)
+            some = prepared(engine, part.graph, replace(job, sources=part.sources), threads)
+            swept = engine.sweep(part.graph, some, partial(_later, poll, before), threads)
+            for name in ("reached", "total", "farthest", "inverse"):
+                getattr(found, name)[part.places] = getattr(swept, name)
+            found.histogram[: len(swept.histogram)] += swept.histogram
+        return replace(found, histogram=found.histogram[:0]) if job.weighted else found
+
+
+def _later(poll: Poll, before: int, done: int) -> None:
+    poll(before + done)
+
+
+def prepared(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> Sweep:
+    """The job as an engine runs it: searches that count hops share their steps if that is faster."""
     k = len(job.sources)
     shareable = k >= FEW_SOURCES and job.keep != "pairs" and not job.weighted
     if not shareable:
@@ -71,8 +96,7 @@ def sweep(
         depth = probed_depth(engine, graph, threads)
         depth = depth if job.limit is None else min(depth, int(job.limit))
         job = replace(job, together=together(graph.n, depth, k), depth=depth)
-    with polled(title, k, quietly(progress, k * (graph.n + graph.m))) as poll:
-        return engine.sweep(graph, job, poll, threads)
+    return job
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from hopwave.algorithms import brandes
+from hopwave.algorithms.apart import most_sources
 from hopwave.algorithms.betweenness_sampling import costs, paths
 from hopwave.algorithms.betweenness_sampling.costs import Choice, Method, adaptive
 from hopwave.algorithms.betweenness_sampling.source_bounds import deferred_bounds, with_squares
@@ -288,7 +289,7 @@ def in_parts(request: Request, runs: Runs, run: SourceRun, checkpoint: File) -> 
     graph, job, engine = request.graph, request.job, run.engine.name
     if not request.reduce or request.precision.k is not None or runs.plan != "auto":
         return None
-    reason = why_whole(graph, job, engine)
+    reason = why_whole(graph, job, engine, most_sources(run.engine, graph, job.sources))
     repeated = checkpoint is not None or job.deterministic  # another process may have the code, and must do the same
     if reason is None and engine == "cuda" and not repeated and is_compiled_later(graph, job):
         reason = "its code is not compiled yet: see hopwave warmup"

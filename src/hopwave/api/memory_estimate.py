@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hopwave.algorithms.apart import most_sources
 from hopwave.algorithms.many_sources import together
 from hopwave.algorithms.reduction import ReducedJob, distance_sums, reduced, why_whole
 from hopwave.algorithms.reduction.distance_sums import What
@@ -374,7 +375,7 @@ def _variants(shape: Shape, ask: Ask) -> list[str]:
 
 def _reduced(graph: Graph, job: BetweennessJob, device: str, threads: int | None) -> ReducedJob | None:
     """The job in parts, if a call would reduce it. The CPU's code finds chains for a GPU too."""
-    if why_whole(graph, job, device) is not None:
+    if why_whole(graph, job, device, most_sources(engine("cpu"), graph, job.sources)) is not None:
         return None
     blocks = biconnected_components(graph, "cpu", threads=threads)
     return reduced(graph, job, blocks, threads, device, walked_by="cpu")

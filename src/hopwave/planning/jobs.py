@@ -54,7 +54,8 @@ class BetweennessJob:
     `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
     ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. If
     `weighted`, a length is the sum of weights instead of the number of hops. A block of a larger job is computed as it
-    would be there, bit for bit: `out_of` is the number of sources of the larger job.
+    would be there, bit for bit: `out_of` is the number of sources of the larger job. With the `components` of all
+    vertices, a search may begin at consecutive sources whose components ascend; the first has their certificate.
     """
 
     sources: npt.NDArray[np.int64]
@@ -69,6 +70,7 @@ class BetweennessJob:
     out_of: int | None = None
     origins: npt.NDArray[np.float64] | None = None
     copies: npt.NDArray[np.float64] | None = None
+    components: npt.NDArray[np.int32] | None = None
 
     @property
     def planned_sources(self) -> int:

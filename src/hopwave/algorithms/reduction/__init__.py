@@ -147,9 +147,12 @@ class ReducedJob:
         return self._union.vertex_sums(sums, self._whole.endpoints)
 
 
-def why_whole(graph: Graph, job: BetweennessJob, engine: str) -> str | None:
-    """Why a job is not reduced, before its blocks are found; None if it may be, "" if it is too small."""
-    if len(job.sources) < LEAST_SOURCES or len(job.sources) * graph.m < LEAST_WORK.get(engine, np.inf):
+def why_whole(graph: Graph, job: BetweennessJob, engine: str, most: int) -> str | None:
+    """Why a job is not reduced, before its blocks are found; None if it may be, "" if it is too small.
+
+    `most`: sources of one component. Components with few sources are searched without a look.
+    """
+    if most < LEAST_SOURCES or most * graph.m < LEAST_WORK.get(engine, np.inf):
         return ""
     if graph.directed:
         return "the graph is directed"
@@ -160,7 +163,7 @@ def why_whole(graph: Graph, job: BetweennessJob, engine: str) -> str | None:
     if graph.has_parallel_arcs:
         return "parallel edges are kept"
     low = np.count_nonzero(np.diff(graph.indptr) <= 2)
-    worth = low >= LEAST_LOW[engine] * graph.n or len(job.sources) >= LOOK_ANYWAY
+    worth = low >= LEAST_LOW[engine] * graph.n or most >= LOOK_ANYWAY
     if not worth and (engine != "cpu" or not worth_merging(first_alike(graph, job.weighted))):
         return "few vertices have one or two neighbours, or a twin"
     if job.weighted and as_whole(graph) is None:

@@ -22,6 +22,7 @@ from hopwave.planning.jobs import Integers, Progress
 from hopwave.planning.many_sources import Sweep, Swept
 
 LEAST_SOURCES = 1000
+LEAST_SHARE = 1 / 8  # of all vertices, to search from: few sources seldom hang in the same tree
 LEAST_WORK = {"cpu": 1 << 30, "cuda": 1 << 36}  # sources × arcs: less is done before the trees are found
 LEAST_GAIN = 1.15  # sources without the reduction, divided by those with it
 LEAST_CORE_GAIN = 2.0  # arcs that searches look at, divided by those of fewer searches and by passes over their rows
@@ -54,8 +55,9 @@ def sums(
 
 def may_pay(engine: Engine, graph: Graph, job: Sweep) -> bool:
     """Whether a job is large enough, and its graph undirected and with vertices of up to two neighbours."""
-    work = len(job.sources) * graph.m
-    if len(job.sources) < LEAST_SOURCES or work < LEAST_WORK.get(engine.name, np.inf) or graph.directed:
+    k = len(job.sources)
+    few = k < LEAST_SOURCES or k < LEAST_SHARE * graph.n
+    if few or k * graph.m < LEAST_WORK.get(engine.name, np.inf) or graph.directed:
         return False
     low = np.count_nonzero(np.diff(graph.indptr) <= 2)
     return bool(low * LEAST_GAIN >= (LEAST_GAIN - 1) * graph.n) and not graph.has_parallel_arcs

@@ -229,7 +229,7 @@ class Engine(NoOperations):
             return many.sweep_each(self.load(graph, plan), job, poll)
         on_device = self._on_device(graph)
         many.begin(on_device.offset, len(job.sources))
-        labels = None if graph.directed else self.components(graph, False)
+        labels = None if graph.directed else self._labels(graph, False)
         if labels is not None and on_device.numbering is not None:
             labels = labels[on_device.numbering.ids.get()]
         return many.sweep(self.load(graph, plan), job, labels, poll)
@@ -237,6 +237,9 @@ class Engine(NoOperations):
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         if strong and (reason := self.why_not_operation("strong_components", graph)):
             raise EngineError(reason)
+        return self._labels(graph, strong).copy()
+
+    def _labels(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         strong = strong and graph.directed  # in an undirected graph, strong components are weak ones
         kept = graph._prepared.record(Structure).components
         if strong not in kept:
@@ -246,7 +249,7 @@ class Engine(NoOperations):
                 on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-dense"]).on_device
                 find: Any = strong_components if strong else components
                 kept[strong] = find(on_device)
-        return kept[strong].copy()
+        return kept[strong]
 
     def blocks(
         self, graph: Graph, parent: jobs.Integers, depth: npt.NDArray[np.int32], threads: int | None = None

@@ -69,7 +69,7 @@ def _sorted(n: int, arcs: int, weighted: bool) -> Parts:
 
 
 def packed_bits(lengths: npt.NDArray[Any]) -> float:
-    """About how many bits an arc takes in packed rows (packed.py), of the lengths of all rows."""
+    """About how many bits an arc takes in packed rows (compressed.py), of the lengths of all rows."""
     lengths = lengths[lengths > 0].astype(np.float64)
     most = np.ceil(np.log2(max(2, len(lengths))))
     spans = np.minimum(most, np.log2(32 * max(1, len(lengths)) / lengths))

@@ -100,7 +100,9 @@ class Run:
     def _reachable(self):
         loaded, sources = self.loaded, self.job.sources
         if not loaded.directed:
-            return np.bincount(self.labels)[self.labels[sources]] if loaded.n else np.zeros(0, np.int64)
+            if "sizes" not in loaded.kept:  # of components
+                loaded.kept["sizes"] = np.bincount(self.labels)
+            return loaded.kept["sizes"][self.labels[sources]]
         # A vertex without in-arcs is reached only from itself.
         bits = loaded.on_device.closed.get().view(np.uint8)
         closed = np.unpackbits(bits, count=loaded.n, bitorder="little")
@@ -191,12 +193,13 @@ class Run:
         if self.sums.size:
             sums[:, self.places] = self.sums.get()
         more = {} if rows is None else {"rows": rows}
+        histogram = self.histogram[: sums[2].max(initial=0) + 1].get()  # farther than that, there is nothing
         if self.found:
             sums[0] = self._pairs_per_source()
             more["pairs"] = self._unpacked()
         return Swept.of(
             len(self.job.sources), weighted=False, reached=sums[0], total=sums[1], farthest=sums[2],
-            inverse=sums[3].view(np.float64), histogram=self.histogram.get(), columns=self.columns.get(), **more,
+            inverse=sums[3].view(np.float64), histogram=histogram, columns=self.columns.get(), **more,
         )  # fmt: skip
 
     def _pairs_per_source(self):

@@ -316,7 +316,7 @@ def length_arrays(n, searches, own):
     )
 
 
-# ---------------------------------------------------------------- shortest paths (shortest_paths/search.py)
+# ---------------------------------------------------------------- shortest paths (shortest_paths.py)
 
 PATH_CHUNK = record("shortest_paths/state.cuh", "Chunk", "u64 d", "i64 begin", "i32 v length")
 PATH_COUNTERS = record(

@@ -72,14 +72,27 @@ def begin(edges):
     nvrtc.begin(HEADER, [expression(HEADER, name, shape) for name, shape in shaped])
 
 
+def first_of_searches(job, sources):
+    """The place of the first source of every search: one source each, or as many as have ascending components."""
+    is_first = np.ones(len(sources), np.bool_)
+    if job.components is not None:
+        label = job.components[sources]
+        is_first[1:] = label[1:] <= label[:-1]
+    return np.flatnonzero(is_first)
+
+
+def searches_of(job):
+    return job.planned_sources if job.components is None else max(1, len(first_of_searches(job, job.sources)))
+
+
 class Batches:
     """The batch regime on one graph for one job."""
 
     def __init__(self, loaded, job, machine, depth, budget, lanes, block_regime):
         self.loaded, self.job, self.block_regime = loaded, job, block_regime
-        n, m, k = loaded.n, loaded.m, job.planned_sources
+        n, m, k = loaded.n, loaded.m, searches_of(job)
         at_once = regimes.batches_at_once(n, m, k, lanes, machine, job.edges)
-        self.size = lanes * at_once * regimes.rounds(m, k, lanes * at_once)
+        self.size = lanes * at_once * regimes.rounds(m, k, lanes * at_once) * -(-job.planned_sources // k)
         levels = min(depth, regimes.MAX_BATCH_LEVELS) + 2
         fixed = job.deterministic and job.edges  # a batch first adds up the flows of its own sources over an arc
         self.lanes, self.at_once = regimes.batch_fit(n, m, lanes, at_once, levels, budget(), fixed)
@@ -108,30 +121,33 @@ class Batches:
 
     def add(self, sources, total):
         """Add these sources' scores to total; return both sides of their certificates."""
-        pieces, sides = Pieces(len(sources), self.lanes * self.at_once, self.least), {}
+        firsts = np.append(first_of_searches(self.job, sources), len(sources))
+        pieces, sides = Pieces(len(firsts) - 1, self.lanes * self.at_once, self.least), {}
         for begin, end in pieces:
             with pieces.halving():
-                sides[begin, end] = self._piece(sources[begin:end], total, min(self.lanes, pieces.size))
+                sides[begin, end] = self._piece(sources, firsts[begin : end + 1], total, min(self.lanes, pieces.size))
         certificate = np.zeros((len(sources), 2))
-        for (begin, end), side in sides.items():
-            certificate[begin:end] = side()
+        for side in sides.values():
+            rows, both = side()
+            certificate[rows] = both
         return certificate
 
-    def _piece(self, sources, total, lanes):
-        """Launch all levels of these sources, both ways. Return a function that fetches their certificates."""
-        batches, job = -(-len(sources) // lanes), self.job
+    def _piece(self, sources, firsts, total, lanes):
+        """Launch all levels of these searches, both ways. Return a function that fetches rows of the certificate."""
+        count, sources = len(firsts) - 1, sources[firsts[0] : firsts[-1]]
+        batches, job = -(-count // lanes), self.job
         origins = np.zeros(batches * lanes)
-        origins[: len(sources)] = 1.0 if job.origins is None else job.origins[sources]
+        origins[:count] = 1.0 if job.origins is None else job.origins[sources]
         state = State(self, batches, lanes, None if job.origins is None else cupy.asarray(origins))
         parts = allocated(regimes.part_array(self.loaded.n, batches * lanes, self.loaded.device.multiprocessors))
-        ids = cupy.asarray(np.asarray(sources, np.int32))
-        masks = self._search(state, ids)
+        searches = np.repeat(np.arange(count, dtype=np.int32), np.diff(firsts))
+        masks = self._search(state, cupy.asarray(np.asarray(sources, np.int32)), cupy.asarray(searches))
         if masks is None:
             del state, parts
             own = copied(total)  # dropped if memory runs out: the piece is then halved and done again
             both = self.block_regime.add(sources, own)
             copy_into(total, own)
-            return lambda: both
+            return lambda: (slice(firsts[0], firsts[-1]), both)
         for depth in range(len(masks) - 1, -1 if job.edges else 0, -1):
             leaf = depth == len(masks) - 1
             state.gather(self.back, masks[depth] if leaf else masks[depth + 1], masks[depth], True, leaf, total)
@@ -142,18 +158,18 @@ class Batches:
 
         def sides():
             ends = 2.0 * reached.get() * origins * job.endpoints  # endpoints are in the sums in addition to δ
-            return np.stack([parts.get().sum(1) - ends, due.get() * origins], 1)[: len(sources)]
+            return firsts[:-1], np.stack([parts.get().sum(1) - ends, due.get() * origins], 1)[:count]
 
         return sides
 
-    def _search(self, state, ids):
+    def _search(self, state, ids, searches):
         """Return the masks of every level, or None if the search must leave the batch."""
         limit = NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
         masks, ended = [state.masks()], None
         fields, count = state.fields(self.forward, masks[0], masks[0]), len(ids)
         if count:  # each source reaches itself
             grid = (self.kernels.grid(count, SMALL_BLOCK),)
-            self.kernels.exactly(HEADER, "set_sources", "int", grid, SMALL_BLOCK, (fields, ids, count))
+            self.kernels.exactly(HEADER, "set_sources", "int", grid, SMALL_BLOCK, (fields, ids, searches, count))
         while len(masks) <= limit:
             if len(masks) > self.levels:
                 return masks if not state.found_any(ended, len(masks) - 1) else None

@@ -109,7 +109,7 @@ def regime(loaded, job, name):
     if name == "block" or depth > regimes.MAX_BATCH_LEVELS:
         return blocks()
     if name == "batch":
-        return batch.Batches(loaded, job, here, depth, budget, regimes.lanes_for(job.planned_sources), blocks())
+        return batch.Batches(loaded, job, here, depth, budget, regimes.lanes_for(batch.searches_of(job)), blocks())
     try:
         return wide.Wide(loaded, job, blocks)
     except NoCooperativeLaunch:

@@ -15,7 +15,7 @@ from hopwave.generate import counter
 # ---------------------------------------------------------------- independent sets
 
 SET = "linalg/independent_set.cuh"
-PRIORITIES = "independent set"  # as in linalg/algorithms/independent_set.py
+PRIORITIES = "independent set"  # as in engines/cpu/linalg/rounds.py
 together(SET, "draw", "choose", "leave")
 OPEN, WON = 0, 1
 
@@ -45,7 +45,7 @@ together(
 )  # fmt: skip
 PIECE = 512  # ROW_PIECE in kernels/common/rows.cuh
 NO_LABEL = -1
-COINS = "labels"  # of coins, as in linalg/algorithms/labels.py
+COINS = "labels"  # of coins, as in engines/cpu/linalg/rounds.py
 
 
 class Labels:

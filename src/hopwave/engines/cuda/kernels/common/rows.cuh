@@ -30,13 +30,14 @@ struct RowsOf<u64> {
 template <class Offset>
 using Neighbours = typename RowsOf<Offset>::Neighbours;
 
+// Arc e + k. Plain rows add k to an address: a sum of 32 bits would be extended once for every k.
 template <class Id, class Offset>
-__device__ __forceinline__ Id neighbour(const Id *rows, Offset e) {
-  return __ldg(rows + e);
+__device__ __forceinline__ Id neighbour(const Id *rows, Offset e, int k = 0) {
+  return __ldg(rows + e + k);
 }
 template <class Offset>
-__device__ __forceinline__ int neighbour(const Packed *rows, Offset e) {
-  const u64 group = (u64)e >> GROUP_BITS;
+__device__ __forceinline__ int neighbour(const Packed *rows, Offset e, int k = 0) {
+  const u64 group = (u64)(e += k) >> GROUP_BITS;
   const u64 *block = &rows->head + (group >> BLOCK_BITS) * HEADS;
   const u64 head = __ldg(block + 1 + (group & (BLOCK_GROUPS - 1)));
   const u32 *words = (const u32 *)__ldg(block) + ((u32)head >> WIDTH_BITS);

@@ -1,4 +1,4 @@
-// One round of Luby's algorithm (hopwave/linalg/algorithms/independent_set.py).
+// One round of Luby's algorithm (hopwave/linalg/algorithms/structure.py).
 //
 //   rank     drawn for the candidates of this round; -1 for all others        state    OPEN, WON or OUT
 #pragma once

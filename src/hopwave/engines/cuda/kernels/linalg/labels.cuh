@@ -1,4 +1,4 @@
-// Label propagation (hopwave/linalg/algorithms/labels.py): the most frequent label among the neighbours of a vertex.
+// Label propagation (hopwave/linalg/algorithms/structure.py): the most frequent label among the neighbours of a vertex.
 //
 //   f        the label of every vertex          rank      the place of every label in the order that decides ties
 //   stale    whether a vertex must look again: a neighbour's label or its own has changed

@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(1024)
         for (Offset arc = offsets[v]; arc < end; arc += EACH_AHEAD) {
           int next[EACH_AHEAD];
           for (int j = 0; j < EACH_AHEAD; ++j)
-            next[j] = arc + j < end ? neighbour(neighbours, arc + j) : v;  // v is visited
+            next[j] = arc + j < end ? neighbour(neighbours, arc, j) : v;  // v is visited
           for (int j = 0; j < EACH_AHEAD; ++j) {
             const int u = next[j];
             const u32 bit = 1u << u % 32;

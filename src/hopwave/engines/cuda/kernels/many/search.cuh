@@ -296,7 +296,7 @@ struct Steps : Findings<Offset, WORDS> {
     while (__any_sync(ALL_LANES, e < end)) {
       int v[IN_FLIGHT];
       u64 got[IN_FLIGHT];
-      for (int k = 0; k < IN_FLIGHT; ++k) v[k] = e + k < end ? neighbour(job.neighbours, e + k) : -1;
+      for (int k = 0; k < IN_FLIGHT; ++k) v[k] = e + k < end ? neighbour(job.neighbours, e, k) : -1;
       for (int k = 0; k < IN_FLIGHT; ++k) got[k] = v[k] >= 0 && bits ? bits & ~all_seen[place(v[k])] : 0;
       for (int k = 0; k < IN_FLIGHT; ++k)
         if (got[k]) got[k] &= ~__ldcg(fresh + place(v[k]));
@@ -331,11 +331,11 @@ struct Steps : Findings<Offset, WORDS> {
   __device__ u64 look(u64 left, Offset e, Offset end, bool open) {
     int u[IN_FLIGHT], ahead[IN_FLIGHT];
     const Offset begin = e;
-    for (int k = 0; k < IN_FLIGHT; ++k) u[k] = open && e + k < end ? neighbour(job.in_neighbours, e + k) : -1;
+    for (int k = 0; k < IN_FLIGHT; ++k) u[k] = open && e + k < end ? neighbour(job.in_neighbours, e, k) : -1;
     while (__any_sync(ALL_LANES, open && e < end)) {
       u64 got = 0;
       for (int k = 0; k < IN_FLIGHT; ++k)
-        ahead[k] = open && e + IN_FLIGHT + k < end ? neighbour(job.in_neighbours, e + IN_FLIGHT + k) : -1;
+        ahead[k] = open && e + IN_FLIGHT + k < end ? neighbour(job.in_neighbours, e, IN_FLIGHT + k) : -1;
       for (int k = 0; k < IN_FLIGHT; ++k) got |= u[k] >= 0 && left ? front[place(u[k])] : 0;
       if (open && e < end) e += IN_FLIGHT;
       left &= ~got;

@@ -1,0 +1,214 @@
+"""Jobs over many sources of a graph with many components: engines run some of the components at a time, as a graph.
+
+    part   one large component, or several small ones          n, m, k   its vertices, arcs and sources
+
+What an engine does per source or batch may take n steps. In parts, a job costs the sum of k · (n + m) over the parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hopwave import engines
+from hopwave.algorithms.bfs import hops
+from hopwave.arrays import Structure
+from hopwave.engines import Engine
+from hopwave.graph import Graph
+from hopwave.graph.csr import Rows, offset_type
+from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Integers
+from hopwave.planning.plan import Plan
+from hopwave.planning.rules import Always
+
+LEAST_SOURCES = 1000  # with fewer, finding the components takes as long as several searches
+LEAST_SHARE = 1 / 16  # of all vertices: fewer sources do not meet most components often enough
+LEAST_GAIN = 2.0  # k · (n + m) of the whole graph, divided by the sum over its parts
+LEAST_VERTICES = {"cpu": 1 << 13, "cuda": 1 << 15}  # of a part, because each takes a millisecond or two
+MOST_COMPONENTS = 32  # of a larger part, if all were as large as its largest
+FEW_ARCS = 1 << 18  # of a part for which a CPU scores edges by pushes alone: each worker has a score of every arc
+MOST_LEVELS = 24  # of a search in a component whose sources share searches; another search may be twice as deep
+
+
+class Part(NamedTuple):
+    """A graph, and for its vertices, arcs and sources the vertices, arcs and places of sources in the whole job."""
+
+    graph: Graph
+    vertices: Integers
+    arcs: Any
+    sources: Integers
+    places: Integers
+
+
+class Parts:
+    """The parts that have sources. `ends`: how many sources are in the first part, the first two, …"""
+
+    def __init__(
+        self, graph: Graph, sources: Integers, component: Any, order: Integers, bounds: Integers, shared: bool
+    ) -> None:
+        self.graph, self._component, self._order, self._bounds = graph, component, order, bounds
+        self._number = np.full(graph.n, -1, np.int32)
+        self._number[order] = np.arange(len(order), dtype=np.int32)
+        number = self._number[sources]
+        self._places = np.argsort(number, kind="stable")[np.count_nonzero(number < 0) :]
+        self._sources = number[self._places].astype(np.int64)
+        self.ends: list[int] = np.searchsorted(self._sources, bounds[1:]).tolist()
+        self._shared = shared
+
+    def __getitem__(self, i: int) -> Part:
+        first, last = self._bounds[i : i + 2]
+        ids, indptr, some = self._order[first:last], self.graph.indptr, slice(self.begin(i), self.ends[i])
+        arcs: Any = slice(int(indptr[ids[0]]), int(indptr[ids[-1] + 1]))
+        graph, in_order = self.graph, not (np.diff(ids) != 1).any()
+        if not in_order or len(ids) < graph.n:
+            lengths = indptr[ids + 1] - indptr[ids]
+            offsets = np.zeros(len(ids) + 1, offset_type(graph.m))
+            np.cumsum(lengths, out=offsets[1:])
+            if not in_order:
+                arcs = np.arange(offsets[-1]) + np.repeat(indptr[ids] - offsets[:-1], lengths)
+            heads = self._number[graph.indices[arcs]] - np.int32(first)
+            rows = Rows(offsets, heads, None if graph.weights is None else graph.weights[arcs])
+            graph = graph._with(rows, labels=ids if graph.labels is None else graph.labels[ids], order=graph.order)
+        label = self._component[first:last] - self._component[first]
+        graph._prepared.record(Structure).components[False] = label
+        sources, places = self._sources[some] - first, self._places[some]
+        if self._shared:  # the first source of every component, then the second of each, …
+            its = label[sources]
+            firsts = np.flatnonzero(np.diff(its, prepend=-1))
+            turn = np.arange(len(its)) - np.repeat(firsts, np.diff(firsts, append=len(its)))
+            order = np.argsort(turn.astype(np.min_scalar_type(turn.max())), kind="stable")
+            sources, places = sources[order], places[order]
+        return Part(graph, ids, arcs, sources, places)
+
+    def begin(self, i: int) -> int:
+        """How many sources are in the parts before number i."""
+        return self.ends[i - 1] if i else 0
+
+
+def _too_few(engine: Engine, graph: Graph, sources: Integers) -> bool:
+    return len(sources) < max(LEAST_SOURCES, LEAST_SHARE * graph.n) or engine.name not in LEAST_VERTICES
+
+
+def most_sources(engine: Engine, graph: Graph, sources: Integers) -> int:
+    """The most sources of one component; all of them if they are too few for a look."""
+    if _too_few(engine, graph, sources):
+        return len(sources)
+    return int(np.bincount(engine.components(graph, False)[sources]).max())
+
+
+def parts_of(engine: Engine, graph: Graph, sources: Integers, shared: bool = False) -> Parts | None:
+    """The parts of a graph for searches from these sources; None if that is hardly less work.
+
+    `shared`: searches begin in many components at once, if these are alike and shallow. Such components are one part.
+    """
+    if _too_few(engine, graph, sources):
+        return None
+    label = engine.components(graph, False)
+    size = np.bincount(label)
+    count, arcs = np.bincount(label[sources], minlength=len(size)), np.bincount(label, np.diff(graph.indptr))
+    used = np.flatnonzero((size > 1) & (count > 0))  # a source in another component reaches itself alone
+    if len(used) < 2:
+        return None
+    deep = np.full(len(size), graph.directed or not shared)
+    if not deep[0]:
+        one_of_each = np.flatnonzero(np.diff(np.maximum.accumulate(label), prepend=-1))
+        deep[label[hops(engines.engine("cpu"), graph, tuple(one_of_each.tolist())) > MOST_LEVELS]] = True
+    used = used[np.lexsort((-size[used], deep[used]))]
+    size, count, work, shallow = size[used], count[used], (size + arcs)[used], int(np.count_nonzero(~deep[used]))
+    total, cuts, cost = np.cumsum(size), [0], 0.0
+    while (first := cuts[-1]) < len(used):
+        most = max(LEAST_VERTICES[engine.name], MOST_COMPONENTS * size[first])
+        last = max(first + 1, int(np.searchsorted(total, total[first] - size[first] + most, "right")))
+        if first < shallow:
+            alike = int(np.searchsorted(-size[:shallow], -size[first] / 2, "right"))
+            last = min(max(last, alike), shallow)
+        searches = count[first:last].max() if first < shallow else count[first:last].sum()
+        cost += float(searches) * work[first:last].sum()
+        cuts.append(last)
+    if float(count.sum()) * (graph.n + graph.m) < LEAST_GAIN * cost:
+        return None
+    place = np.full(len(deep), len(used), np.int32)
+    place[used] = np.arange(len(used), dtype=np.int32)
+    component = place[label]
+    order = np.argsort(component, kind="stable")[: total[-1]]
+    return Parts(graph, sources, component[order], order, np.append(0, total[np.array(cuts[1:]) - 1]), shared)
+
+
+class Together:
+    """See planning.jobs.Accumulation: the runs of all parts. Each block is one source; runs pause after their own."""
+
+    size = 1
+
+    def __init__(self, begin: Callable[[Part], Accumulation], job: BetweennessJob, parts: Parts) -> None:
+        self._begin, self._parts, self._edges, self.blocks = begin, parts, job.edges, parts.ends[-1]
+        n, m = parts.graph.n, parts.graph.m
+        self._sums: Any = np.zeros((2 if job.squares else 1, m if job.edges else n))
+        self.certificate = np.zeros((len(job.sources), 2))
+        self._saved = 0  # of how many sources the results are copied
+        self._now: tuple[int, Part, Accumulation] | None = None  # what runs, and how many sources come before
+
+    @property
+    def total(self) -> Floats:
+        """The sums over the sources that are done."""
+        if self._now is not None and self.done != self._saved:
+            before, part, run = self._now
+            now = self.done
+            self._sums[:, part.arcs if self._edges else part.vertices] = run.total.reshape(len(self._sums), -1)
+            self.certificate[before : before + len(part.sources)] = run.certificate
+            self._saved = now
+        found: Floats = self._sums.reshape(-1)
+        return found
+
+    @property
+    def done(self) -> int:
+        """How many sources are done."""
+        before, part, run = self._now or (0, None, None)
+        return before if part is None or run is None else before + min(run.done * run.size, len(part.sources))
+
+    def advance(self, first: int, poll: Callable[[int], bool]) -> int:
+        """Run parts until all are done or poll asks for a pause. Returns how many sources are done."""
+        while first < self.blocks:
+            end = self._advance_part(first, poll)
+            first = self.done
+            if first < end:
+                break
+        return first
+
+    def _advance_part(self, first: int, poll: Callable[[int], bool]) -> int:
+        """Run the part of source number `first`. Returns where its sources end."""
+        number = int(np.searchsorted(self._parts.ends, first, "right"))
+        before, end = self._parts.begin(number), self._parts.ends[number]
+        if self._now is None or self._now[0] != before:
+            part = self._parts[number]
+            run = self._begin(part)
+            if first > before:  # continued from a checkpoint
+                run.total[:] = self._sums[:, part.arcs if self._edges else part.vertices].reshape(-1)
+                run.certificate[:] = self.certificate[before:end]
+            self._now = before, part, run
+        run = self._now[2]
+        run.advance((first - before) // run.size, lambda blocks: poll(min(before + blocks * run.size, end)))
+        assert self.total is not None  # with which the sums of the part are saved
+        return end
+
+
+def accumulation(engine: Engine, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None) -> Accumulation:
+    """A run over a job, in parts if that is much less work."""
+    shared = engine.name == "cuda" and plan.regime == "batch" and not (job.weighted or job.endpoints or job.has_demand)
+    parts = parts_of(engine, graph, job.sources, shared)
+    if parts is None:
+        return engine.accumulation(graph, job, plan, threads)
+
+    def begin(part: Part) -> Accumulation:
+        given = {name: getattr(job, name) for name in ("targets", "origins", "copies")}
+        some = {name: values[part.vertices] for name, values in given.items() if values is not None}
+        few = job.edges and not job.weighted and part.graph.m <= FEW_ARCS and engine.name == "cpu"
+        label = part.graph._prepared.record(Structure).components[False] if shared else None
+        pushed = [step for step in plan.steps if step.direction == "push"][:1] if few else []
+        here = replace(plan, steps=tuple(pushed), rule=Always()) if pushed else plan
+        return engine.accumulation(
+            part.graph, replace(job, sources=part.sources, components=label, **some), here, threads
+        )
+
+    return Together(begin, job, parts)
