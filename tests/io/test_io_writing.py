@@ -33,7 +33,7 @@ def test_permissions_links_and_devices_stay_what_they_are(tmp_path, monkeypatch)
     assert stat.S_ISCHR(after.st_mode) and before.st_ino == after.st_ino
 
 
-def test_the_table_is_that_of_the_formats():
+def test_the_table_is_that_of_the_formats_and_no_extension_belongs_to_two():
     assert len(ROWS) == len(hio.formats())
     for row, known in zip(ROWS, hio.formats(), strict=True):
         ticked = [tuple(re.findall(r"`([^`]+)`", cell)) for cell in row]
@@ -41,9 +41,6 @@ def test_the_table_is_that_of_the_formats():
         assert ticked[:2] == [(known.name,), known.extensions]
         assert row[2:5] == [*held, known.directedness]
         assert ticked[5:7] == [known.read_options(), known.write_options()]
-
-
-def test_no_extension_belongs_to_two_formats():
     extensions = [extension for known in hio.formats() for extension in known.extensions]
     assert len(extensions) == len(set(extensions))
     # by_name() compares suffixes: no extension may end with another.
