@@ -30,9 +30,6 @@ class Suggesting:
         near = folded or get_close_matches(word, found, n=1)
         return self.text + "".join(f"; did you mean {shown(found[one])}?" for one in near[:1])
 
-    def __reduce__(self) -> Any:
-        return str, (str(self),)  # pickles carry the text
-
 
 class Named:
     """A graph's names: from a vertex to its position in the graph's arrays, and back."""
