@@ -1,8 +1,6 @@
 """The whole program: its commands, one-line error messages, and exit codes: those of the help, 70 for a bug of hopwave,
 and 141 if the reader of the output has closed the pipe, as in `hopwave plans | head`."""
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback

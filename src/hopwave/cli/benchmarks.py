@@ -1,7 +1,5 @@
 """`hopwave plans`, `bench`, `graph500` and `paper`: the published algorithms, checked and timed."""
 
-from __future__ import annotations
-
 import os
 import statistics
 import time

@@ -4,8 +4,6 @@ A line is `name [--flag] [-f] [METAVAR] [min=N] [@Panel]: help`. Without a flag,
 parameters are arguments. The fields of a record, a dataclass among the parameters, are options, too.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re

@@ -1,7 +1,5 @@
 """`hopwave bc`, `closeness`, `pagerank`, `components` and `cores`: scores and groups of vertices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial

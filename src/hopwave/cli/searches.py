@@ -1,7 +1,5 @@
 """`hopwave bfs`, `sssp`, `routes`, `table`, `accessibility`, `nearest` and `isochrones`: distances and paths."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from itertools import islice, pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`hopwave demo` and `hopwave doctor`: what a new user runs first. The doctor's self-test is here, too."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import platform

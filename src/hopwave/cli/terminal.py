@@ -1,7 +1,5 @@
 """How every command prints: tables and bars on stdout, or only JSON; one-line errors on stderr."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

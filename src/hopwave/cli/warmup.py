@@ -1,7 +1,5 @@
 """`hopwave warmup`: compile everything once, in several processes; the last part calls every public function."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import tempfile

@@ -5,8 +5,6 @@ Sizes are left out where a paper used another edition of the graph, or changed i
 undirected. The collection publishes no checksums; `download` records what it received.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches

@@ -5,8 +5,6 @@ A later call continues a download that was cut. The note next to its part (`.par
 size, and the server's mark of this version (ETag, or the date). If the mark has changed, the download begins again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

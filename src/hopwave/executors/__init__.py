@@ -3,8 +3,6 @@
 Blocks are the same as in one process, and are added up in the same order: results are equal bit for bit.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import Executor
 from typing import Any
 

@@ -4,8 +4,6 @@ A few blocks are under way at a time, and each reply makes room for the next blo
 again. A separate thread deals: an executor's own locks are Python code, which a Ctrl-C could break (system/threads.py).
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import weakref

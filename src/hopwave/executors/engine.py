@@ -1,7 +1,5 @@
 """An engine that deals jobs over many sources to the workers of an executor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace

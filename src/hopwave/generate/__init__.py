@@ -26,8 +26,6 @@ first, count : int, optional
 ['barabasi_albert', 'complete', 'cycle']
 """
 
-from __future__ import annotations
-
 from hopwave.checks.keywords import offer
 from hopwave.generate.parameters import Generator, Parameter, describe
 from hopwave.generate.recursive import kronecker, kronecker_edges, rmat

@@ -4,8 +4,6 @@ Any thread or rank can therefore make any block of a random graph. The hash is S
 2014): a Weyl sequence followed by a 64-bit finaliser. The name of the stream chooses where the sequence starts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Parameters of the generators: checks, and a description of each for the command line."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Kronecker graphs (Graph500, R-MAT): each edge falls, level after level, into a cell of the initiator matrix."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Millions of edges of a Kronecker graph with a 2 x 2 initiator: what recursive.py draws, compiled and on all cores."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Graphs of a fixed shape, and random graphs: uniform, small world, preferential attachment, points in the plane."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

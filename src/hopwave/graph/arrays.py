@@ -1,7 +1,5 @@
 """What a graph is made of: its rows, on the host or the GPU, its transpose, and arrays that are mapped from a file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from functools import cached_property

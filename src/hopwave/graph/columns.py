@@ -1,7 +1,5 @@
 """From what a caller has to columns of ids, labels and weights: exact or refused, never rounded, merged or cut."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """What the ways to make a graph share: checks of ids, weights and labels, and where rows are built."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From two columns of edge ends to compressed sparse rows (CSR), the form in which a graph is stored."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args

@@ -1,7 +1,5 @@
 """What the vertices of a graph are called: by their labels, or by their positions where there are no labels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cached_property

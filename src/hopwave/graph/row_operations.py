@@ -1,7 +1,5 @@
 """Operations on compressed rows of NumPy or CuPy. The key of an entry is row · columns + column; keys ascend."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Statistics of a graph: sizes, degrees, and how scale-free it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

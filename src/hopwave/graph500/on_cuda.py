@@ -1,7 +1,5 @@
 """Graph500 on one GPU. The graph is generated, built, searched and validated there and never copied to the host."""
 
-from __future__ import annotations
-
 import time
 from types import SimpleNamespace
 from typing import Any

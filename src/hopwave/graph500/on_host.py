@@ -5,8 +5,6 @@ of its two ends, uniform in (0, 1], with 24 bits. All repeats of an edge therefo
 generator gives each its own), and distances are exact sums, identical on every machine.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

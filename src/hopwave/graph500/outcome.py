@@ -5,8 +5,6 @@ self-loops, divided by the time of the search. Their mean is harmonic; the speci
 1940).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """Read graphs from files and write them to files: `read`, `write`, `formats`. Each format has its own module here."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import partial

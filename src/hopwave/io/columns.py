@@ -1,7 +1,5 @@
 """Which columns of a table are the ends of an edge and its weight: one rule for text and Parquet, else an error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import NamedTuple, TypeAlias

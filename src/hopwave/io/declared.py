@@ -4,8 +4,6 @@ GML       `graph [ directed 0 node [ id 0 label "x" ] edge [ source 0 target 1 w
 Pajek     `*Vertices n` with labels, then `*Arcs`, `*Edges`, `*Arcslist`, `*Edgeslist` or `*Matrix`
 """
 
-from __future__ import annotations
-
 import html
 import math
 import re

@@ -5,8 +5,6 @@ of our own: `# Node: NAME` lists a vertex before the edges, `# Ids: text` says t
 `# Weights: third column` says what the third column is. In KONECT's files the first line says it, as in `% sym signed`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

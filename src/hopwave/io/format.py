@@ -1,7 +1,5 @@
 """What hopwave knows about a file format, what its reader and writer get, and how vertices are numbered and named."""
 
-from __future__ import annotations
-
 import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """A file being read, compressed or not, and text with one edge per line: what a line may contain, how it is read."""
 
-from __future__ import annotations
-
 import errno
 import io
 import math

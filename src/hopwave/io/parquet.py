@@ -1,7 +1,5 @@
 """Apache Parquet: a table with the columns `source`, `target`, `weight`. Our own files have the rest in metadata."""
 
-from __future__ import annotations
-
 import io
 import json
 from functools import partial

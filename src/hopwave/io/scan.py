@@ -7,8 +7,6 @@ small function reads one piece of a line, from a position, and returns the posit
 
 # This module is imported only when a file is large: `import hopwave` stays free of Numba.
 # ruff: noqa: SIM109 (compiled: `in` with a tuple costs time)
-from __future__ import annotations
-
 from collections import namedtuple
 from typing import Any
 

@@ -11,8 +11,6 @@ Graph500  binary pairs without a header. An edge is two int64, or packed into th
           name followed by `.weights`.
 """
 
-from __future__ import annotations
-
 import io
 import struct
 from contextlib import suppress

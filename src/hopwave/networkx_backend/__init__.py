@@ -1,7 +1,5 @@
 """hopwave as a backend of NetworkX: convert, call, convert back. docs/networkx.md is the guide."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -5,8 +5,6 @@ modularity (networkx.algorithms: centrality, bipartite, link_analysis, cluster, 
 values differ from it (tests/networkx_backend/test_weighted.py).
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter

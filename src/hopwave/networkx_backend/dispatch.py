@@ -1,8 +1,6 @@
 """Which functions are served, and when: `can_run` and `should_run`. A served function declares the arguments that it
 uses; a call that gives another argument of NetworkX's function a value other than its default runs in NetworkX."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Hashable

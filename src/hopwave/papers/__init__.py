@@ -3,8 +3,6 @@
 NAME.toml has what a paper states, and NAME.py the studies that measure it; `run` measures and writes one HTML file.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from hopwave.papers.records import Paper, read

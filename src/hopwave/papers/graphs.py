@@ -4,8 +4,6 @@ If that fails, a graph of the same kind, size, direction and depth stands in (`K
 stand-in has its own seed.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable

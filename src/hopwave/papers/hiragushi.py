@@ -1,7 +1,5 @@
 """Efficient Hybrid Breadth-First Search on GPUs (Hiragushi & Takahashi, 2013)."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

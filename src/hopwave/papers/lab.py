@@ -1,8 +1,6 @@
 """What every study uses: the device, how long to measure, graphs, sources, checks before anything is timed, searches
 level by level, and SuiteSparse:GraphBLAS for comparison if it is installed."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import time

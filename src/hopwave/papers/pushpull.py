@@ -1,7 +1,5 @@
 """Implementing Push-Pull Efficiently in GraphBLAS (Yang, Buluç & Owens, 2018)."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from itertools import pairwise

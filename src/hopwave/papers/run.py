@@ -1,7 +1,5 @@
 """Measure one paper, every study once; write its lines, and its page: one HTML file that loads nothing."""
 
-from __future__ import annotations
-
 import json
 import platform
 import time

@@ -1,8 +1,6 @@
 """TurboBC: A Memory Efficient and Scalable GPU Based Betweenness Centrality Algorithm in the Language of Linear Algebra
 (Artiles & Saeed, 2021)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """TurboBFS: GPU Based Breadth-First Search Algorithms in the Language of Linear Algebra (Artiles & Saeed, 2021)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

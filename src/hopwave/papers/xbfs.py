@@ -1,7 +1,5 @@
 """XBFS: eXploring Runtime Optimizations for Breadth-First Search on GPUs (Gaihre, Wu, Yao & Liu, 2019)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import product

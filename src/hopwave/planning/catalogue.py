@@ -3,8 +3,6 @@
 The plans have the names that their papers use. TurboBFS's "top-down CSC" gathers over in-neighbours, so it is a pull.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """What engines compute, and what they return. Records and protocols; nothing here computes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

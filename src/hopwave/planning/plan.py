@@ -5,8 +5,6 @@ steps) and in how they choose a step for it (the rule). A plan records these cho
 it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

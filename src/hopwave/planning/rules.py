@@ -12,8 +12,6 @@ on numbers, without Python objects:
     a, b      the parameters of the rule
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar

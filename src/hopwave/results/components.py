@@ -1,7 +1,5 @@
 """Components, communities and biconnected components: the sets of vertices of a graph."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property

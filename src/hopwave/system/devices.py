@@ -1,7 +1,5 @@
 """The devices of this machine: its processor and its GPUs, and why a GPU cannot be used."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import importlib.util

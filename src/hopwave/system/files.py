@@ -1,7 +1,5 @@
 """Files that are written completely or not at all, archives of arrays, gzip, and which folders are safe."""
 
-from __future__ import annotations
-
 import errno
 import glob
 import io

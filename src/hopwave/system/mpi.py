@@ -1,7 +1,5 @@
 """What can be known of MPI without starting it: whether a launcher started this process, and whether it fits mpi4py."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

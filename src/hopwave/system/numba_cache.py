@@ -8,8 +8,6 @@ asked for. Here a file is named for its content's source and signature, is writt
 in its SHA-256. What is not on disk yet may be in the package (shipped_code.py).
 """
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import logging

@@ -1,7 +1,5 @@
 """Optional libraries: imported when first needed; if one is missing, the error says how to install it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hopwave.errors import EngineError
