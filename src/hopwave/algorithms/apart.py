@@ -5,8 +5,6 @@
 What an engine does per source or batch may take n steps. In parts, a job costs the sum of k · (n + m) over the parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple

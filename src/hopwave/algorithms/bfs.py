@@ -3,8 +3,6 @@
 q   the frontier        v   the visited vertices with their depths        A   the adjacency matrix
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

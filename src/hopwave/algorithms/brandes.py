@@ -6,8 +6,6 @@ Engines add up δ_s(v) over the sources, block after block and always in the sam
 is here: progress, checkpoints, the identity that every correct run satisfies, and scores from sums.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

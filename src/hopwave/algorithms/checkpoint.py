@@ -1,7 +1,5 @@
 """Checkpoints of a long betweenness run: the sums over its first blocks of sources, and the number of these blocks."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

@@ -6,8 +6,6 @@ B   A, or A + Aᵀ in a directed graph, without loops; along weights, the cube r
 (2005).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.algebra.matrix import Matrix

@@ -1,7 +1,5 @@
 """What follows from the numbers of components or communities; sides of a bipartite graph, order of an acyclic one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -18,8 +18,6 @@ pivots: they are searched from both ways, so that μ(c) is known, and |μ(v) −
 at most (n − 1) · greatest long, and a distance above 0 is at least the least weight above 0.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import Any, NamedTuple

@@ -7,8 +7,6 @@
 Values equal NetworkX's exactly; sums along weights may differ by rounding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Drawing sources from a seed, and how far the mean over a sample may be off."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import Any

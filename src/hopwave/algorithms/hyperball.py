@@ -7,8 +7,6 @@ Every estimate is that of the mean N over the runs. Its standard error is the ja
 run is left out (Boldi, Rosa and Vigna, HyperANF, 2011, section 5).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

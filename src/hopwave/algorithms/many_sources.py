@@ -7,8 +7,6 @@ Everything in hopwave that needs many distances asks an engine for a `Sweep`, bl
 the n × n distances is in memory at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

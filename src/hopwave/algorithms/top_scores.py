@@ -18,8 +18,6 @@ never skipped. Full searches share their steps, 64 at a time; cut searches do no
 searches, and continues with full ones if these cost less, counted in arcs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ a class `Algebra`; mypy checks both. `why_not` and `why_not_operation` return No
 run a plan or an operation. Calling an operation that the engine lacks raises an EngineError with that reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module

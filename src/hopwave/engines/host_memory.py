@@ -1,7 +1,5 @@
 """How much of the host's memory is free, and the error for an answer that needs more."""
 
-from __future__ import annotations
-
 from hopwave.errors import too_large
 
 BYTES_ANYWHERE = 1 << 26  # that a run takes without asking the system how much is free, which takes 0.1 ms

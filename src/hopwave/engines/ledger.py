@@ -1,7 +1,5 @@
 """Memory of a job: the arrays that engines declare and allocate; questions and graphs as memory models see them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

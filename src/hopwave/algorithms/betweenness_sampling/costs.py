@@ -1,7 +1,5 @@
 """Which way to betweenness within ± epsilon is cheapest: all sources, a sample of sources, or a sample of paths."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 

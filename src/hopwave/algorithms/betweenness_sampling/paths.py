@@ -1,7 +1,5 @@
 """Drawing paths until they are enough: the pilot, the looks, progress, checkpoints, and the check of every path."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

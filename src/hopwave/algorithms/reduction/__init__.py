@@ -11,8 +11,6 @@ If that pays, vertices with the same neighbours are merged, and chains of vertic
 Paths must be the same in a part as in the whole: lengths are hops, or numbers whose sums are all exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache

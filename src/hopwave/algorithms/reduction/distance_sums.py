@@ -5,8 +5,6 @@ not. Trees and chains, on the CPU in one process, along lengths and in deep grap
 three and more, is searched from; other sums follow from the rows of two core vertices (engines/cpu/many/core_sums.py).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Literal
 

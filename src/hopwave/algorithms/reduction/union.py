@@ -1,7 +1,5 @@
 """The blocks of a graph that need searches, as the components of one graph, with the demand that hangs on them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -11,8 +11,6 @@ The components of the graph without the tree's fences are the blocks, each witho
 the root, which may be the head of several blocks and a member of one more.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

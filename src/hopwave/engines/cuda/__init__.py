@@ -1,7 +1,5 @@
 """The CUDA engine: every search plan on the GPU, through CuPy, with hopwave's own kernels (kernels/*.cuh)."""
 
-from __future__ import annotations
-
 import importlib.util
 import warnings
 from typing import TYPE_CHECKING, Any

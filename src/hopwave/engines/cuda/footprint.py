@@ -1,7 +1,5 @@
 """Bytes that each question takes in the GPU's memory, besides CuPy's and the driver's own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A graph on the GPU: its rows and columns without values, uploaded once and kept with the graph."""
 
-from __future__ import annotations
-
 import threading
 import weakref
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A file is one line of JSON (the symbol of every instance, and the SHA-256 of sym
 files of a wheel are trusted like its Python files, and used if the driver is not older than their compiler.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

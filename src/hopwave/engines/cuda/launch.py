@@ -3,8 +3,6 @@
 Kernels go through their items in strides of the grid, so no grid needs more blocks than the GPU holds at once.
 """
 
-from __future__ import annotations
-
 import ctypes
 import re
 import threading

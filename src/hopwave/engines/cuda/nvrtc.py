@@ -1,7 +1,5 @@
 """Compiles template instances of kernels/*/*.cuh when they are first needed, and keeps them on disk."""
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import logging

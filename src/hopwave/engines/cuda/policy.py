@@ -1,7 +1,5 @@
 """How the GPU's work is divided: thresholds, which change no result, and the arrays of searches, declared once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

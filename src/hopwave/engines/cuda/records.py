@@ -1,7 +1,5 @@
 """Structs that kernels declare and Python fills or reads; tests/engines/cuda/test_kernels.py compares both layouts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Vertices renumbered so that neighbours lie near each other in memory: meshes and roads then read fewer sectors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Compiles the kernels of ordinary calls for the GPUs of a wheel: `python -m hopwave.engines.cuda.ship FOLDER`."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -9,8 +9,6 @@ columns that are in the operand. Both end with the same list of arcs (u, v) into
 off that list. Early exit and thread mappings change how fast that list is found, never what is in it.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

@@ -7,8 +7,6 @@
 By hops, every arc has length 1. Arcs that are kept several times are several paths. Self-loops are on none.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Products as they are defined, in NumPy alone: make every term, sort by row, add up. The specification, not fast."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 

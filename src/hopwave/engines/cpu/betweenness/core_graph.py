@@ -10,8 +10,6 @@ either end: p = 2c from x, p ^ 1 = 2c + 1 from y.
     table        from table_begin[p]: how many inner vertices have twice[..] < number << table_shift[p], for each number
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Products on the CPU: Numba kernels specialised to the semiring, rows shared among the crew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 

@@ -13,8 +13,6 @@ kernel's own module that it calls are specialised in the same way.
     weighed(w, a, x)               w; without structure-only w + a·x, so that values not needed are read nevertheless
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap

@@ -9,8 +9,6 @@ vertex. The rest has core vertices and chains of vertices of degree two, with en
     to a vertex of the tree at x                          its depth more
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from typing import Any
 

@@ -4,8 +4,6 @@ Side by side, all threads pull a level of a full batch; the leader pushes the fi
 search is over: plane i has bit i of the levels; those from DEEPEST on are written as they are found.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Δ-stepping on the CPU: what is prepared, and the run (loop.py)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

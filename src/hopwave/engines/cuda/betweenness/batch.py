@@ -1,7 +1,5 @@
 """Betweenness with a batch of sources at once (kernels/betweenness/batch.cuh), for shallow graphs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ n, m, k   vertices, arcs, sources        depth   levels of a search from the ver
 block     one block or team per source   batch   up to 64 sources share every read   wide   the whole GPU on one source
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Searches along weights, and betweenness along weights: one block or a team of blocks per source."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

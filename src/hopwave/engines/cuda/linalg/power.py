@@ -1,7 +1,5 @@
 """Power iterations on the GPU, all rounds in one cooperative launch (kernels/linalg/power.cuh)."""
 
-from __future__ import annotations
-
 import struct
 
 import cupy

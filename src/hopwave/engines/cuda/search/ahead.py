@@ -3,8 +3,6 @@
 Each batch has twice as many levels as the last. From the fifth level on, the launches of two levels are repeated.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import cupy

@@ -1,7 +1,5 @@
 """The steps of plans on the GPU: one function per kind of level, and the choice of the function for a step."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
