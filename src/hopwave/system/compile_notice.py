@@ -1,4 +1,4 @@
-"""While Numba compiles for some seconds, once per installation: a line on stderr, a count for meters, other ways."""
+"""While Numba compiles for some seconds, once per installation: a line on stderr, a word for meters, other ways."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
-
-from numba.core.dispatcher import Dispatcher
-from numba.core.event import Event, Listener, register, unregister
 
 from hopwave.system import shipped_code
 from hopwave.system.progress import instead, say
@@ -19,7 +15,7 @@ from hopwave.system.threads import beside
 log = logging.getLogger("hopwave")
 
 _said = False  # whether this process has printed the line
-_counts: list[Count] = []  # the one under way; only a thread that has Numba's lock changes it
+_telling = False  # whether a function is being compiled; only a thread that has Numba's lock changes it
 
 
 def is_compiled(function: Any) -> bool:
@@ -30,46 +26,11 @@ def is_compiled(function: Any) -> bool:
         return True
 
 
-class Count(Listener):
-    """Tells meters how many of the functions that a function calls are compiled."""
-
-    def __init__(self, function: Any) -> None:
-        self.all, self.done = called(function), set[Any]()
-        self._tell()
-
-    def on_start(self, event: Event) -> None:
-        """Nothing is known yet."""
-
-    def on_end(self, event: Event) -> None:
-        """Count a function."""
-        self.done.add(event.data["dispatcher"])
-        self._tell()
-
-    def _tell(self) -> None:
-        instead(f"compiling, {len(self.done & self.all)} of {len(self.all)} functions")
-
-
-def called(function: Any) -> set[Any]:
-    """The compiled functions that a compiled function calls, and those that they call, with itself."""
-    found, left = set(), [function]
-    while left:
-        one = left.pop()
-        if one in found:
-            continue
-        found.add(one)
-        names, scope = one.py_func.__code__.co_names, one.py_func.__globals__
-        places = [scope, *(vars(scope[name]) for name in names if isinstance(scope.get(name), ModuleType))]
-        met = [place.get(name) for place in places for name in names]
-        met += [cell.cell_contents for cell in one.py_func.__closure__ or ()]
-        left += [function for function in met if isinstance(function, Dispatcher)]
-    return found
-
-
 @contextmanager
 def telling(function: Any) -> Iterator[None]:
-    """While a function is compiled: say so, once per process, unless HOPWAVE_PROGRESS=0; meters show how far it is."""
-    global _said
-    if _counts:  # for a function that calls this one
+    """While a function is compiled: say so, once per process, unless HOPWAVE_PROGRESS=0; meters show it."""
+    global _said, _telling
+    if _telling:  # for a function that calls this one
         yield
         return
     part = function.__module__.removeprefix("hopwave.").removeprefix("engines.cpu.").split(".")[0].replace("_", " ")
@@ -77,12 +38,12 @@ def telling(function: Any) -> Iterator[None]:
     if not _said:
         _said = True
         say(f"compiling for this machine, once: {part} (up to 10 s; `hopwave warmup` compiles all parts beforehand)")
-    _counts.append(Count(function))
-    register("numba:compile", _counts[0])  # type: ignore[no-untyped-call]
+    _telling = True
+    instead("compiling")
     try:
         yield
     finally:
-        unregister("numba:compile", _counts.pop())  # type: ignore[no-untyped-call]
+        _telling = False
         instead(None)
 
 
