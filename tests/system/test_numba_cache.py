@@ -140,7 +140,7 @@ def test_a_damaged_file_is_thrown_away_and_made_again(
         assert not was_compiled(load()) and len(numba_cache.replaced) == 1
 
 
-def test_compiling_is_announced_once_per_process_and_counted(
+def test_compiling_is_announced_once_per_process(
     module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What is on disk is not announced."""
@@ -156,12 +156,7 @@ def test_compiling_is_announced_once_per_process_and_counted(
             "hopwave: compiling for this machine, once: counting (up to 10 s; `hopwave warmup` compiles all parts "
             "beforehand)\n"
         )
-    assert told[:4] == [
-        "compiling, 0 of 2 functions",
-        "compiling, 1 of 2 functions",
-        None,
-        "compiling, 0 of 2 functions",
-    ]
+    assert told[:4] == ["compiling", None] * 2
 
 
 @pytest.mark.parametrize("refused", [None, (threading.Thread, "start"), (threads, "start_new_thread")])

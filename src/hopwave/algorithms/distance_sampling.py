@@ -1,21 +1,8 @@
-"""Estimates from a sample of sources, with intervals for the exact values.
+"""Estimates from a sample of sources, with intervals for the exact values; docs/bounds.md explains the intervals.
 
-    k   sources drawn, uniformly from all n vertices, without replacement        X_s   what source s contributes
-    δ   the risk of an interval: guaranteed intervals of all vertices hold together with probability 1 − δ, normal ones
-        each for itself, and only about
-
-A score follows from the mean of X over all sources but the vertex itself, whose X is 0. `normal` and `guaranteed` say
-where the mean may lie, given the k drawn X. It needs a range of X, which must not depend on the draws:
-
-- closeness: X = d(s, v) ≤ d(s, c) + d(c, v) for the vertex c of highest degree, which is searched from, too.
-- mean distance: X = mean of d(s, t) over t, which is at most d(s, c) + the same mean for c.
-- harmonic: X = 1/d(s, v) is in [0, 1] for hops, else in [0, 1 / the shortest arc into v].
-
-What is certain narrows an interval, whatever was drawn. Let μ(v) be the mean distance to v. Some drawn vertices c are
-pivots: they are searched from both ways, so that μ(c) is known, and |μ(v) − μ(c)| is at most their distance.
-
-`weighted` measures distances along the graph's weights. Bounds on hops are then multiplied by a weight: n − 1 arcs are
-at most (n − 1) · greatest long, and a distance above 0 is at least the least weight above 0.
+k   sources drawn, uniformly from all n vertices, without replacement        X_s   what source s contributes
+δ   the risk: guaranteed intervals of all vertices hold together with probability 1 − δ, normal ones each, about
+c   the vertex of highest degree, which is searched from, too
 """
 
 import math
