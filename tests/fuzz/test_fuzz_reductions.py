@@ -1,8 +1,7 @@
 """What users see of a reduction; tests/fuzz/reductions.py compares random graphs."""
 
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -80,16 +79,6 @@ def test_pairs_that_count_once_count_as_much(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(core_run.CoreRun, "halves", False)
     each = hw.edge_betweenness_centrality(G, device="cpu", normalized=False)
     assert np.allclose(once.scores, each.scores, rtol=1e-12, atol=0)
-
-
-@pytest.mark.slow
-def test_processes_share_out_the_core() -> None:
-    """A graph of some batches."""
-    G = subdivided(hw.generate.uniform(300, 3), 5)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        found = hw.betweenness_centrality(G, executor=pool)
-        assert found.reduction is not None and found.reduction.chains and found.reduction.vertices > 256
-        assert found.scores.tolist() == hw.betweenness_centrality(G, device="cpu").scores.tolist()
 
 
 def with_twins(closed: bool) -> hw.Graph:

@@ -13,7 +13,6 @@ import numba
 import pytest
 from docs import guarantees
 
-import vulnerabilities
 from hopwave.algebra import operators
 from hopwave.system import numba_cache
 from hopwave.system.files import why_not_trusted
@@ -155,21 +154,8 @@ def test_every_promise_is_held_by_a_test() -> None:
 
 
 def test_dependencies_can_be_audited() -> None:
-    """pip-audit succeeds if it reaches no database; hopwave's audit must fail."""
     recipe = re.search(r"^audit:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert recipe is not None and "tests/vulnerabilities.py" in recipe[1]
-    clean, unknown = {"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "not found on PyPI"}
-    weak = {"name": "c", "version": "2", "vulns": [{"id": "CVE-1"}]}
-    ours = {"name": "hopwave", "skip_reason": "not found on PyPI"}
-    said = {
-        "1 packages audited, none has": [clean, ours],
-        "no audit was made: nothing is known of any of the 1 packages; run `make audit`": [unknown, ours],
-        "1 packages audited without a finding, but nothing is known of b": [clean, unknown],
-        "1 vulnerabilities: c 2 (CVE-1)": [clean, weak],
-    }
-    for sentence, packages in said.items():
-        status, told = vulnerabilities.verdict({"dependencies": packages})
-        assert sentence in told and (status == 0) == (packages == [clean, ours])
+    assert recipe is not None and "pip-audit --strict" in recipe[1], "else it succeeds if it reaches no database"
 
 
 def test_counts_of_long_runs_are_shown(tmp_path: Path) -> None:
