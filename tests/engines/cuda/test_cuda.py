@@ -177,6 +177,7 @@ def test_a_reverse_on_the_gpu_outlives_its_graph() -> None:
         assert np.array_equal(hw.bfs(other, 0, plan=plan, device="cuda").distances, expected), plan
 
 
+@pytest.mark.filterwarnings("ignore:PageRank stopped")
 @pytest.mark.parametrize("name", ["kron17", "grid600"])
 def test_the_peak_on_a_gpu(name: str) -> None:
     """Every question of benchmarks/results/memory.md, on two of its graphs."""

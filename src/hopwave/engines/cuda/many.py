@@ -189,11 +189,11 @@ class Run:
     # ---------------------------------------------------------------- the answer
 
     def swept(self, rows=None):
-        sums = np.zeros((4, len(self.job.sources)), np.int64)
+        sums, histogram = np.zeros((4, len(self.job.sources)), np.int64), np.zeros(len(self.histogram), np.int64)
         if self.sums.size:
             sums[:, self.places] = self.sums.get()
+            histogram[: sums[2].max() + 1] = self.histogram[: sums[2].max() + 1].get()  # beyond, there is nothing
         more = {} if rows is None else {"rows": rows}
-        histogram = self.histogram[: sums[2].max(initial=0) + 1].get()  # farther than that, there is nothing
         if self.found:
             sums[0] = self._pairs_per_source()
             more["pairs"] = self._unpacked()

@@ -96,6 +96,7 @@ RANKED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:PageRank stopped")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", RANKED)
 def test_ranks_of_packed_rows(name: str, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
