@@ -138,7 +138,7 @@ PATHS_AND_RANKS = {
     "sssp", "sssp_each", "sssp_many", "nearest", "shortest_path", "all_shortest_paths", "distance_blocks",
     "pairs_within", "distance_table", "accessibility", "nearest_of", "isochrone",
     "shortest_paths", "k_shortest_paths",
-    "pagerank", "eigenvector_centrality", "katz_centrality", "hits", "modularity",
+    "pagerank", "eigenvector_centrality", "katz_centrality", "hits", "modularity", "strength",
 }  # fmt: skip
 
 

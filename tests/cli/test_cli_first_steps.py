@@ -89,6 +89,7 @@ LINEAR = (
 )  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:PageRank stopped")
 @pytest.mark.slow
 def test_after_a_warmup_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor loaded: what only happens to be on disk, left there by other tests, was not compiled by the warmup."""

@@ -1,5 +1,6 @@
 """Some inputs of every fuzzer; `make fuzz` tries more. A fuzzer that could not fail would pass everything."""
 
+import logging
 import os
 import random
 import signal
@@ -41,7 +42,7 @@ def marked(name: str) -> Any:
 
 
 @pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """A folder; what fuzzers change in this process is set back afterwards."""
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setattr(faults.tempfile, "tempdir", None)
@@ -49,7 +50,8 @@ def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for module, value in ((interrupts.policy, "VERTICES_PER_THREAD"), (interrupts.policy, "SMALL_JOB")):
         monkeypatch.setattr(module, value, getattr(module, value))
     monkeypatch.setattr(interrupts.checkpoint, "INTERVAL", 0.0)
-    return tmp_path
+    yield tmp_path
+    logging.getLogger("hopwave").setLevel(logging.NOTSET)
 
 
 def try_inputs(name: str, folder: Path) -> None:
@@ -84,7 +86,7 @@ def test_inputs_on_a_gpu(name: str, own: Path) -> None:
 # ---------------------------------------------------------------- errors that are planted
 
 
-def anything(flag: bool = False) -> None:
+def anything(flag: "bool" = False) -> None:
     """A function that accepts every value."""
 
 

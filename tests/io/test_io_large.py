@@ -160,6 +160,7 @@ except MemoryError:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads what a process uses from /proc")
+@pytest.mark.filterwarnings("ignore:PageRank stopped")
 @pytest.mark.slow
 def test_a_graph_of_twice_the_memory_allowed(tmp_path: Path) -> None:
     """A limit on private memory of half the graph: what is mapped is not private, a copy would be."""

@@ -1,6 +1,8 @@
 """Products, their algorithms, generators, files, and what hopwave says about a call."""
 
+import shutil
 import tempfile
+import weakref
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -239,9 +241,10 @@ GENERATORS = [
 
 
 def to_write(c: Case) -> dict[str, Any]:
-    folder, graph = tempfile.TemporaryDirectory(), c.weighted if c.flag() else c.plain
+    folder, graph = tempfile.mkdtemp(), c.weighted if c.flag() else c.plain
     c.memory["file"] = folder, graph
-    return {"path": Path(folder.name) / c.draw.choice(("a.npz", "a.mtx", "a.mtx.gz")), "graph": graph}
+    weakref.finalize(c, shutil.rmtree, folder)
+    return {"path": Path(folder) / c.draw.choice(("a.npz", "a.mtx", "a.mtx.gz")), "graph": graph}
 
 
 def written(c: Case) -> dict[str, Any]:

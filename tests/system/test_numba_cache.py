@@ -163,6 +163,7 @@ def test_compiling_is_announced_once_per_process(
 def test_an_import_or_compiler_is_not_broken_off(refused: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exception comes afterwards, also if the system starts few threads; tests/fuzz/cold.py tries every moment."""
     steps: list[str] = []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job ignores
     if refused:
         monkeypatch.setattr(*refused, Mock(side_effect=RuntimeError))
 
@@ -174,6 +175,7 @@ def test_an_import_or_compiler_is_not_broken_off(refused: Any, monkeypatch: pyte
 
     with pytest.raises(KeyboardInterrupt) if not refused or refused[0] is threading.Thread else nullcontext():
         threads.aside(call)
+    signal.signal(signal.SIGINT, before)
     assert steps == ["over"]
 
 

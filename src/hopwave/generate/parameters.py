@@ -1,9 +1,9 @@
 """Parameters of the generators: checks, and a description of each for the command line."""
 
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import formatannotation, getdoc, signature
 from numbers import Real
 from typing import Any
 
@@ -116,13 +116,13 @@ def describe(function: Callable[..., Graph]) -> Generator:
     parameters = tuple(
         Parameter(
             name=parameter.name,
-            kind=kind if (kind := str(parameter.annotation).removesuffix(" | None")) in _READERS else "numbers",
+            kind=kind if (kind := formatannotation(parameter.annotation).split(" ")[0]) in _READERS else "numbers",
             default=None if parameter.default is parameter.empty else parameter.default,
             required=parameter.default is parameter.empty,
         )
-        for parameter in inspect.signature(function).parameters.values()
+        for parameter in signature(function).parameters.values()
     )
-    summary = (inspect.getdoc(function) or "").split("\n", 1)[0]
+    summary = (getdoc(function) or "").split("\n", 1)[0]
     return Generator(function.__name__, summary, parameters, function)
 
 
