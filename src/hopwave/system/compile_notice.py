@@ -1,7 +1,5 @@
 """While Numba compiles for some seconds, once per installation: a line on stderr, a word for meters, other ways."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Iterator

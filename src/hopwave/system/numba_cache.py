@@ -243,8 +243,6 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
 
     def compiled(function: Any) -> Any:
         made: Any = numba.njit(**options)(function)
-        if not hasattr(made, "_cache"):  # a plain function, under NUMBA_DISABLE_JIT=1
-            return made
         if cache:
             path = Path(function.__code__.co_filename).resolve()
             if path not in _imported:
