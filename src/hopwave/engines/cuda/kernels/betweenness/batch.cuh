@@ -211,17 +211,17 @@ __global__ void __launch_bounds__(BLOCK) finish_longs(Batch B) {
   if (!BACK) report(B, tally);
 }
 
-// Puts every batch's sources into its first level; all arrays are zero before. One thread per source; those of one
-// search are in different components, which a search cannot leave.
+// Puts every batch's sources into its first level; all arrays are zero before. The sources of one search are in
+// different components, which a search cannot leave; there may be more sources than threads.
 template <class Offset>
 __global__ void set_sources(Batch B, const int *sources, const int *searches, i64 count) {
-  const i64 i = signed_thread_number();
-  if (i >= count) return;
-  const i64 b = searches[i] / B.lanes, s = searches[i] % B.lanes, at = b * B.n + sources[i];
-  atomicOr(&B.mask[at], 1ull << s);
-  atomicOr(&B.visited[at], 1ull << s);
-  atomicOr(&B.alive[b], 1ull << s);
-  B.X[at * B.lanes + s] = 1.0;
+  for (i64 i = signed_thread_number(); i < count; i += signed_thread_count()) {
+    const i64 b = searches[i] / B.lanes, s = searches[i] % B.lanes, at = b * B.n + sources[i];
+    atomicOr(&B.mask[at], 1ull << s);
+    atomicOr(&B.visited[at], 1ull << s);
+    atomicOr(&B.alive[b], 1ull << s);
+    B.X[at * B.lanes + s] = 1.0;
+  }
 }
 
 // After a level: finds the sources still alive, and adds it to Σ (d - 1) or Σ d. One block of 64 threads per batch.
