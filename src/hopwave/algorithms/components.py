@@ -13,8 +13,7 @@ from hopwave.graph.csr import arc_tails, is_compiled_faster
 
 def roots(label: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
     """The lowest vertex of every component."""
-    count = int(label.max(initial=-1)) + 1
-    first = np.zeros(count, np.intp)
+    first = np.zeros(int(label.max(initial=-1)) + 1, np.intp)
     first[label[::-1]] = np.arange(len(label))[::-1]  # the lowest vertex is written last, and stays
     return first
 

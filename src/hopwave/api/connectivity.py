@@ -17,6 +17,7 @@ from hopwave.engines import Operation
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.results.components import Blocks, Components
+from hopwave.results.tables import named
 
 
 def connected_components(G: Any, device: str = "auto") -> Components:
@@ -223,7 +224,7 @@ def bridges(G: Any, device: str = "auto", *, threads: int | None = None) -> list
     [(2, 3)]
     """
     found = _blocks(G, device, threads, "bridges")
-    return [(found.graph.label(a), found.graph.label(b)) for a, b in found.bridges.tolist()]
+    return list(zip(*named(found.graph, found.bridges.T).tolist(), strict=True))  # lists would cost garbage collections
 
 
 def _blocks(G: Any, device: str, threads: int | None, asked: str) -> Blocks:

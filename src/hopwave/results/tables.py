@@ -231,7 +231,7 @@ def named(graph: Graph, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The labels of vertices, None where an id is −1. A graph without labels keeps the ids."""
     if graph.labels is None:
         return ids
-    found: npt.NDArray[Any] = graph.labels.astype(object)[ids]
+    found: npt.NDArray[Any] = graph.labels[ids].astype(object)
     found[ids < 0] = None
     return found
 
