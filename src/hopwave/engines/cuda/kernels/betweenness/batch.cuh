@@ -1,23 +1,23 @@
-// Betweenness for a batch of sources at once: every read of the graph serves all of them. Bit s of a vertex's mask
-// stands for source s; σ, share and δ are rows with one number per source. A warp takes a chunk of a vertex's list,
-// reads the neighbours' masks and then only those rows that some source needs. The way out and the way back are one
-// gather: Σ X(u) over the neighbours u whose mask has a bit that v wants. The sums of a cut list's chunks are added in
-// order.
+// Betweenness for a batch of sources: every read of the graph serves all sources of the batch. Bit s of a vertex's mask
+// stands for source s. σ, share and δ are rows with one number per source. A warp processes one chunk of a vertex's
+// adjacency list: it reads the neighbours' masks, then only the rows that some source needs. Forward and backward pass
+// are the same gather, Σ X(u) over the neighbours u whose mask shares a bit with v's. Chunk sums of a cut list are
+// added in order.
 #pragma once
 #include "betweenness/brandes.cuh"
 
 namespace hopwave::betweenness {
 
-constexpr int WARPS = BLOCK / WARP;  // per block
-constexpr int LANES = 64;            // most sources of a batch: one bit each in a mask
+constexpr int WARPS = BLOCK / WARP;  // warps per block
+constexpr int LANES = 64;            // maximum number of sources in a batch: one bit each in a mask
 
 struct __align__(8) Chunk {
   i64 begin;
   int v, length;
-  int slot, padding;  // place of its sum beside those of its list's other chunks; -1 if the chunk is the whole list
+  int slot, padding;  // slot: index of the chunk's sum among those of its list, -1 if the chunk is the full list
 };
 
-struct Long {  // a list that was cut into chunks
+struct Long {  // an adjacency list that is cut into chunks
   int v, slot, slots;
 };
 
@@ -26,17 +26,17 @@ struct Batch {
   const int *neighbours;
   const Long *longs;
   const u64 *other;      // masks of the level to gather from
-  u64 *mask;             // masks of the level being computed: written on the way out, read on the way back
-  u64 *visited, *alive;  // sources that have reached the vertex; sources whose last level found one
-  double *X, *delta;     // rows: σ, later share; δ
+  u64 *mask;             // masks of the level being computed: written in the forward pass, read in the backward pass
+  u64 *visited, *alive;  // sources that have reached the vertex; sources whose last level was not empty
+  double *X, *delta;     // rows: σ in the forward pass, share in the backward pass; δ
   double *partials;
   double *arcs;                     // scores of arcs, or null
-  const double *targets, *origins;  // what paths to each vertex, and from each source, count; null: 1
+  const double *targets, *origins;  // weight of a path to each vertex, and from each source; null: 1
   u64 *found;                       // per source: vertices found in this level,
-  double *counted;                  // and what paths to them count
+  double *counted;                  // per source: total weight of the paths to these vertices
   i64 n, lanes, chunk_count, long_count, slots;
-  i64 together;  // chunks whose masks a warp reads together
-  i64 leaf;      // 1 in the deepest level, which has nothing to gather from
+  i64 together;  // number of chunks whose masks a warp reads together
+  i64 leaf;      // 1 in the deepest level, which has no level to gather from
 };
 
 __device__ __forceinline__ void select_batch(Batch &B) {
@@ -57,7 +57,7 @@ struct Tally {
   double counted[2];
 };
 
-// A complete sum is σ on the way out, where σ > 0 puts the vertex into the level; on the way back it gives δ and share.
+// A complete sum is σ in the forward pass; σ > 0 puts the vertex into the level. The backward pass derives δ and share.
 template <bool BACK>
 __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum, Tally &tally) {
   const i64 at = (i64)v * B.lanes + lane();
@@ -86,7 +86,7 @@ __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum
 
 __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
   __shared__ u32 found[LANES];
-  __shared__ double counted[LANES];  // sums of whole numbers without demand: their order does not matter
+  __shared__ double counted[LANES];  // without demand, sums of integers: their order does not matter
   for (int i = threadIdx.x; i < LANES; i += blockDim.x) found[i] = 0, counted[i] = 0.0;
   __syncthreads();
   for (int half = 0; half < 2; ++half)
@@ -104,10 +104,10 @@ __device__ __forceinline__ u64 wanted(const Batch &B, int v) {
   return BACK ? B.mask[v] : ~B.visited[v] & *B.alive;
 }
 
-// Returns the sum over one chunk: every lane reads one mask, then the lanes add the needed rows one after another.
+// Returns the sum over one chunk: every lane reads one mask, then the lanes add the needed rows one by one.
 template <bool EDGES>
 __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 want) {
-  __shared__ uint4 needed[WARPS][32];  // a neighbour, its place in the chunk, the sources in common (two words)
+  __shared__ uint4 needed[WARPS][32];  // a neighbour, its index in the chunk, the common sources (two words)
   uint4 *const list = needed[block_warp()];
   const double *const X = B.X + lane();
   Pair sum = {0.0, 0.0}, sigma = {0.0, 0.0};
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
   select_batch(B);
   Tally tally = {{0, 0}, {0.0, 0.0}};
   const i64 warp = (i64)blockIdx.x * WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * WARPS;
-  // Chunks go to warps in turn, the longest first; a warp reads the masks of its next chunks together.
+  // Chunks are assigned to warps round-robin, longest first; a warp reads the masks of its next chunks together.
   for (i64 base = warp; base < B.chunk_count; base += warps * B.together) {
     const i64 mine = base + lane() * warps;
     Chunk chunk = {0, 0, 0, -1, 0};
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
   if (!BACK) report(B, tally);
 }
 
-// Adds up the chunks' sums of each list that was cut, in order. One warp per list.
+// Adds up the chunk sums of each cut list, in order. One warp per list.
 template <class Offset, bool BACK>
 __global__ void __launch_bounds__(BLOCK) finish_longs(Batch B) {
   select_batch(B);
@@ -243,7 +243,7 @@ __global__ void close_level(Batch B, i64 distance, double *due, double *total, u
   if (s == 0) told[blockIdx.y] = *B.alive = halves[0] | (u64)halves[1] << 32;
 }
 
-// With endpoints, a target gets 1 for every source that reaches it, and a source 1 for every target.
+// With endpoints, a target scores 1 for every source that reaches it, and a source 1 for every target it reaches.
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)
     add_batches(Batch B, const u64 *first, const double *reached, i64 batches, i64 endpoints, i64 squares, i64 edges,
@@ -285,17 +285,17 @@ __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-// ---- Neighbour lists cut into chunks of at most `most` arcs. Keys sort them by descending length, vertex and place.
+// ---- Adjacency lists cut into chunks of at most `most` arcs. Keys sort chunks by descending length, vertex and index.
 
-constexpr int PLACE_BITS = 23, VERTEX_BITS = 31;  // the other 10 bits are the length
+constexpr int PLACE_BITS = 23, VERTEX_BITS = 31;  // bits for chunk index and vertex; the other 10 bits are the length
 
-// An empty list is a chunk too: on the way back its vertex must still get its δ.
+// An empty list is a chunk, too: in the backward pass its vertex still needs its δ.
 template <class Offset>
 __device__ __forceinline__ u64 pieces(const Offset *offsets, u64 v, int most) {
   return max((u64)1, (degree(offsets, (int)v) + most - 1) / most);
 }
 
-// For a list that is cut: its chunks in the upper bits, 1 in the lower; prefix sums give its number and first slot.
+// For a cut list: number of chunks in the upper bits, 1 in the lower; prefix sums yield its number and first slot.
 template <class Offset>
 __device__ __forceinline__ u64 slots_and_list(const Offset *offsets, u64 v, int most) {
   const u64 count = pieces(offsets, v, most);

@@ -1,15 +1,15 @@
-// Betweenness, one block per source, or a team of blocks if sources are few and levels wide: hundreds of searches at a
-// time, each with its own state and only its own barriers.
+// Betweenness, one block per source, or a team of blocks if sources are few and levels wide. Hundreds of searches run
+// at a time, each with its own state and its own barriers.
 //
-// On the way out, a vertex adds up σ over its in-neighbours one level up and claims the out-neighbours that are not
-// visited; in an undirected graph one walk along its row does both. The queue keeps all levels. One group of lanes adds
-// up each row in order, so the result has the same bits in every run.
+// In the forward pass, a vertex adds up σ over its in-neighbours one level up and claims its unvisited out-neighbours;
+// in an undirected graph, one pass over its adjacency list does both. The queue stores all levels. One group of lanes
+// adds up each list in order, so results are bitwise identical in every run.
 //
-//   codes    two bits per vertex: 0 not visited, else 1 + depth % 3. Neighbours in an undirected graph are at most one
-//            level apart. On the way back through a directed graph the same memory holds two bitmaps, of the next
-//            deeper level and of this one.
-//   X        σ on the way out, share on the way back
-//   shifts   a level whose counts might pass 2^LARGEST is divided by 2^shift (common/counts.cuh)
+//   codes    two bits per vertex: 0 unvisited, else 1 + depth % 3. Neighbours in an undirected graph are at most one
+//            level apart. In the backward pass of a directed graph, this memory holds two bitmaps, of the next
+//            deeper level and of the current one.
+//   X        σ in the forward pass, share in the backward pass
+//   shifts   a level whose counts might exceed 2^LARGEST is divided by 2^shift (common/counts.cuh)
 #pragma once
 #include "betweenness/brandes.cuh"
 
@@ -18,24 +18,24 @@ namespace hopwave::betweenness {
 struct __align__(128) Board {
   double due, counted;
   u32 item, arrived;
-  int found[3];   // vertices found in this level, in the one before, and a counter that is being cleared
-  int high, low;  // a level's greatest and least exponents
+  int found[3];   // vertices found in this level; in the previous level; a counter being cleared
+  int high, low;  // largest and smallest exponent of a level
 };
 
 struct Alone {
-  const int *sources, *which;    // which: the rows of scores to compute, one source each; null for all
-  u32 *ticket;                   // sources taken so far
-  const double *targets;         // what a path to each vertex counts; null: 1
-  double *rows;                  // per source, zero before: one score per vertex, or one per arc
+  const int *sources, *which;    // which: indices of the rows of scores to compute, one source each; null: all
+  u32 *ticket;                   // number of sources claimed so far
+  const double *targets;         // weight of a path to each vertex; null: 1
+  double *rows;                  // per source, zero before: one score per vertex or per arc
   double *due;                   // per source: Σ (d - 1) t or Σ d t over the vertices reached, and Σ t
   int *status;                   // per source: 1 if float64 cannot hold a level's counts
-  int *queue, *begins, *shifts;  // per block or team: n, n + 2 and n + 2 items
+  int *queue, *begins, *shifts;  // per block or team: n, n + 2 and n + 2 entries
   void *X;                       // per block or team: n numbers
   u32 *codes;                    // per block or team, unless they are in shared memory
   Board *boards;                 // per team, zero before
-  i64 count, width, words;       // sources; scores per row; words of codes
+  i64 count, width, words;       // number of sources; scores per row; words of codes
   i64 cutoff, endpoints, edges, directed, degree_bits;
-  i64 group, team;  // lanes that share a vertex; blocks that share a source
+  i64 group, team;  // lanes per vertex; blocks per source
 };
 
 __device__ __forceinline__ u32 code_of(int depth) { return 1 + (u32)depth % 3; }
@@ -47,17 +47,17 @@ struct Threads {
   using Scale = Scaling<Number>;
   const Graph<Offset> &G;
   const Alone &R;
-  const bool directed, edges;  // edges: arcs are scored, not vertices
+  const bool directed, edges;  // edges: whether arcs are scored instead of vertices
   Board *const board;
   u32 *const codes;
   int *const queue, *const begins, *const shifts;
   Number *const X;
   const u32 blocks;
-  const int me, everyone;   // number of this thread, and of all threads
-  const int width, sub;     // lanes of a group, and this lane's number in it
-  const int first, groups;  // number of this group, and of all groups
+  const int me, everyone;   // index of this thread; number of threads
+  const int width, sub;     // lanes per group; index of this lane in its group
+  const int first, groups;  // index of this group; number of groups
   const u32 mates;          // mask of this group's lanes
-  u32 arrivals;             // see barrier
+  u32 arrivals;             // for barrier()
 
   __device__ __forceinline__ void wait() {
     if (TEAM) barrier(&board->arrived, arrivals, blocks, [] {}, [] {});
@@ -111,12 +111,12 @@ struct Threads {
     return *tail;
   }
 
-  // Scales a level down if the next might overflow; log2 of its counts is below `bound`. Whether float64 can hold it.
+  // Scales a level down if the next might overflow; log2 of its counts is below `bound`. False: float64 is too small.
   __device__ __forceinline__ bool rescale(int depth, int begin, int end, int &bound) {
     int shift = 0;
     bool fits = true;
     bound += (int)R.degree_bits;
-    if (might_overflow(bound, (int)R.degree_bits)) {  // the bound is rough: measure
+    if (might_overflow(bound, (int)R.degree_bits)) {  // `bound` is rough: measure the counts
       if (me == 0) board->high = -100000, board->low = 100000;
       wait();
       for (int i = begin + me; i < end; i += everyone) {
@@ -137,7 +137,7 @@ struct Threads {
     return fits;
   }
 
-  // Computes σ and the levels, the last of which is `depth`. Returns whether float64 can hold the counts.
+  // Computes σ and all levels; the last one is `depth`. Returns whether float64 can represent the counts.
   __device__ __forceinline__ bool forward(int &depth) {
     int begin = 0, end = 1, bound = 0;
     depth = 0;
@@ -150,7 +150,7 @@ struct Threads {
     }
   }
 
-  // The way back: writes δ of every vertex, or the dependency of every arc, to `row`.
+  // Backward pass: writes δ of every vertex, or the dependency of every arc, to `row`.
   __device__ __forceinline__ void backward(int deepest, double *row) {
     u32 *const bits[2] = {codes, codes + R.words / 2};
     if (directed) {
@@ -158,7 +158,7 @@ struct Threads {
       for (i64 w = me; w < R.words; w += everyone) codes[w] = 0;
     }
     wait();
-    double my_due = 0.0, my_count = 0.0;  // whole numbers without demand: their order does not matter
+    double my_due = 0.0, my_count = 0.0;  // without demand, sums of integers: their order does not matter
     for (int depth = deepest; depth >= (edges ? 0 : 1); --depth) {
       const int begin = begins[depth], end = begins[depth + 1];
       const int shift = Scale::NEEDED ? shifts[depth] : 0;
@@ -208,7 +208,7 @@ struct Threads {
   }
 };
 
-// PLAIN: scores of vertices in an undirected graph, with fewer registers. TEAM: launched cooperatively.
+// PLAIN: vertex scores of an undirected graph, with fewer registers. TEAM: launched cooperatively.
 template <class Offset, class Number, bool SHARED, bool PLAIN, bool TEAM>
 __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) {
   extern __shared__ u32 shared_codes[];
@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
   }
 }
 
-// total[v] += the score of v in every row, then, if wanted, its square. A row counts origins[r] times; null: once.
+// total[v] += the score of v in every row, then, if wanted, its square. Row r has weight origins[r]; null: 1.
 template <class Offset>
 __global__ void add_rows(const double *rows, const double *origins, i64 count, i64 width, i64 squares, double *total) {
   for (i64 v = signed_thread_number(); v < width; v += signed_thread_count()) {

@@ -1,9 +1,9 @@
-// What the block and the batch regime share: the graph, and the arithmetic of Brandes's dependencies.
+// Shared by the block and the batch regime: the graph, and the arithmetic of Brandes's dependencies.
 //
-//   σ       path counts from the source       t   what a path to a vertex counts (without a list, 1 for every vertex)
+//   σ       path counts from the source       t   weight of a path to a vertex (by default 1)
 //   share   (t(w) + δ(w)) / σ(w); δ(u) = σ(u) Σ share(w) over the successors w of u
 //
-// Once share(v) is known σ(v) is not needed any more: one array holds σ on the way out and share on the way back.
+// Once share(v) is known, σ(v) is not needed any more: one array stores σ, then, in the backward pass, share.
 #pragma once
 #include "common/counts.cuh"
 #include "common/rows.cuh"
@@ -16,18 +16,18 @@ template <class Offset>
 struct Graph {
   const Offset *offsets;  // out-arcs
   Neighbours<Offset> neighbours;
-  const Offset *in_offsets;  // in-arcs; the arrays of the out-arcs if the graph is undirected
+  const Offset *in_offsets;  // in-arcs; the same arrays as the out-arcs if the graph is undirected
   Neighbours<Offset> in_neighbours;
   i64 n, m;
 };
 
-// u8: 1 for a target, 0 for others.
+// u8: 1 for a target, 0 for any other vertex.
 template <class T>
 __device__ __forceinline__ double weight(const T *targets, int v) {
   return targets ? (double)targets[v] : 1.0;
 }
 
-// Σ x over `width` lanes, whose mask is `mates`.
+// Σ x over the `width` lanes of the mask `mates`.
 template <class Number>
 __device__ __forceinline__ Number group_sum(Number x, int width, u32 mates) {
   for (int step = width / 2; step; step /= 2) x = add(x, shuffle_xor(mates, x, step));

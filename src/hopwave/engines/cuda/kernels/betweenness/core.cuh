@@ -1,15 +1,15 @@
-// Betweenness by the core of a graph, one warp or block per core vertex. engines/cpu/betweenness/core_rows.py has the
-// method, the names and the arithmetic. A row is about one core vertex, e: all pairs whose paths enter the core there.
+// Betweenness by the core of a graph, one warp or block per core vertex. engines/cpu/betweenness/core_rows.py explains
+// method, names and arithmetic. A row belongs to one core vertex e: all pairs whose paths enter the core at e.
 //
-//   forward    distances from e, then path counts wave by wave: a vertex's wave comes after those of its predecessors
-//   demand     T: how much these pairs send from e to each core vertex
+//   forward    distances from e, then path counts wave by wave: a vertex's wave follows its predecessors' waves
+//   demand     T: demand of these pairs from e to each core vertex
 //   backward   the waves in reverse: scores of core vertices, flows through core arcs
 //
-// Rows add to common sums by atomics. A sum is two whole numbers: `high` counts units of 2^-60 of the largest possible
-// sum, `low` counts 2^-30 of such a unit. So the order does not matter, and every run gives the same bits.
+// Rows add to common sums by atomics. A sum is two integers: `high` counts units of 2^-60 of the largest possible sum,
+// `low` counts 2^-30 of such a unit. The order does not matter: results are bitwise identical in every run.
 //
-//   T          marks of the search; then how many arcs a vertex waits for; then the demand; backward: (T + δ) / σ
-//   begins     begins[0]: number of waves; begins[k]: where wave k ends in the queue
+//   T          marks of the search; then the number of arcs a vertex waits for; then the demand; backward: (T + δ) / σ
+//   begins     begins[0]: number of waves; begins[k]: end of wave k in the queue
 #pragma once
 #include "common/threads.cuh"
 
@@ -32,34 +32,34 @@ __device__ __forceinline__ void add_to(Sum *sum, double x, double scale) {
 
 struct Core {
   const int *indptr;
-  const int2 *arcs;  // of the core: head and length
+  const int2 *arcs;  // core arcs: head and length
   const double *counts;
   const int *component, *first_vertex, *first_chain;
-  const int *at, *chains;  // chains p that begin at a vertex
+  const int *at, *chains;  // chains p that begin at each vertex
   const int *end, *begin, *size, *length;
   const int *twice;
   const double *sent, *taken, *own_sent, *own_taken;
   const int *table, *table_begin, *table_shift;
   const double *demand_out, *demand_in;
-  const int *needed, *place;  // the vertices that have a row in this batch, its members first; and the row of each
+  const int *needed, *place;  // vertices with a row in this batch, members first; index of each vertex's row
   int *d;                     // per row and core vertex
   double *s, *T;
-  int *queue, *begins;                    // begins: one more per row
+  int *queue, *begins;                    // begins: one more entry per row
   Sum *V, *flow, *first, *single, *into;  // sums
-  Sum *inner;       // per block and core vertex: the part of T that goes on from there to inner vertices of chains
-  double *between;  // per chain: distance and path count between its ends
-  int *status;      // 1: some path count outgrew float64
+  Sum *inner;       // per block and core vertex: the part of T that continues to inner vertices of chains
+  double *between;  // per chain: distance and path count between its endpoints
+  int *status;      // 1: some path count exceeds float64
   i64 vertices, rows, members;
-  double pairs, targets, origins;  // units of a sum per 1: of demand of pairs, of targets alone, of sources alone
-  i64 delta;                       // the width of a bucket of distances
+  double pairs, targets, origins;  // units of a sum per 1: for demand of pairs, of targets only, of sources only
+  i64 delta;                       // width of a distance bucket
 };
 
 __device__ __forceinline__ i64 row_of_warp() { return (i64)blockIdx.x * ROW_WARPS + block_warp(); }
 
-// Distances from e. The nearest bucket is relaxed until nothing changes; vertices beyond it wait in a list.
+// Distances from e. The nearest bucket is relaxed until no distance changes; vertices beyond it wait in a list.
 __device__ inline void find_distances(const Core &C, int e, int low, int high, int *d, int *near, int *next, int *far,
                                       int *marks, int *tails) {
-  constexpr int NEAR = 1, WAITS = 2;  // marks: a vertex is at most once in each list
+  constexpr int NEAR = 1, WAITS = 2;  // marks: a vertex is in each list at most once
   for (int v = low + lane(); v < high; v += WARP) d[v] = FAR, marks[v] = 0;
   __syncwarp();
   if (lane() == 0) d[e] = 0, near[0] = e, tails[0] = tails[1] = 0;
@@ -73,7 +73,7 @@ __device__ inline void find_distances(const Core &C, int e, int low, int high, i
         if (mine) marks[v] &= ~NEAR;
         __syncwarp();
         const int here = d[v];
-        __syncwarp();  // whoever lowers d[v] from now on puts v into a list again
+        __syncwarp();  // a thread that lowers d[v] from here on lists v again
         if (mine)
           for (int j = C.indptr[v]; j < C.indptr[v + 1]; ++j) {
             const int2 arc = C.arcs[j];
@@ -108,7 +108,7 @@ __device__ inline void find_distances(const Core &C, int e, int low, int high, i
     for (int first = 0; first < waiting; first += WARP) {
       const bool mine = first + lane() < waiting;
       const int v = mine ? far[first + lane()] : e, there = d[v];
-      __syncwarp();  // read before the list is written: it only becomes shorter
+      __syncwarp();  // all lanes have read before the list is overwritten: it only shrinks
       if (mine) {
         if (there >= limit) {
           far[atomicAdd(tails + 1, 1)] = v;
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(ROW_WARPS *WARP) core_forward(Core C) {
   int *const d = C.d + row * C.vertices, *const queue = C.queue + row * C.vertices;
   int *const begins = C.begins + row * (C.vertices + 1), *const unready = (int *)(C.T + row * C.vertices);
   double *const s = C.s + row * C.vertices;
-  // The lists of the search lie where path counts and the queue come later.
+  // The lists of the search use the memory of path counts and of the queue, which are written later.
   find_distances(C, e, low, high, d, (int *)s, (int *)s + C.vertices, queue, unready, tails);
   __syncwarp();
   for (int v = low + lane(); v < high; v += WARP) {
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(ROW_WARPS *WARP) core_forward(Core C) {
   if (too_many) *C.status = 1;
 }
 
-// How many inner vertices of p are at less than h / 2 from its beginning.
+// Number of inner vertices of p at less than h / 2 from its beginning.
 __device__ __forceinline__ int nearer(const Core &C, int p, int h) {
   int found = C.table[C.table_begin[p] + (h >> C.table_shift[p])];
   const int *const twice = C.twice + C.begin[p];
@@ -184,13 +184,13 @@ __device__ __forceinline__ int nearer(const Core &C, int p, int h) {
   return found;
 }
 
-// 2 × how many inner vertices of p have their shortest paths to z by p's beginning, and 1 more if one has by both ends.
+// 2 × the number of inner vertices of p whose shortest paths to z use p's beginning, plus 1 if those of one use both.
 __device__ __forceinline__ int code_of(const Core &C, int p, int z, const int *d, const int *there) {
   const int h = C.length[p] + there[z] - d[z], found = nearer(C, p, h);
   return 2 * found + (C.twice[C.begin[p] + found] == h);
 }
 
-// The shortest paths of one inner source to an end of another chain: how many, the share by e, their length.
+// The shortest paths of one inner source to an endpoint of another chain: count, share through e, length.
 struct Route {
   double paths, share;
   int length;
@@ -206,7 +206,7 @@ __device__ __forceinline__ Route route_to(int z, int i, int code, int nearby, in
   return {there_s[z], 0.0, farther + there_d[z]};
 }
 
-// The pairs of this row whose targets are inner vertices of chain c. Returns how much of their demand passes e.
+// The pairs of this row whose targets are inner vertices of chain c. Returns the part of their demand that passes e.
 __device__ inline double to_chain(const Core &C, int e, int c, const int *d, const double *s, Sum *inner) {
   const int q = 2 * c, x = C.end[q], y = C.end[q + 1], length = C.length[q];
   const int begin_x = C.begin[q], begin_y = C.begin[q + 1] + C.size[q];
@@ -222,7 +222,7 @@ __device__ inline double to_chain(const Core &C, int e, int c, const int *d, con
     const int least = min(code_x, code_y) >> 1, most = (max(code_x, code_y) + 1) >> 1;
     demand += C.sent[C.begin[p] + least];
     add_to(C.first + C.begin[p] + least, whole, C.targets);
-    for (int i = least; i < most; ++i) {  // these have different routes to x and y
+    for (int i = least; i < most; ++i) {  // these vertices have different routes to x and y
       const int at = C.begin[p] + i, nearby = C.twice[at] >> 1, farther = C.length[p] - nearby;
       const Route by_x = route_to(x, i, code_x, nearby, farther, d, s, there_d, there_s);
       const Route by_y = route_to(y, i, code_y, nearby, farther, d, s, there_d, there_s);
@@ -273,7 +273,7 @@ __device__ inline double to_chain(const Core &C, int e, int c, const int *d, con
   return passes;
 }
 
-// Pairs of inner vertices of p whose paths leave p at e and come back at its other end. Returns how much passes e.
+// Pairs of inner vertices of p whose paths leave p at e and return at its other end. Returns their demand through e.
 __device__ inline double go_around(const Core &C, int p, const int *d, const double *s, Sum *inner) {
   const int begin = C.begin[p], size = C.size[p], f = C.end[p ^ 1], other = C.begin[p ^ 1];
   const int *const twice = C.twice + begin;
@@ -286,7 +286,7 @@ __device__ inline double go_around(const Core &C, int p, const int *d, const dou
     const int rest = other + size - low;
     const double alone = C.own_sent[begin + i];
     double amount;
-    if (low < size && twice[low] == farther) {  // to this vertex both ways are equally long
+    if (low < size && twice[low] == farther) {  // to this vertex, both directions are equally long
       amount = C.own_taken[begin + low] * share + C.taken[rest - 1];
       add_to(C.into + rest - 1, alone * (1.0 - share), C.origins);
       add_to(C.into + rest, alone * share, C.origins);
@@ -320,7 +320,7 @@ __global__ void __launch_bounds__(BLOCK) core_demand(Core C) {
     __syncthreads();
     for (int z = low + threadIdx.x; z < high; z += blockDim.x) {
       const double amount = C.demand_in[z];
-      double through = 0.0, leave = 0.0;  // demand of inner vertices behind z; of z itself from inner vertices
+      double through = 0.0, leave = 0.0;  // demand of inner vertices behind z; demand of z from inner vertices
       for (int slot = C.at[e]; slot < C.at[e + 1]; ++slot) {
         const int p = C.chains[slot], begin = C.begin[p];
         const i64 there = C.place[C.end[p ^ 1]] * C.vertices;

@@ -1,13 +1,13 @@
-// Renumbers the vertices of a graph in Morton's order of two distances (engines/cuda/renumber.py).
+// Renumbers the vertices of a graph by the Morton order of two distances (engines/cuda/renumber.py).
 //
-//   order   order[new number] = old number                fresh   where the rows of the renumbered graph begin
+//   order   order[new number] = old number                fresh   offsets of the renumbered graph
 //   rank    rank[old number] = new number
 #pragma once
 #include "common/threads.cuh"
 
 namespace hopwave::betweenness {
 
-// Counts the arcs whose ends have numbers that differ by less than `reach`; one warp per row. `count` is 0 before.
+// Counts the arcs whose endpoint numbers differ by less than `reach`; one warp per row. `count` is 0 before.
 template <class Offset>
 __global__ void count_near(const Offset *offsets, const int *neighbours, i64 n, int reach, u64 *count) {
   u64 near = 0;
@@ -17,7 +17,7 @@ __global__ void count_near(const Offset *offsets, const int *neighbours, i64 n, 
   add_warp_sum(count, near);
 }
 
-// The v with the greatest min(one[v], other[v]), the lowest of several, as (distance + 1) << 32 | ~v; 0 before.
+// The v with the largest min(one[v], other[v]), ties by lowest v, as (distance + 1) << 32 | ~v; 0 before.
 template <class Offset>
 __global__ void find_farthest(const int *one, const int *other, u64 n, u64 *farthest) {
   u64 mine = 0;
@@ -29,7 +29,7 @@ __global__ void find_farthest(const int *one, const int *other, u64 n, u64 *fart
   if (lane() == 0) atomicMax(farthest, mine);
 }
 
-// Spreads the low 16 bits of x to the even places, with zeros between them.
+// Spreads the low 16 bits of x to the even bit positions, with zeros in between.
 __device__ inline u32 spread_bits(u32 x) {
   x = (x | x << 8) & 0x00ff00ffu;
   x = (x | x << 4) & 0x0f0f0f0fu;
@@ -37,7 +37,7 @@ __device__ inline u32 spread_bits(u32 x) {
   return (x | x << 1) & 0x55555555u;
 }
 
-// Both distances in units of `step`, interleaved, above the number; not reached: one step beyond the farthest.
+// Both distances in units of `step`, interleaved, above the number; unreached vertices: one step beyond the farthest.
 template <class Offset>
 __global__ void morton_keys(const int *one, const int *other, u64 n, int most_one, int most_other, int step,
                             u64 *keys) {
@@ -60,7 +60,7 @@ __global__ void row_lengths(const int *order, const Offset *offsets, u64 n, u32 
   for (u64 i = thread_number(); i < n; i += thread_count()) lengths[i] = (u32)degree(offsets, order[i]);
 }
 
-// Copies every row to its new place. Neighbours get their new numbers and keep their order; one warp per row.
+// Copies every row to its new position. Neighbours are renumbered and keep their order; one warp per row.
 template <class Offset>
 __global__ void move_rows(const Offset *fresh, const Offset *offsets, const int *neighbours, const int *order,
                           const int *rank, i64 n, int *moved) {
@@ -78,7 +78,7 @@ __global__ void old_places(const Offset *fresh, const Offset *offsets, const int
       places[arc] = (i64)offsets[order[i]] + (arc - fresh[i]);
 }
 
-// Move scores from the old order to the new one, and back; `places` has vertices (int) or arcs (i64).
+// Permute scores from the old order to the new one, and back; `places` contains vertices (int) or arcs (i64).
 template <class Place>
 __global__ void to_new_order(const double *scores, const Place *places, u64 width, u64 count, double *moved) {
   for (u64 i = thread_number(); i < count; i += thread_count())

@@ -1,12 +1,12 @@
-// Shortest paths between random pairs (s, t), each drawn uniformly from those of its pair: one warp per pair, and the
-// same paths as hopwave/engines/cpu/betweenness/sampled_paths.py, which explains the method. So the queue has the CPU's
-// order, and sums of path counts above 2^53 are added up in that order.
+// Shortest paths between random pairs (s, t), each drawn uniformly from the shortest paths of its pair, by one warp per
+// pair. The paths are identical to those of engines/cpu/betweenness/sampled_paths.py, which explains the method. The
+// queue therefore has the CPU's order, and sums of path counts above 2^53 are added in that order.
 //
-//   level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side
+//   level[v]   0: unvisited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side
 //   sigma[v]   path counts, of visited vertices only
 //   queue      both sides in one array: forward from the front, backward from the end
 //
-// If path counts may pass 2^MAX_BITS, the kernel lists the pair's number, and the CPU draws its path.
+// If path counts may exceed 2^MAX_BITS, the kernel lists the pair's number, and the CPU draws its path.
 #pragma once
 #include "common/threads.cuh"
 
@@ -14,32 +14,32 @@ namespace hopwave::betweenness {
 
 constexpr int PATH_THREADS = 256, PATH_WARPS = PATH_THREADS / WARP;
 constexpr int MAX_BITS = 480;                 // as on the CPU: products of two path counts stay within float64
-constexpr int LONG = 64, SEARCHED = 16;       // lengths of lists, in a walk: as on the CPU
+constexpr int LONG = 64, SEARCHED = 16;       // list lengths that select the method of a walk step: as on the CPU
 constexpr double ROUNDING = 1e-9;             // as on the CPU
 constexpr double EXACT = 9007199254740992.0;  // 2^53
-constexpr int ARCS = 0, INNER_VERTICES = 1, UNCONNECTED = 2, WRONG = 4;  // in sums: jobs.PATH_SUMS; 3 is the CPU's
+constexpr int ARCS = 0, INNER_VERTICES = 1, UNCONNECTED = 2, WRONG = 4;  // indices: jobs.PATH_SUMS; the CPU uses 3
 
 template <class Offset>
 struct PathGraph {
   const Offset *offsets[2];  // the arcs that side 0 (forward) and side 1 (backward) follow
   const int *neighbours[2];
-  i64 n, ascending;    // ascending: whether lists are in ascending order
-  i64 degree_bits[2];  // per side: bits of the greatest number of arcs into a vertex
+  i64 n, ascending;    // ascending: whether adjacency lists are sorted
+  i64 degree_bits[2];  // per side: bits of the maximum number of arcs into a vertex
 };
 
 struct PathWork {
-  int *level, *queue, *path;  // n items per warp; level is 0 between pairs
+  int *level, *queue, *path;  // n entries per warp; level is 0 between pairs
   double *sigma;
-  u64 *counts;  // per vertex: the number of paths that it is inside of
+  u64 *counts;  // per vertex: number of paths with this inner vertex
   u64 *sums;
-  u64 *next;  // the next pair to take
-  i64 *left;  // pairs left to the CPU, and how many
+  u64 *next;  // number of the next pair
+  i64 *left;  // pairs that the CPU must draw, and their number
   u32 *left_count;
   u64 start;
-  i64 last, cutoff;  // the end of the pairs to take (exclusive); the longest path to look for, in hops
+  i64 last, cutoff;  // end of the range of pairs (exclusive); maximum path length, in hops
 };
 
-// The state of one side: its last level in the queue, the end of its queue, and the arcs that leave the last level.
+// State of one side: its last level in the queue, the end of its queue, and the number of arcs out of the last level.
 struct Side {
   int begin, end, tail, depth;
   i64 leaving, bits;
@@ -63,7 +63,7 @@ struct PairSearch {
   // Whether an arc of this side leads to the other side; `at` is the level of the arc's head.
   __device__ __forceinline__ static bool crosses(int at, int side) { return side ? at > 0 : at < 0; }
 
-  // visit(valid, i, u, v), by the whole warp, for 32 arcs of the last level at a time, until it returns true.
+  // Calls visit(valid, i, u, v) with the full warp for 32 arcs of the last level at a time, until it returns true.
   template <class Visit>
   __device__ __forceinline__ void arcs(int side, Visit visit) const {
     const Offset *offsets = graph.offsets[side];
@@ -77,7 +77,7 @@ struct PairSearch {
       const i64 base = first - (through - length);  // base + a is arc number a of this group
       for (i64 from = 0; from < all; from += WARP) {
         const i64 a = from + lane();
-        int k = 0;  // lanes whose arcs all come before a
+        int k = 0;  // number of lanes whose arcs all come before a
         for (int step = WARP / 2; step; step /= 2)
           if (__shfl_sync(ALL_LANES, through, k + step - 1) <= a) k += step;
         const int u = __shfl_sync(ALL_LANES, tail, k);
@@ -101,11 +101,11 @@ struct PairSearch {
       const double share = valid ? sigma[u] : 0.0;
       const bool across = valid && crosses(at, side);
       if (across) weight += share * sigma[v];
-      met = __any_sync(ALL_LANES, across) || met;  // vertices beyond the meeting are on no shortest path
+      met = __any_sync(ALL_LANES, across) || met;  // vertices found after the sides met are on no shortest path
       const bool takes = valid && !met && (at == 0 || at == fresh_level);
       const u32 taking = __ballot_sync(ALL_LANES, takes);
       if (!taking) return false;
-      int rank = 0;  // number of this lane among those whose arcs lead to the same vertex
+      int rank = 0;  // index of this lane among lanes whose arcs lead to the same vertex
       if (takes) rank = __popc(__match_any_sync(taking, v) & lanes_below());
       const bool fresh = takes && at == 0 && rank == 0;
       const u32 found = __ballot_sync(ALL_LANES, fresh);
@@ -136,8 +136,8 @@ struct PairSearch {
     return weight;
   }
 
-  // Σ σ(u) σ(v) over the arcs to the other side, added as the CPU does: first over the arcs of each u. Stops at the u
-  // whose terms take the sum past `chosen`; `at` becomes its place in the queue. Returns the sum before u.
+  // Σ σ(u) σ(v) over the arcs to the other side, in the CPU's order: first over the arcs of each u. Stops at the u
+  // whose terms raise the sum above `chosen`; `at` becomes its index in the queue. Returns the sum before u.
   __device__ __forceinline__ double ordered(int side, double chosen, int &at) const {
     double total = 0, across = 0, share = 0;
     at = -1;
@@ -160,7 +160,7 @@ struct PairSearch {
     return passed || through > chosen ? total : through;
   }
 
-  // Adds all lanes' terms to `running`; returns the first lane that takes it past `chosen`, or -1.
+  // Adds all lanes' terms to `running`; returns the first lane that raises it above `chosen`, or -1.
   __device__ __forceinline__ static int passing(bool is, double term, bool exact, double chosen, double &running) {
     u32 todo = __ballot_sync(ALL_LANES, is);
     if (!todo) return -1;
@@ -195,7 +195,7 @@ struct PairSearch {
     return found;
   }
 
-  // The first place of a side's queue, which is ordered by level, whose vertex is at level `wanted` or beyond.
+  // The first index in a side's queue, which is ordered by level, whose vertex is at level `wanted` or deeper.
   __device__ __forceinline__ int place_of(int side, int wanted) const {
     int low = 0, high = sides[side].tail;
     while (low < high) {
@@ -220,7 +220,7 @@ struct PairSearch {
     return many;
   }
 
-  // Draws a predecessor by its part of σ; candidate(k, many) sets its number of arcs. -1: counts do not add up to σ.
+  // Draws a predecessor in proportion to σ; candidate(k, many) sets its number of arcs. -1: counts do not add up to σ.
   template <class Candidate>
   __device__ __forceinline__ int predecessor(int candidates, double count, double chosen, Candidate candidate) const {
     double running = 0;
@@ -242,7 +242,7 @@ struct PairSearch {
     return fabs(running - count) <= ROUNDING * count ? found : -1;
   }
 
-  // Walks from path[at] to the root of its side, as on the CPU. Returns the root's place, or -1 if a count is wrong.
+  // Walks from path[at] to the root of its side, as on the CPU. Returns the root's index, or -1 if a count is wrong.
   __device__ __forceinline__ int walk(int side, int at, int number) {
     const int step = side ? -1 : 1;
     const Offset *offsets = graph.offsets[1 - side];
@@ -256,7 +256,7 @@ struct PairSearch {
       int begin = 0, end = 0, found;
       if (nearer != step && graph.ascending && length > LONG)
         begin = place_of(side, depth), end = place_of(side, depth + 1);
-      if (nearer == step) found = queue[place(side, 0)];  // the root is alone in its level
+      if (nearer == step) found = queue[place(side, 0)];  // the root is the only vertex of its level
       else if (end > begin && (i64)(end - begin) * SEARCHED < length)
         found = predecessor(end - begin, count, chosen, [&](int k, int &many) {
           const int u = queue[place(side, begin + k)];
@@ -311,7 +311,7 @@ struct PairSearch {
     }
   }
 
-  // Returns an upper bound of log2 of the greatest σ in a side's last level.
+  // Returns an upper bound on log2 of the largest σ in a side's last level.
   __device__ __forceinline__ i64 bits_of(int side) const {
     double greatest = 1;
     for (int i = sides[side].begin + lane(); i < sides[side].end; i += WARP)
@@ -320,7 +320,7 @@ struct PairSearch {
     return isinf(greatest) ? 2000 : ilogb(greatest) + 1;
   }
 
-  // Draws one pair and, if a path has at most `cutoff` hops, a shortest path. Returns false to leave it to the CPU.
+  // Draws one pair and, if it has a path of at most `cutoff` hops, a shortest path. False: the CPU must draw this pair.
   __device__ __forceinline__ bool sample(const PathWork &work) {
     const i64 n = graph.n, s = min((i64)(fraction(0) * n), n - 1);
     i64 t = min((i64)(fraction(1) * (n - 1)), n - 2);

@@ -1,36 +1,36 @@
-// TurboBC (Artiles & Saeed 2021), Algorithm 1: betweenness from one source in the language of linear algebra.
+// TurboBC (Artiles & Saeed 2021), Algorithm 1: betweenness from one source as linear algebra.
 //
 //   f, ft      the frontier's path counts, and the product fA         sigma   path counts, 0 = not yet discovered
 //   delta_u    (1 + delta) / sigma of one level                       S       levels, 0 = the source or not reached
 //   delta_ut   the product A delta_u                                  delta   dependencies
 //
-// The kernels of the paper's Figure 2: two per level on the way out, three on the way back, one for the scores of
-// vertices or of edges (flows_*). A product has three forms: one thread per arc (scCOOC, Algorithm 2), one thread per
-// column (scCSC, Algorithm 3), one warp per column (veCSC, Algorithm 4); those of the way out are TurboBFS's, too
-// (common/products.cuh). The matrix is only its pattern, by columns, so the way back scatters in a directed graph and
-// gathers in an undirected one.
+// The kernels of the paper's Figure 2: two per level in the forward pass, three in the backward pass, one for the
+// scores of vertices or of edges (flows_*). A product has three forms: one thread per arc (scCOOC, Algorithm 2), one
+// thread per column (scCSC, Algorithm 3), one warp per column (veCSC, Algorithm 4). TurboBFS uses the same forward
+// products (common/products.cuh). The matrix is stored as its pattern, by columns, so the backward pass scatters in a
+// directed graph and gathers in an undirected one.
 //
-// Count is unsigned, as in the paper, or double if 32 bits are too few. A count that does not fit into 32 bits sets
-// `overflowed`, and the source is computed again with double.
+// Count is unsigned, as in the paper, or double if 32 bits are too few. A count that exceeds 32 bits sets `overflowed`,
+// and the source is computed again with double.
 #pragma once
 #include "common/products.cuh"
 
 namespace hopwave::betweenness {
 
-// The state of a run. The host clears all of it except `done` before each source.
+// State of a job. The host clears every field except `done` before each source.
 struct RunState {
-  u64 done;        // sources whose scores are in the sums
-  u64 deepest;     // the last level that has a vertex
-  u64 overflowed;  // whether a count did not fit
-  u64 due;         // Σ (d − 1) over the targets reached; Σ delta must equal this
-  u64 ends;        // targets reached
-  u64 ticket;      // blocks that have added their scores
+  u64 done;        // number of sources whose scores are in the sums
+  u64 deepest;     // last level that contains a vertex
+  u64 overflowed;  // whether a count exceeded 32 bits
+  u64 due;         // Σ (d − 1) over the targets reached; Σ delta must equal this sum
+  u64 ends;        // number of targets reached
+  u64 ticket;      // number of blocks that have added their scores
   double found;    // Σ delta
 };
 
-// ---------------------------------------------------------------- the way out: ft ← fA, then f, sigma, S
+// ---------------------------------------------------------------- forward pass: ft ← fA, then f, sigma, S
 
-// f ← ft at vertices not yet discovered; sigma ← sigma + f; S ← depth (lines 20-27). ft is left empty.
+// f ← ft at undiscovered vertices; sigma ← sigma + f; S ← depth (lines 20-27). ft is cleared.
 template <class Offset, class Count>
 __global__ void discover(int n, int depth, Count *f, Count *ft, Count *sigma, int *S, RunState *run) {
   const u64 v = thread_number();
@@ -42,12 +42,12 @@ __global__ void discover(int n, int depth, Count *f, Count *ft, Count *sigma, in
   if (!fresh) return;
   sigma[v] = arrived;
   S[v] = depth;
-  run->deepest = depth;  // levels only go up, and all threads write the same number
+  run->deepest = depth;  // levels only increase, and all threads write the same number
 }
 
-// ---------------------------------------------------------------- the way back: delta_u, delta_ut ← A delta_u, delta
+// ---------------------------------------------------------------- backward pass: delta_u, delta_ut ← A delta_u, delta
 
-// delta_u ← (1 + delta) / sigma of one level (lines 32-36), by `factor` to the scale of the level before.
+// delta_u ← (1 + delta) / sigma of one level (lines 32-36), times `factor`: the scale of the level above.
 template <class Offset, class Count>
 __global__ void spread(int n, int depth, double factor, const u8 *targets, const int *S, const Count *sigma,
                        const double *delta, double *delta_u) {
@@ -67,7 +67,7 @@ __global__ void backward_arcs(const int *rows, const int *columns, u64 arcs, con
       });
 }
 
-// In an undirected graph the arcs of a column lead out too, so the column's own entry can be gathered.
+// In an undirected graph the arcs of a column are also out-arcs, so the column can gather its own entry.
 template <class Offset, bool directed, int WIDTH>
 __global__ void backward_columns(const Offset *offsets, const int *rows, int n, const double *delta_u,
                                  double *delta_ut) {
@@ -85,7 +85,7 @@ __global__ void backward_columns(const Offset *offsets, const int *rows, int n, 
   }
 }
 
-// delta ← delta + delta_ut · sigma of the level before (lines 38-40). delta_ut is left empty.
+// delta ← delta + delta_ut · sigma of the level above (lines 38-40). delta_ut is cleared.
 template <class Offset, class Count>
 __global__ void collect(int n, int depth, const int *S, const Count *sigma, double *delta_ut, double *delta) {
   const u64 v = thread_number();
@@ -98,7 +98,7 @@ __global__ void collect(int n, int depth, const int *S, const Count *sigma, doub
 
 // ---------------------------------------------------------------- the scores
 
-// Adds up both sides of the certificate. The whole block calls this; returns true to one thread of the last block.
+// Adds up both sides of the certificate. The full block calls this; returns true to one thread of the last block.
 __device__ inline bool certified(double found, u64 due, u64 ends, RunState *run) {
   double all_found;
   u64 all_due, all_ends;
@@ -113,8 +113,8 @@ __device__ inline bool certified(double found, u64 due, u64 ends, RunState *run)
   return atomicAdd(&run->ticket, 1ull) + 1 == gridDim.x;
 }
 
-// bc ← bc + delta except for the source (lines 43-47), and both sides of the certificate. `squares`, if not null, gets
-// the sums of delta². `endpoints` counts both ends of a path as vertices on it.
+// bc ← bc + delta except for the source (lines 43-47), and both sides of the certificate. If `squares` is not null, the
+// sums of delta² are added to it. With `endpoints`, both endpoints of a path count as vertices on it.
 template <class Offset>
 __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *targets, const double *delta,
                        bool endpoints, double *bc, double *squares, RunState *run) {
@@ -133,8 +133,8 @@ __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *
   run->done = finished;
 }
 
-// The flow over an arc u → v is sigma(u) · (1 + delta(v)) / sigma(v) if v is one level behind u; edges' scores are sums
-// of flows, in the order of the matrix. `factors`, if not null, brings each level to the scale of the one before.
+// The flow over an arc u → v is sigma(u) · (1 + delta(v)) / sigma(v) if v is one level below u; an edge's score is the
+// sum of its flows, in matrix order. `factors`, if not null, converts each level to the scale of the level above.
 template <class Count>
 struct Flows {
   int n, source;
@@ -188,7 +188,7 @@ __global__ void flows_columns(const Offset *offsets, const int *rows, int n, Flo
   flows.finish(found);
 }
 
-// Adds a source's row that was computed elsewhere, and counts the source as done.
+// Adds the row of a source that another regime computed, and counts the source as done.
 template <class Offset>
 __global__ void add_row(u64 width, const double *row, double *bc, u64 finished, double found, u64 due, RunState *run) {
   const u64 i = thread_number();

@@ -1,18 +1,18 @@
 // Betweenness along weights, one block or a team of blocks per source, many sources at a time.
 //
-//   tight   an arc u -> v with d(u) + w == d(v), exactly: shortest paths go along these arcs, as in NetworkX
-//   wave    a vertex's wave is the greatest number of tight arcs on a path to it from the source
-//   h(v)    the mean number of arcs on the shortest paths to v: Σ δ must be Σ (h(t) - 1) over the targets
+//   tight   an arc u -> v with d(u) + w == d(v), exactly: shortest paths use only these arcs, as in NetworkX
+//   wave    maximum number of tight arcs on a path from the source to a vertex
+//   h(v)    the mean number of arcs on the shortest paths to v: Σ δ must equal Σ (h(t) - 1) over the targets
 //
-// First all distances (common/shortest.cuh), then the tight arcs. On the way out, a vertex whose tight in-arcs are all
-// done adds up σ over them; on the way back, the shares of its tight out-arcs, each row in order by one group of lanes:
-// the same bits in every run. A vertex whose tight in-arcs are never all done is on or behind a cycle of arcs that add
-// nothing to a distance: shortest paths then cannot be counted.
+// The search first computes all distances (common/shortest.cuh), then the tight arcs. In the forward pass, a vertex
+// adds up σ over its tight in-arcs once all are done; in the backward pass, the shares of its tight out-arcs. One group
+// of lanes adds each row in order: bitwise identical results in every run. A vertex whose tight in-arcs are never all
+// done is on or behind a cycle of arcs that add nothing to a distance; its shortest paths cannot be counted.
 //
-//   X        σ on the way out, share on the way back
+//   X        σ in the forward pass, share in the backward pass
 //   tight    two bitmaps of `words` words: the tight arcs in the order of in-arcs, and in the order of out-arcs
-//   status   1: float64 cannot hold σ · h, repeat the source with Extended numbers; 2: there is a cycle
-//   cycle    the least u * n + v of all arcs u -> v between vertices that wait for each other
+//   status   1: σ · h exceeds float64, repeat the source with Extended numbers; 2: a cycle exists
+//   cycle    the smallest u * n + v of all arcs u -> v between vertices that wait for each other
 #pragma once
 #include "betweenness/brandes.cuh"
 #include "common/shortest.cuh"
@@ -22,22 +22,22 @@ namespace hopwave::betweenness {
 enum Status { COUNTED, TOO_MANY, CYCLE };
 
 struct Weighted {
-  const int *sources, *which;  // which: the rows of scores to compute, one source each; null for all
-  u32 *ticket;                 // sources taken so far
-  const double *targets;       // what a path to each vertex counts; null: 1
-  double *rows;                // per source, zero before: one score per vertex, or one per arc
+  const int *sources, *which;  // which: indices of the rows of scores to compute, one source each; null: all
+  u32 *ticket;                 // number of sources claimed so far
+  const double *targets;       // weight of a path to each vertex; null: 1
+  double *rows;                // per source, zero before: one score per vertex or per arc
   double *due;                 // per source: Σ (h - 1) or Σ h over the targets reached, and their number
   int *status;                 // per source
   u64 *cycle;                  // per source, all bits set before
   void *X;                     // per team: n numbers
   double *hops;                // per team: h of n vertices
-  u32 *tight;                  // per team: 2 * words, zero before and after a source
+  u32 *tight;                  // per team: 2 * words, zero before and after each source
   double *parts;               // per block: its part of due
-  i64 count, width, words;     // sources; scores per row; words of a bitmap of arcs
+  i64 count, width, words;     // number of sources; scores per row; words per bitmap of arcs
   i64 endpoints, edges, directed;
 };
 
-// Sums over the targets, and the operation that adds the threads' parts.
+// Sums over the targets, with the operation that adds the threads' parts.
 struct Due {
   double sum, targets;
   __device__ __forceinline__ Due from(int step) const {
@@ -101,7 +101,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
       int tight = 0;
       each_arc(G.in_offsets, G.in_neighbours, G.in_lengths, v, sub, width,
                [&](Offset j, int x, double length, double d) {
-                 if (x == v) return;  // a loop is on no path
+                 if (x == v) return;  // no shortest path uses a loop
                  if (d + length == here) mark(tight_in, j), ++tight;
                  if (!R.directed && here + length == d) mark(tight_out, j);
                });
@@ -122,7 +122,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     wait();
   }
 
-  // Marks the tight out-arcs of v as done; heads with no tight in-arc left to wait for form the next wave.
+  // Marks the tight out-arcs of v as done; a head whose tight in-arcs are all done joins the next wave.
   __device__ __forceinline__ void pass_on(int v, int sub, int width, int end, int *tail) const {
     each_marked(tight_out, G.offsets, v, sub, width, [&](Offset j) {
       const int x = G.neighbours[j];
@@ -133,13 +133,13 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
   __device__ __forceinline__ int wave(int number, int begin, int end) {
     int *const tail = &board->found[number % 3];
     if (me == 0) board->found[(number + 1) % 3] = 0;
-    if (R.directed) {  // out-rows have their own lengths
+    if (R.directed) {  // lengths of out-rows differ from those of in-rows
       each_row(G.offsets, queue, begin, end,
                [&](int v, int sub, int width, u32) { pass_on(v, sub, width, end, tail); });
     }
     each_row(G.in_offsets, queue, begin, end, [&](int v, int sub, int width, u32 mates) {
       if (!R.directed) pass_on(v, sub, width, end, tail);
-      Number sigma, arcs;  // paths, and the sum of their arcs
+      Number sigma, arcs;  // path count, and total number of arcs on these paths
       clear(sigma), clear(arcs);
       each_marked(tight_in, G.in_offsets, v, sub, width, [&](Offset j) {
         const int u = G.in_neighbours[j];
@@ -168,7 +168,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     return end < board->reached ? CYCLE : COUNTED;
   }
 
-  // The way back: writes δ of every vertex, or the dependency of every arc, to `row`.
+  // Backward pass: writes δ of every vertex, or the dependency of every arc, to `row`.
   __device__ __forceinline__ void backward(int last, double *row) {
     for (int number = last; number >= (R.edges ? 0 : 1); --number) {
       each_row(G.offsets, queue, begins[number], begins[number + 1], [&](int u, int sub, int width, u32 mates) {
@@ -203,10 +203,10 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     wait();
   }
 
-  // Clears distances and marks. Returns the sums for the certificate, in thread 0 of the team.
+  // Clears distances and marks. Returns the sums for the certificate in thread 0 of the team.
   __device__ __forceinline__ Due finish(int source, Due *warps) {
     Due mine{0.0, 0.0};
-    const double inner = R.edges ? 0.0 : 1.0;  // a path over h arcs has h - 1 inner vertices
+    const double inner = R.edges ? 0.0 : 1.0;  // a path of h arcs has h - 1 inner vertices
     for (i64 v = me; v < G.n; v += everyone) {
       if (distance[v] == infinite()) continue;
       distance[v] = infinite();

@@ -1,17 +1,17 @@
-// Betweenness of one source by the whole GPU, in one cooperative launch.
+// Betweenness of one source on the full GPU, in one cooperative launch.
 //
-//   search   hopwave's own search (one_launch/search.cuh) gives every vertex its level, in one byte
+//   search   hopwave's search (one_launch/search.cuh) writes the level of every vertex, in one byte
 //   sort     vertices by level, and within a level by the length of their rows (enum RowClass)
-//   out      path counts σ, level by level: the level pulls them along its in-arcs, or, if the level before has far
-//            fewer arcs, that level pushes them along its out-arcs
-//   back     dependencies δ, from the deepest level on: pulled along out-arcs, or pushed along in-arcs
+//   out      path counts σ, level by level: the level pulls counts along its in-arcs, or, if the previous level has
+//            far fewer arcs, the previous level pushes counts along its out-arcs
+//   back     dependencies δ, deepest level first: pulled along out-arcs, or pushed along in-arcs
 //   scores   total[v] += δ(v), and both sides of the certificate
 //
-// The result has the same bits in every run: a row's length alone decides how many lanes share it, the pieces of a long
-// row are added in order, and pushed sums are exact: path counts are whole numbers below 2^53, shares have 128 bits
-// (struct ExactSum). Searches of more than `max_levels` levels are left to the block regime, so counts need no scaling.
+// The result is bitwise identical in every run. Only a row's length decides how many lanes share it, and the pieces of
+// a long row are added in order. Pushed sums are exact: path counts are integers below 2^53, shares have 128 bits
+// (struct ExactSum). The block regime takes searches of more than `max_levels` levels, so counts need no scaling.
 //
-//   X        σ on the way out, share on the way back (betweenness/brandes.cuh)
+//   X        σ in the forward pass, share in the backward pass (betweenness/brandes.cuh)
 //   bits     a bitmap for each of the first MAPPED levels
 #pragma once
 #include "betweenness/brandes.cuh"
@@ -25,30 +25,30 @@ using one_launch::THREADS;
 
 enum RowClass { SINGLE, EIGHTH, WARPED, LONG_ROW };
 constexpr int MAX_LEVELS = 48;            // regimes.MAX_BATCH_LEVELS
-constexpr int LEVELS = MAX_LEVELS + 1;    // with the source's level
+constexpr int LEVELS = MAX_LEVELS + 1;    // including the source's level
 constexpr int MAPPED = 16;                // levels that have a bitmap
-constexpr u32 PIECE = 1024;               // arcs of a long row that one warp takes at a time (regimes.PIECE_ARCS)
+constexpr u32 PIECE = 1024;               // arcs per piece of a long row: one warp at a time (regimes.PIECE_ARCS)
 constexpr int LISTED = 3 * LEVELS;        // buckets of vertices: three row classes per level
 constexpr int BUCKETS = LISTED + LEVELS;  // plus one per level for the pieces of long rows
 constexpr int AT_ONCE = 4;                // words of 32 vertices that a warp sorts at a time
 constexpr u8 UNREACHED = 255;
-constexpr int EXACT_BITS = 53;  // whole numbers below 2^53 are exact in float64
+constexpr int EXACT_BITS = 53;  // integers below 2^53 are exact in float64
 enum Way { PUSH_OUT, PULL_OUT, PULL_BACK, PUSH_BACK };
 
-// One piece of a long row. A row's pieces lie side by side; `first` is the place of its first piece.
+// One piece of a long row. The pieces of a row are adjacent; `first` is the index of its first piece.
 struct __align__(16) Piece {
   int v;
   u32 index, pieces, first;
 };
 
-// What blocks share. Everything but `depth` and `found` is zero between launches.
+// Shared by all blocks. Every field except `depth` and `found` is zero between launches.
 struct Shared {
-  int depth;  // the level at which the search ended, and how many vertices it found
+  int depth;  // the last level of the search; the number of vertices found
   u32 found;
-  u32 arrived, left;       // blocks: at the barrier; at the end
-  u32 counts[2][BUCKETS];  // for in-rows and out-rows, per bucket: vertices, or pieces of long rows
-  u32 exponents[2];        // of a level's pushed shares: the greatest exponent, and 2047 - the least
-  u64 due, reached;        // Σ (d - 1), or Σ d if arcs are scored, over the targets reached; their number
+  u32 arrived, left;       // number of blocks at the barrier; number of blocks that have finished
+  u32 counts[2][BUCKETS];  // for in-rows and out-rows, per bucket: number of vertices, or of pieces of long rows
+  u32 exponents[2];        // of a level's pushed shares: the largest exponent, and 2047 - the smallest
+  u64 due, reached;        // Σ (d - 1), or Σ d if arcs are scored, over the targets reached; number of these targets
 };
 
 struct Told {
@@ -63,9 +63,9 @@ struct Wide {
   int *lists[2];     // vertices by level and class of their in-rows, and of their out-rows; one array if undirected
   Piece *pieces[2];  // pieces of long rows, in the same order
   double *partials;  // per piece
-  u32 *tickets;      // per long row, at its first piece: pieces that are done; zero between launches
+  u32 *tickets;      // per long row, at its first piece: number of finished pieces; zero between launches
   double *X, *delta;
-  u64 *sums;      // per vertex that shares are pushed to: two words (struct ExactSum)
+  u64 *sums;      // per vertex that receives pushed shares: two words (struct ExactSum)
   double *parts;  // Σ δ per block
   Shared *shared;
   Told *told;  // in host memory
@@ -77,10 +77,10 @@ struct Wide {
 struct One {
   double *total;
   const u8 *targets;  // null: every vertex is a target
-  bool edges;         // arcs are scored
+  bool edges;         // whether arcs are scored
 };
 
-// The answer that the search writes (see Hops in one_launch/state.cuh).
+// The result type of the search (see Hops in one_launch/state.cuh).
 struct ByteLevels {
   static constexpr bool FROM = false, EVERY = false, FILLS = false;
   static constexpr int HUB = 1;
@@ -107,12 +107,12 @@ __device__ __forceinline__ int bucket_of(int level, int row_class) {
   return row_class == LONG_ROW ? LISTED + level : 3 * level + row_class;
 }
 
-// Where every bucket begins in the lists of vertices and of pieces; each block has a copy.
+// Start of every bucket in the lists of vertices and of pieces; each block has a copy.
 struct Starts {
   u32 listed[2][LISTED + 1], pieces[2][LEVELS + 1];
 };
 
-// One level's part of the lists: vertices of class c from at[c] to at[c + 1], and pieces of long rows.
+// One level's section of the lists: vertices of class c from at[c] to at[c + 1], and pieces of long rows.
 struct Stretch {
   const int *list;
   const Piece *pieces;
@@ -137,11 +137,11 @@ template <class Offset>
 struct Sorting {
   const one_launch::Graph<Offset> &graph;
   const Wide &wide;
-  u32 (*buckets)[BUCKETS];  // this block's, in shared memory: vertices counted, later the next free place
+  u32 (*buckets)[BUCKETS];  // per block, in shared memory: number of vertices, later the next free index
 
   __device__ __forceinline__ const Offset *offsets(int which) const { return which ? graph.offsets : graph.in_offsets; }
 
-  // visit(first, level) for every 32 vertices from `first` on, by whole warps; `level`: that of the lane's vertex.
+  // Full warps call visit(first, level) for every 32 vertices, the lowest being `first`; `level`: of the lane's vertex.
   template <class Visit>
   __device__ __forceinline__ void vertices(Visit visit) const {
     const i64 step = (i64)grid_warps() * 32 * AT_ONCE;
@@ -168,7 +168,7 @@ struct Sorting {
     const int row_class = class_of(arcs), bucket = bucket_of(level, row_class);
     if (mine && row_class == LONG_ROW) atomicAdd(&buckets[which][bucket], pieces_of(arcs));
     const bool listed = mine && row_class != LONG_ROW;
-    const u32 peers = __match_any_sync(ALL_LANES, listed ? bucket : -1);  // in the same bucket
+    const u32 peers = __match_any_sync(ALL_LANES, listed ? bucket : -1);  // lanes with the same bucket
     if (listed && lane() == __ffs(peers) - 1) atomicAdd(&buckets[which][bucket], (u32)__popc(peers));
   }
 
@@ -193,7 +193,7 @@ struct Sorting {
   }
 };
 
-// Exclusive prefix sums of `length` counts, and their total. One warp calls this.
+// Exclusive prefix sums of `length` counts, and their total. One warp calls this function.
 __device__ __forceinline__ void sum_counts(const u32 *counts, int length, u32 *starts) {
   u32 before = 0;
   for (int base = 0; base < length; base += 32) {
@@ -205,12 +205,12 @@ __device__ __forceinline__ void sum_counts(const u32 *counts, int length, u32 *s
 }
 
 // A sum of float64 numbers in 128 bits, without rounding. The numbers are positive and their exponents differ by at
-// most SPREAD. The greatest numbers are shifted left by LEFT bits and take 96 bits, so that a sum of 2^31 numbers fits.
+// most SPREAD. The largest numbers are shifted left by LEFT bits and use 96 bits, so that a sum of 2^31 numbers fits.
 struct ExactSum {
   static constexpr int SPREAD = 40, LEFT = 43;
   static constexpr u64 MANTISSA = (1ull << 52) - 1;
-  u64 *words;    // the low one and the high one
-  int greatest;  // the greatest exponent of the numbers, with float64's bias
+  u64 *words;    // low word, then high word
+  int greatest;  // largest exponent of the numbers, with float64's bias
 
   static __device__ __forceinline__ u32 exponent(double x) { return (u32)(__double_as_longlong(x) >> 52); }
   __device__ __forceinline__ void add(double x) const {
@@ -238,7 +238,7 @@ __device__ __forceinline__ void each_vertex(const Stretch &rows, F f) {
   }
 }
 
-// One warp's view of the walk along a level's rows. WAY: what to do with a neighbour that is in the other level.
+// One warp's pass over a level's rows. WAY: what to do with a neighbour that is in the other level.
 template <class Offset, int WAY>
 struct Walk {
   const Offset *offsets;
@@ -247,10 +247,10 @@ struct Walk {
   const One &one;
   const u32 *map;  // bitmap of the neighbours' level; null: read the byte of each neighbour
   int other;       // the neighbours' level
-  int greatest;    // PUSH_BACK: the greatest exponent of the rows' shares
+  int greatest;    // PUSH_BACK: largest exponent of the rows' shares
   static constexpr bool PUSHES = WAY == PUSH_OUT || WAY == PUSH_BACK;
 
-  // Σ over the entries e, e + WIDTH, … below `end` whose neighbour is in the other level; `mine` is the row's own X.
+  // Σ over the entries e, e + WIDTH, … below `end` whose neighbour is in the other level; `mine` is X of the vertex.
   template <int WIDTH>
   __device__ __forceinline__ double along(Offset e, Offset end, double mine) const {
     double sum = 0.0;
@@ -301,7 +301,7 @@ struct Walk {
     }
   }
 
-  // One piece of a long row. The warp that completes the row's last piece adds up all pieces, in order.
+  // One piece of a long row. The warp that completes the last piece of a row adds up all its pieces, in order.
   __device__ __forceinline__ void piece(const Piece &p, u32 at) const {
     const double mine = own(p.v);
     const Offset begin = __ldg(offsets + p.v) + (Offset)p.index * PIECE, stop = __ldg(offsets + p.v + 1);
@@ -322,7 +322,7 @@ struct Walk {
     if (lane() == 0) finish(p.v, sum, mine), wide.tickets[p.first] = 0;
   }
 
-  // Rows of up to PIECE arcs, each by the whole warp; the lanes together read where up to 32 rows begin and end.
+  // Rows of up to PIECE arcs, one full warp per row; the lanes jointly read begin and end of up to 32 rows.
   __device__ __forceinline__ void warped(const int *list, u32 count) const {
     int v = 0;
     Offset begin = 0, end = 0;
@@ -360,7 +360,7 @@ struct Walk {
     finish(v, along<1>(__ldg(offsets + v), __ldg(offsets + v + 1), mine), mine);
   }
 
-  // All rows of a level, shared out among the warps of the grid: pieces of long rows first.
+  // All rows of a level, distributed over the warps of the grid: pieces of long rows first.
   __device__ __forceinline__ void level(const Stretch &rows) const {
     const u32 warps = grid_warps(), pieces = rows.last_piece - rows.first_piece;
     const u32 together = min(32u, max(1u, (rows.at[3] - rows.at[2]) / (2 * warps)));
@@ -384,7 +384,7 @@ struct Walk {
   }
 };
 
-// Returns Σ x over a block in thread 0, always in the same order.
+// Returns Σ x over a block in thread 0, always added in the same order.
 __device__ __forceinline__ double sum_of_block(double x) {
   __shared__ double of_warp[THREADS / 32];
   x = warp_sum(x);
@@ -404,11 +404,11 @@ __global__ void __launch_bounds__(THREADS, 1)
   Shared *const shared = wide.shared;
   const One one{total, targets, edges != 0};
   u8 *level = wide.level;
-  asm volatile("" : "+l"(level));  // else NVRTC 13 mistakes a struct with the same first field for `wide` itself
+  asm volatile("" : "+l"(level));  // otherwise NVRTC 13 mistakes a struct with the same first field for `wide` itself
   one_launch::all_levels(graph, work, ByteLevels{(int)source, level, shared}, 1, (int)depth_limit, alpha, beta);
   if (threadIdx.x == 0) arrivals = 0;
   auto wait = [&] { barrier(&shared->arrived, arrivals, gridDim.x, [] {}, [] {}); };
-  // Every block calls this at its end with its own sum; the last one reports to the host.
+  // Every block calls this function at its end with its own sum; the last block reports to the host.
   auto leave = [&](double found, int depth, bool too_deep) {
     __shared__ bool last;
     found = sum_of_block(found);
@@ -506,7 +506,7 @@ __global__ void __launch_bounds__(THREADS, 1)
       wait();
       continue;
     }
-    // The level after pushes, if the exponents of its shares differ little enough.
+    // The next level pushes if the exponents of its shares differ little enough.
     each_vertex(rows, [&](int v) { wide.sums[2 * (i64)v] = wide.sums[2 * (i64)v + 1] = 0; });
     u32 highest = 0, lowest = 0;  // lowest: as 2047 - exponent
     each_vertex(after, [&](int v) {

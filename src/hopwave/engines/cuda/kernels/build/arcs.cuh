@@ -1,16 +1,16 @@
-// Sums over both directions of arcs, the part of a graph between some vertices, and Graph500's rules for a search.
+// Sums over both directions of arcs, the subgraph of some vertices, and Graph500's validation rules.
 #pragma once
 #include "common/rows.cuh"
 
 namespace hopwave::build {
 
-// values[arc] + that of the reverse arc, in an undirected graph with ascending rows: of parallel arcs, the i-th.
+// values[arc] + the reverse arc's value, in an undirected graph with ascending rows: the i-th of parallel arcs.
 template <class Offset>
 __global__ void add_reverse(const Offset *offsets, const int *neighbours, int n, u64 arcs, const double *values,
                             double *sums) {
   each_arc(offsets, n, arcs, [=](int v, u64 arc) {
     const int u = neighbours[arc];
-    u64 low = offsets[u], high = offsets[u + 1];  // the first place of v in u's row is in [low, high]
+    u64 low = offsets[u], high = offsets[u + 1];  // the first index of v in u's row is in [low, high]
     while (low < high) {
       const u64 middle = (low + high) / 2;
       if (neighbours[middle] < v) low = middle + 1;
@@ -22,13 +22,13 @@ __global__ void add_reverse(const Offset *offsets, const int *neighbours, int n,
   });
 }
 
-// scaled[i] = values[i] · factor / divisor; one of both is 1, and changes no bit.
+// scaled[i] = values[i] · factor / divisor; one of the two is 1, which leaves the result exact.
 template <class Offset>
 __global__ void scale_values(const double *values, u64 count, double factor, double divisor, double *scaled) {
   for (u64 i = thread_number(); i < count; i += thread_count()) scaled[i] = values[i] * factor / divisor;
 }
 
-// Counts the arcs between chosen vertices, in the row of each; numbers[v] is v's place among the chosen, or -1.
+// Counts, per row, the arcs between chosen vertices; numbers[v] is v's index among the chosen vertices, or -1.
 template <class Offset>
 __global__ void count_inside(const Offset *offsets, const int *neighbours, const int *vertices, u64 count,
                              const int *numbers, u32 *degrees) {
@@ -41,7 +41,7 @@ __global__ void count_inside(const Offset *offsets, const int *neighbours, const
   }
 }
 
-// Writes these arcs, renumbered, in their order. `weights` have `size` bytes each: 0, 4 or 8.
+// Writes these arcs, renumbered, in their original order. `weights` have `size` bytes each: 0, 4 or 8.
 template <class Offset>
 __global__ void write_inside(const Offset *offsets, const int *neighbours, const int *vertices, u64 count,
                              const int *numbers, const Offset *new_offsets, int *new_neighbours, int size,
@@ -64,7 +64,7 @@ __global__ void write_inside(const Offset *offsets, const int *neighbours, const
   }
 }
 
-// The rules of api/validate.py. found[v] becomes 1 where no arc is needed to explain v's level; a tree may be null.
+// The rules of api/validate.py. found[v] becomes 1 if v's level needs no arc as evidence; the tree may be null.
 template <class Offset>
 __global__ void judge_vertices(int n, const int *levels, const int *tree, const u8 *sources, i64 limit, u8 *found,
                                u32 *broken) {
@@ -83,7 +83,7 @@ __global__ void judge_vertices(int n, const int *levels, const int *tree, const 
   add_warp_sum(broken, wrong);
 }
 
-// No arc skips a level or leads out of what was reached. found[v] becomes 1 at the arc from v's predecessor, or level.
+// No arc may skip a level or leave the reached set. found[v] becomes 1 at the arc from v's predecessor, or level.
 template <class Offset>
 __global__ void judge_arcs(const Offset *offsets, const int *neighbours, int n, u64 arcs, const int *levels,
                            const int *tree, i64 limit, u8 *found, u32 *broken) {

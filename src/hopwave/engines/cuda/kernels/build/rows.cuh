@@ -1,17 +1,17 @@
-// From edges to sorted rows: the kernels around the sort (engines/cuda/build.py has the steps in order). An arc of rows
-// [first, last) is one key: (row - first) << bits | target. Blocks take equal shares of the edges and write their keys
-// in order, so that repeated arcs keep the order of their edges.
+// From edges to sorted rows: the kernels around the sort (engines/cuda/build.py lists the steps in order). An arc of
+// rows [first, last) is one key: (row - first) << bits | target. Blocks process equal shares of the edges and write
+// their keys in order, so that repeated arcs keep the order of their edges.
 #pragma once
 #include "common/rows.cuh"
 
 namespace hopwave::build {
 
-constexpr int BUCKETS = 4096;  // groups of consecutive rows, counted to cut the rows into parts of about equal size
-constexpr int EACH = 4;        // items per thread and turn
+constexpr int BUCKETS = 4096;  // groups of consecutive rows, counted to cut the rows into parts of similar size
+constexpr int EACH = 4;        // items per thread and iteration
 
 enum Combine { KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST };  // what to do with repeated arcs
 
-__device__ inline u64 share_begin(u64 count) {  // this block's; shares are multiples of a turn
+__device__ inline u64 share_begin(u64 count) {  // start of this block's share; shares are multiples of an iteration
   const u64 turn = BLOCK * EACH, turns = (count + turn - 1) / turn;
   return min(count, (turns * blockIdx.x / gridDim.x) * turn);
 }
@@ -20,7 +20,7 @@ __device__ inline u64 share_end(u64 count) {
   return min(count, (turns * (blockIdx.x + 1) / gridDim.x) * turn);
 }
 
-// Finds the least and the greatest id of a column. extent[0] starts as the greatest number, extent[1] as the least.
+// Finds the smallest and largest id of a column. extent[0] starts as the largest number, extent[1] as the smallest.
 template <class Id>
 __global__ void extent(const Id *ids, u64 count, i64 *extent) {
   i64 least = 0x7fffffffffffffffll, greatest = -least - 1;
@@ -70,7 +70,7 @@ __global__ void count_part(const Id *source, const Id *target, u64 edges, int sy
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// Writes the keys of the counted arcs from begins[block] on; edge[i] is the edge that key i comes from.
+// Writes the keys of the counted arcs, starting at begins[block]; edge[i] is the edge that key i comes from.
 template <class Id>
 __global__ void write_part(const Id *source, const Id *target, u64 edges, int symmetric, i64 first, i64 last, int bits,
                            const u64 *begins, u64 *keys, u32 *edge) {
@@ -109,7 +109,7 @@ __global__ void scan(u64 *counts, u64 count) {
   if (threadIdx.x == 0) counts[count] = all;
 }
 
-// `order` maps sorted places to places before the sort; null: the keys themselves are sorted.
+// `order` maps sorted indices to indices before the sort; null: the keys themselves are sorted.
 __device__ inline u64 key_at(const u64 *keys, const i64 *order, u64 i) { return keys[order ? order[i] : i]; }
 __device__ inline bool is_kept(const u64 *keys, const i64 *order, u64 i, int combine) {
   return combine == KEEP || i == 0 || key_at(keys, order, i) != key_at(keys, order, i - 1);
@@ -125,7 +125,7 @@ __global__ void count_kept(const u64 *keys, const i64 *order, u64 arcs, int comb
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// A row's degree is its end minus its beginning: the threads there add their parts, and u32 arithmetic wraps.
+// A row's degree is its end minus its beginning: the threads at both ends add their parts, and u32 arithmetic wraps.
 template <class Id>
 __global__ void write_kept(const u64 *keys, const i64 *order, u64 arcs, int combine, int bits, i64 first,
                            const u64 *begins, u64 base, Id *neighbours, u32 *degrees) {
@@ -147,7 +147,7 @@ __global__ void write_kept(const u64 *keys, const i64 *order, u64 arcs, int comb
   }
 }
 
-// The weight of every arc that is kept, combined over its repeats in the order of the edges.
+// The weight of every remaining arc, combined over its repeats in the order of the edges.
 template <class Weight>
 __global__ void write_weights(const u64 *keys, const i64 *order, u64 arcs, int combine, const u64 *begins, u64 base,
                               const u32 *edge, const Weight *given, Weight *weights, u64 *conflict) {
@@ -203,7 +203,7 @@ __global__ void ranks(const u64 *keys, u64 n, int *by_degree, int *rank) {
   }
 }
 
-// The arcs of rows [first, last) as keys, the row above the neighbour's rank; and back, once sorted.
+// Converts the arcs of rows [first, last) to keys, the row above the neighbour's rank; and back, after the sort.
 template <class Offset>
 __global__ void rank_keys(const Offset *offsets, const int *neighbours, i64 first, i64 last, const int *rank,
                           u64 *keys) {
@@ -239,9 +239,9 @@ __global__ void rows_of_keys(const u64 *keys, u64 count, int *rows) {
   for (u64 i = thread_number(); i < count; i += thread_count()) rows[i] = (int)(keys[i] & 0xffffffffu);
 }
 
-// ---- Vertices were renumbered for a search; this puts its answers back into the order of ids.
+// ---- Vertices were renumbered for a search; these kernels restore the order of ids in its results.
 
-// One thread per four vertices. out[v] = values[numbers[v]]. If `ids` is not null, values are numbers too, or -1.
+// One thread per four vertices. out[v] = values[numbers[v]]. If `ids` is not null, values are also numbers, or -1.
 template <class Offset>
 __global__ void spread(const int *numbers, const int *values, const int *ids, i64 n, int *out) {
   auto id = [&](int number) { return number < 0 ? number : __ldg(ids + number); };
@@ -255,7 +255,7 @@ __global__ void spread(const int *numbers, const int *values, const int *ids, i6
   if (v < n) out[v] = ids ? id(values[numbers[v]]) : values[numbers[v]];
 }
 
-// ---- Packs neighbours, and unpacks them (common/rows.cuh has the format). One warp per group.
+// ---- Packs and unpacks neighbours (format: common/rows.cuh). One warp per group.
 
 // The arcs of groups [first, first + groups) begin at values[0]; the last group may be short, and repeats its last arc.
 __device__ __forceinline__ u32 value_of(const int *values, i64 count, i64 group) {
@@ -309,9 +309,9 @@ __global__ void pack_groups(const int *values, i64 count, i64 first, i64 groups,
   }
 }
 
-// Writes the arcs of rows [from, to), given by id, as keys: the row's number above the neighbour's number. Leaves out
-// rows whose numbers are not in [first, last). `neighbours` begin at arc `begin` of the graph; places[number] is where
-// a row begins if rows are in the order of their numbers. One warp per row.
+// Writes the arcs of rows [from, to), given by id, as keys: the row's number above the neighbour's number. Skips rows
+// whose numbers are not in [first, last). `neighbours` begin at arc `begin` of the graph; places[number] is the start
+// of a row if rows are sorted by number. One warp per row.
 template <class Offset>
 __global__ void number_keys(const Offset *offsets, const int *neighbours, i64 from, i64 to, i64 begin,
                             const int *numbers, const i64 *places, i64 first, i64 last, u64 *keys) {

@@ -1,10 +1,10 @@
-// Path counts that never overflow, in two ways.
+// Two representations of path counts that never overflow.
 //
-//   scaled     σ / 2^shift as float64, with one shift per level. A level is scaled down when the next one might pass
+//   scaled     σ / 2^shift as float64, with one shift per level. A level is scaled down when the next one might exceed
 //              2^LARGEST, and by no more than needed: counts below 2^SMALLEST would lose their ratio to the others.
 //   extended   mantissa · 2^exponent for each vertex, for levels whose counts span more than float64 does.
 //
-// docs/betweenness.md explains both; engines/cpu/search/loop.py does this on the CPU.
+// docs/betweenness.md explains both; engines/cpu/search/loop.py scales counts on the CPU.
 #pragma once
 #include "common/threads.cuh"
 
@@ -14,10 +14,10 @@ namespace hopwave {
 
 constexpr int LARGEST = 1000, SMALLEST = -900;
 
-// A level's counts are below 2^bound, and no vertex has 2^degree_bits arcs: might the next level pass 2^LARGEST?
+// Whether the next level might exceed 2^LARGEST: this level's counts are below 2^bound, degrees below 2^degree_bits.
 __device__ __forceinline__ bool might_overflow(int bound, int degree_bits) { return bound + degree_bits > LARGEST; }
 
-// The bound to which to scale a level down: well below LARGEST, so that the levels after it need no scaling.
+// The bound to which a level is scaled down: well below LARGEST, so that the following levels need no scaling.
 __device__ __forceinline__ int scaled_bound(int degree_bits) { return max(LARGEST / 2, LARGEST - 64 * degree_bits); }
 
 __device__ __forceinline__ void clear(double &x) { x = 0.0; }
@@ -54,7 +54,7 @@ __device__ __forceinline__ Extended shuffle_xor(u32 lanes, Extended x, int step)
   return {__shfl_xor_sync(lanes, x.m, step), __shfl_xor_sync(lanes, x.e, step)};
 }
 
-// ---- what differs between the two when a level is scaled
+// ---- differences between the two when a level is scaled
 
 template <class Number>
 struct Scaling {

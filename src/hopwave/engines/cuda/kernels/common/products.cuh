@@ -1,23 +1,23 @@
 // Sparse products y = Aᵀx over the pattern of a graph, for searches and for betweenness. Every thread has several arcs
-// in flight: with one at a time, the row of a hub would keep the whole grid waiting. The kernels at the end are the
-// products of path counts that TurboBFS and TurboBC share.
+// in flight: with one at a time, the full grid would wait for the row of a hub. TurboBFS and TurboBC share the products
+// of path counts at the end of this file.
 #pragma once
 #include "common/threads.cuh"
 
 namespace hopwave {
 
-constexpr int PRODUCT_IN_FLIGHT = 4;  // arcs that a thread loads at a time; betweenness/turbobc.py has it too
+constexpr int PRODUCT_IN_FLIGHT = 4;  // arcs that a thread loads at a time; also in betweenness/turbobc.py
 
 struct Always {
   __device__ __forceinline__ bool operator()(int) const { return true; }
 };
 
-// add(u, value(u)) for every u of neighbours[begin, end) for which there(u) holds, in this order, by 1 or WARP lanes.
+// Calls add(u, value(u)) for every u of neighbours[begin, end) with there(u), in this order, on 1 or WARP lanes.
 template <int WIDTH, class Offset, class There, class Value, class Add>
 __device__ __forceinline__ void gather(const int *neighbours, Offset begin, Offset end, There there, Value value,
                                        Add add) {
   Offset arc = begin + (WIDTH == 1 ? 0 : (int)lane());
-  // Whole groups need no test of the end; with a test, a thread per row takes up to twice as long.
+  // Full groups need no test of the end; with a test, a thread per row takes up to twice as long.
   for (; end - arc > (PRODUCT_IN_FLIGHT - 1) * WIDTH; arc += PRODUCT_IN_FLIGHT * WIDTH) {
     int u[PRODUCT_IN_FLIGHT];
     bool here[PRODUCT_IN_FLIGHT];
@@ -35,7 +35,7 @@ __device__ __forceinline__ void gather(const int *neighbours, Offset begin, Offs
   }
 }
 
-// add(arc, u, value(u)), by whole warps, for 32 arcs of which some pass there(u); the other lanes get u = -1 and 0.
+// Full warps call add(arc, u, value(u)) for 32 arcs if there(u) holds for any; the other lanes pass u = -1 and 0.
 template <class There, class Value, class Add>
 __device__ __forceinline__ void scatter(const int *tails, u64 arcs, There there, Value value, Add add) {
   constexpr u64 TAKEN = PRODUCT_IN_FLIGHT * WARP;
@@ -51,7 +51,7 @@ __device__ __forceinline__ void scatter(const int *tails, u64 arcs, There there,
   }
 }
 
-// Σ x over the lanes up to this one that have the same key, and whether it is the `last` of them. Keys ascend.
+// Σ x over the lanes up to this one that have the same key; `last`: whether this lane is the last of them. Keys ascend.
 template <class T>
 __device__ __forceinline__ T run_sum(int key, T x, bool &last) {
   for (int step = 1; step < WARP; step *= 2) {
@@ -66,12 +66,12 @@ __device__ __forceinline__ T run_sum(int key, T x, bool &last) {
 
 // ---------------------------------------------------------------- ft ← fA: scCOOC, scCSC, veCSC
 //
-// sigma are path counts, 0 = not yet discovered. f are those of the frontier, or sigma itself: discovered neighbours of
-// an undiscovered vertex are all in the frontier. In the first level of TurboBC (lines 15-18) the frontier is `source`
-// alone; otherwise `source` is -1. A level that was launched ahead ends at once if `before`, how many vertices the
-// level before found, is 0; it may be null. A sum that does not fit into its type sets `overflowed`.
+// sigma: path counts, 0 = undiscovered. f: path counts of the frontier, or sigma itself, because all discovered
+// neighbours of an undiscovered vertex are in the frontier. In the first level of TurboBC (lines 15-18) the frontier is
+// only `source`; otherwise `source` is -1. A level launched ahead returns at once if `before`, the number of vertices
+// that the previous level found, is 0; `before` may be null. A sum that exceeds its type sets `overflowed`.
 
-// Row sums have 64 bits; a count keeps 32 of them, or reports that it cannot.
+// Row sums have 64 bits; a count stores 32 of them, or reports an overflow.
 __device__ inline u64 sum_of(u32) { return 0; }
 __device__ inline double sum_of(double) { return 0.0; }
 
@@ -81,7 +81,7 @@ __device__ inline u32 counted(u64 sum, u64 *overflowed) {
 }
 __device__ inline double counted(double sum, u64 *) { return sum; }
 
-// Adds to a scattered sum. Returns whether the sum no longer fits into 32 bits.
+// Adds to a scattered sum. Returns whether the sum exceeds 32 bits.
 __device__ inline bool carried(u32 *place, u64 term) {
   return term > 0xffffffffu || atomicAdd(place, (u32)term) + (u32)term < (u32)term;
 }
@@ -99,7 +99,7 @@ __device__ inline Sum column_sum(const int *rows, Offset begin, Offset end, Sum 
   return WIDTH == 1 ? sum : warp_sum(sum);
 }
 
-// One thread per arc: scCOOC. The mask comes after the product, so a sum that will be masked out may overflow too.
+// One thread per arc: scCOOC. The mask follows the product, so a sum that will be masked out may overflow, too.
 template <class Offset, class Count>
 __global__ void forward_arcs(const int *rows, const int *columns, u64 arcs, int source, const Count *f, Count *ft,
                              Count *sigma, u64 *overflowed, const u64 *before) {
@@ -115,7 +115,7 @@ __global__ void forward_arcs(const int *rows, const int *columns, u64 arcs, int 
   });
 }
 
-// One thread or one warp per column. `all`: discovered columns too, for a mask that comes after the product.
+// One thread or one warp per column. `all`: includes discovered columns, for a mask that follows the product.
 template <class Offset, class Count, int WIDTH>
 __global__ void forward_columns(const Offset *offsets, const int *rows, int n, int source, const Count *f, Count *ft,
                                 Count *sigma, u64 *overflowed, const u64 *before, bool all) {

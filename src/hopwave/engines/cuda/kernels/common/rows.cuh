@@ -1,9 +1,9 @@
-// How a row is read: plain rows have one int per arc; packed rows have groups of 32 arcs with as few bits each as the
-// group needs. The type of the offsets says which: unsigned ones belong to packed rows.
+// Two forms of adjacency rows. Plain rows store one int per arc. Packed rows store groups of 32 arcs with as few bits
+// per arc as the group needs. Unsigned offsets select packed rows.
 //
 // Packed: the arcs of all rows, end to end, are cut into groups of 32. Each arc has `width` bits, its difference from
-// the group's least neighbour, `base`. So any arc is read by itself: first the head of its group, then the one or two
-// words with its bits. Groups come in blocks of 65536, whose words lie together, on the GPU or in host memory.
+// the group's smallest neighbour, `base`. Any arc can be read on its own: first the head of its group, then the one or
+// two words with its bits. Groups form blocks of 65536 with contiguous words, on the GPU or in host memory.
 //
 //   heads, per block   address of the block's words (64 bits), then a head for each of its groups
 //   head               63 ... 32   31 ... 5                            4 ... 0
@@ -17,7 +17,7 @@ struct Packed {
   u64 head;
 };
 constexpr u32 GROUP_BITS = 5, BLOCK_BITS = 16, WIDTH_BITS = 5, BASE_BIT = 32;
-constexpr u32 BLOCK_GROUPS = 1u << BLOCK_BITS, HEADS = BLOCK_GROUPS + 1;  // of a block
+constexpr u32 BLOCK_GROUPS = 1u << BLOCK_BITS, HEADS = BLOCK_GROUPS + 1;  // groups and heads per block
 
 template <class Offset>
 struct RowsOf {
@@ -30,7 +30,7 @@ struct RowsOf<u64> {
 template <class Offset>
 using Neighbours = typename RowsOf<Offset>::Neighbours;
 
-// Arc e + k. Plain rows add k to an address: a sum of 32 bits would be extended once for every k.
+// Arc e + k. Plain rows add k to an address: a 32-bit sum would be sign-extended once for every k.
 template <class Id, class Offset>
 __device__ __forceinline__ Id neighbour(const Id *rows, Offset e, int k = 0) {
   return __ldg(rows + e + k);
@@ -46,7 +46,7 @@ __device__ __forceinline__ int neighbour(const Packed *rows, Offset e, int k = 0
   return (int)((u32)(head >> BASE_BIT) + (__funnelshift_r(low, high, shift) & ((1u << width) - 1)));
 }
 
-// The neighbours from arc `begin` on, of which each is not read again soon.
+// The neighbours starting at arc `begin`; each is not read again soon.
 struct PackedStretch {
   const Packed *rows;
   i64 begin;
@@ -58,7 +58,7 @@ __device__ __forceinline__ int neighbour_once(PackedStretch from, int i) {
   return neighbour(from.rows, from.begin + i);
 }
 
-// ---- All arcs of a graph with the rows they are in, and work lists of rows, both in shares that no hub makes long.
+// ---- All arcs of a graph with their rows, and work lists of rows. No hub makes a share of either long.
 
 template <class Offset>
 __device__ inline int row_of_arc(const Offset *offsets, int low, int high, u64 arc) {
@@ -70,7 +70,7 @@ __device__ inline int row_of_arc(const Offset *offsets, int low, int high, u64 a
   return low;
 }
 
-// visit(row, arc) for all arcs of n rows. A warp takes some consecutive arcs at a time.
+// Calls visit(row, arc) for all arcs of n rows. A warp processes consecutive arcs.
 template <class Offset, class Visit>
 __device__ inline void each_arc(const Offset *offsets, int n, u64 arcs, Visit visit) {
   constexpr u64 SHARE = 8 * WARP;
@@ -87,7 +87,7 @@ constexpr u64 ROW_PIECE = 512;
 __device__ inline u32 pieces_of(u64 arcs) { return (u32)((arcs + ROW_PIECE - 1) / ROW_PIECE); }
 __device__ inline u64 piece(int v, u32 number) { return (u64)v << 32 | number; }
 
-// visit(v, arc) for the arcs of a piece; the whole warp calls it.
+// Calls visit(v, arc) for the arcs of a piece; the full warp calls this function.
 template <class Offset, class Visit>
 __device__ inline void each_arc_of(u64 entry, const Offset *offsets, Visit visit) {
   const int v = (int)(entry >> 32);

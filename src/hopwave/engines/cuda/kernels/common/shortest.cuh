@@ -1,11 +1,11 @@
-// Distances along weights from one source: near and far pile (Davidson et al., IPDPS 2014), by one block or by a team
-// of blocks, with only their own barriers. Hundreds of such searches run at a time, each with its own arrays.
+// Distances along weights from one source: near and far piles (Davidson et al., IPDPS 2014), by one block or a team of
+// blocks with its own barriers. Hundreds of such searches run at a time, each with its own arrays.
 //
-//   d(v)    the least d(u) + w over the arcs u -> v, in float64: has the same bits in any order of the arcs
-//   near    vertices that became nearer, to within the bound: this round follows their arcs
-//   far     vertices beyond the bound. When the near pile is empty, the bound becomes their least distance plus delta.
-//   distance    all infinite before a search. Non-negative float64 numbers compare like their bits: a minimum of u64.
-//   stamps      the last round, or far pile, that listed the vertex; numbered on from search to search
+//   d(v)    the minimum of d(u) + w over the arcs u -> v, in float64: bitwise identical for any order of the arcs
+//   near    vertices whose distance fell and is within the bound: this round relaxes their arcs
+//   far     vertices beyond the bound. When the near pile is empty, the bound becomes their smallest distance + delta.
+//   distance    all infinite before a search. Non-negative float64 numbers compare like their bits, so minima are u64.
+//   stamps      the last round, or far pile, that listed the vertex; numbers continue across searches
 #pragma once
 #include "common/threads.cuh"
 
@@ -21,18 +21,18 @@ struct WeightedGraph {
   const Offset *offsets;  // out-arcs
   const int *neighbours;
   const double *lengths;
-  const Offset *in_offsets;  // in-arcs; the arrays of the out-arcs if the graph is undirected
+  const Offset *in_offsets;  // in-arcs; the same arrays as the out-arcs if the graph is undirected
   const int *in_neighbours;
   const double *in_lengths;
   i64 n, m;
 };
 
 struct __align__(128) PathBoard {
-  u64 low[2];  // the least distance in the far pile, as bits
+  u64 low[2];  // smallest distance in the far pile, as bits
   u32 item, arrived;
-  int near[3];   // vertices in the near pile of this round, of the next, and a counter that is being cleared
+  int near[3];   // vertices in the near pile of this round, of the next round; a counter being cleared
   int far[2];    // vertices in this far pile and in the next
-  int found[3];  // betweenness: vertices found by this wave, by the one before, and a counter that is being cleared
+  int found[3];  // betweenness: vertices found by this wave, by the previous wave; a counter being cleared
   int reached, overflowed;
 };
 
@@ -41,8 +41,8 @@ struct PathState {
   u32 *near_stamp, *far_stamp;  // per team: n, zero before
   int *lists;                   // per team: LISTS * (n + 2)
   PathBoard *boards;            // per team, zero before
-  double delta, limit;          // the least step of the bound; the greatest distance
-  i64 group, long_row, team;    // lanes that share a row; arcs from which a row gets a warp; blocks that share a search
+  double delta, limit;          // minimum step of the bound; maximum distance
+  i64 group, long_row, team;    // lanes per row; minimum arcs of a row for a full warp; blocks per search
 };
 
 template <class Offset, bool TEAM>
@@ -51,12 +51,12 @@ struct PathThreads {
   const PathState &S;
   PathBoard *const board;
   const u32 blocks, team;
-  const int me, everyone;  // number of this thread, and of all threads
+  const int me, everyone;  // index of this thread; number of threads
   u32 *const near_stamp, *const far_stamp;
   int *const lists;
   double *distance;
-  u32 arrivals = 0, round = 1, pile = 1;  // for barrier(); number of the round, and of the far pile
-  double bound = 0.0, lowest = 0.0;       // of near distances; this thread's least distance on the far pile
+  u32 arrivals = 0, round = 1, pile = 1;  // for barrier(); index of the round; index of the far pile
+  double bound = 0.0, lowest = 0.0;       // bound of near distances; this thread's smallest distance on the far pile
 
   __device__ __forceinline__ PathThreads(const WeightedGraph<Offset> &G, const PathState &S, PathBoard *own)
       : G(G),
@@ -82,8 +82,8 @@ struct PathThreads {
 
   __device__ __forceinline__ int place(int *tail) const { return TEAM ? enqueue_at(tail) : atomicAdd(tail, 1); }
 
-  // row(v, sub, width, mates) for every v of vertices[begin, end), or of [begin, end) if `vertices` is null. `width`
-  // lanes, with the mask `mates`, share a row, a whole warp if it is long; the caller is number `sub` of them.
+  // Calls row(v, sub, width, mates) for every v of vertices[begin, end), or of [begin, end) if `vertices` is null. The
+  // caller is lane `sub` of `width` lanes with the mask `mates` that share a row: a full warp if the row is long.
   template <class Row>
   __device__ __forceinline__ void each_row(const Offset *offsets, const int *vertices, int begin, int end, Row row) {
     const int width = (int)S.group, sub = lane() % width, per_warp = WARP / width;
@@ -92,7 +92,7 @@ struct PathThreads {
       const int i = first + lane() / width;
       const int v = i >= end ? -1 : vertices ? vertices[i] : i;
       const bool is_long = v >= 0 && offsets[v + 1] - offsets[v] > S.long_row;
-      // Each group takes its own row, unless that is long; then all lanes take the long rows, one by one.
+      // Each group processes its own row if it is short; then all lanes process the long rows, one by one.
       u32 waiting = __ballot_sync(ALL_LANES, is_long && sub == 0);
       int u = is_long ? -1 : v, number = sub, lanes = width;
       u32 together = mates;
@@ -139,7 +139,7 @@ struct PathThreads {
     });
   }
 
-  // Puts the heads that become nearer onto a pile. All atomic minima are issued together, then all stamps.
+  // Puts heads whose distance falls onto a pile. All atomic minima are issued together, then all stamps.
   __device__ __forceinline__ void relax(double here, const ArcsInFlight &arcs) {
     bool nearer[ARCS_IN_FLIGHT];
     u64 offer[ARCS_IN_FLIGHT], old[ARCS_IN_FLIGHT];
@@ -168,12 +168,12 @@ struct PathThreads {
     }
   }
 
-  // Fills in the distances from a source, up to the limit. The caller has called the barrier since the last search.
+  // Writes the distances from a source, up to the limit. The caller has called the barrier since the last search.
   __device__ __forceinline__ void search(int source) {
     search(source, [] { return false; });
   }
 
-  // As above, but ends early if over() is true. It is asked whenever all distances within the bound are final.
+  // Same, but ends early if over() is true. over() is called whenever all distances within the bound are final.
   template <class Over>
   __device__ __forceinline__ void search(int source, Over over) {
     ++round, ++pile;
@@ -203,7 +203,7 @@ struct PathThreads {
     }
   }
 
-  // Moves the bound past the nearest vertices of the far pile, and moves vertices within it to the near pile.
+  // Moves the bound past the nearest vertices of the far pile, and moves vertices within the bound to the near pile.
   __device__ __forceinline__ void split(int waiting) {
     for (int step = WARP / 2; step; step /= 2) lowest = min(lowest, __shfl_xor_sync(ALL_LANES, lowest, step));
     if (lane() == 0 && lowest < infinite()) atomicMin(&board->low[pile & 1], (u64)__double_as_longlong(lowest));
@@ -217,7 +217,7 @@ struct PathThreads {
     for (int i = me; i < waiting; i += everyone) {
       const int v = from[i];
       const double here = distance[v];
-      if (here <= before) continue;  // it became nearer and has been on the near pile since
+      if (here <= before) continue;  // its distance fell, and it has been on the near pile since
       if (here <= bound) {
         near_pile(round)[place(&board->near[round % 3])] = v;
       } else {
@@ -230,7 +230,7 @@ struct PathThreads {
   }
 };
 
-// Returns Σ x over a block in thread 0, always in the same order. The whole block calls this.
+// Returns Σ x over a block in thread 0, always added in the same order. The full block calls this function.
 template <class T, class Add>
 __device__ __forceinline__ T block_total(T x, T *warps, Add add) {
   for (int step = WARP / 2; step; step /= 2) x = add(x, x.from(step));

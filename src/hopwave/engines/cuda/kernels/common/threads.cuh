@@ -1,5 +1,5 @@
-// What every kernel is made of: types, threads and lanes by number, sums and scans over a warp or a block. Every kernel
-// is a template over Offset, even where it reads no offsets: a template is compiled only where Python asks for it.
+// Basics of every kernel: types, numbers of threads and lanes, sums and scans over a warp or a block. Every kernel is a
+// template over Offset, even if it reads no offsets: a template is compiled only if Python requests it.
 #pragma once
 
 namespace hopwave {
@@ -11,7 +11,7 @@ using u64 = unsigned long long;
 using i64 = long long;
 
 constexpr int WARP = 32;
-constexpr int BLOCK = 256;  // threads per block unless a kernel says otherwise
+constexpr int BLOCK = 256;  // threads per block, unless a kernel overrides it
 constexpr u32 ALL_LANES = 0xffffffffu;
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
@@ -29,7 +29,7 @@ __device__ __forceinline__ i64 nanoseconds() {
   return t;
 }
 
-// Returns Σ x over the warp in every lane. The order is fixed, so sums of fractions are the same in every run.
+// Returns Σ x over the warp in every lane. The order is fixed, so floating-point sums are deterministic.
 template <class T>
 __device__ __forceinline__ T warp_sum(T x) {
   for (int step = WARP / 2; step; step /= 2) x += __shfl_xor_sync(ALL_LANES, x, step);
@@ -66,7 +66,7 @@ __device__ __forceinline__ T inclusive_scan(T x) {
   return x;
 }
 
-// Σ value over the threads before this one; `total`: over the block. It ends with a barrier.
+// Σ value over the threads before this one; `total`: over the block. Ends with a barrier.
 template <class T>
 __device__ inline T block_scan(T value, T &total) {
   __shared__ T sums[BLOCK / WARP];
@@ -83,7 +83,7 @@ __device__ inline T block_scan(T value, T &total) {
   return before + through - value;
 }
 
-// Returns the next free place at a queue's end. Threads that call this together share one atomic operation.
+// Returns the next free index at the end of a queue. Converged threads share one atomic operation.
 template <class T>
 __device__ __forceinline__ T enqueue_at(T *tail) {
   const u32 together = __activemask();
@@ -95,9 +95,9 @@ __device__ __forceinline__ T enqueue_at(T *tail) {
 
 // ---- A barrier between blocks that run at the same time: all blocks of a cooperative launch, or some of them.
 
-// Returns once `blocks` blocks have called it. Afterwards all of them see what any of them wrote before. All threads of
-// a block call it; thread 0 calls wait() while other blocks are missing, and after() before its block goes on.
-//   arrived   how many blocks have ever arrived: one counter in global memory, 0 at first
+// Returns once `blocks` blocks have called it. Every block then sees all earlier writes of the others. All threads of a
+// block call it; thread 0 calls wait() while other blocks are missing, and after() before its block continues.
+//   arrived   number of arrivals so far: one counter in global memory, 0 at first
 //   target    the value of `arrived` at which this barrier opens; only thread 0 uses it, so it may be in shared memory
 template <class Wait, class After>
 __device__ __forceinline__ void barrier(u32 *arrived, u32 &target, u32 blocks, Wait wait, After after) {
@@ -107,17 +107,17 @@ __device__ __forceinline__ void barrier(u32 *arrived, u32 &target, u32 blocks, W
     __threadfence();
     atomicAdd(arrived, 1);
     while ((int)(*(volatile u32 *)arrived - target) < 0) wait();
-    __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads see other blocks' writes
+    __threadfence();  // also invalidates this multiprocessor's L1 cache, so that plain loads see other blocks' writes
     after();
   }
   __syncthreads();
 }
 
 // ---- Reading a graph and the state of its vertices.
-//   n          vertices                       distance   int per vertex, -1 = not visited: the papers' status array
-//   depth      of the frontier                parent     int per vertex, or null: no predecessors are wanted
-//   offsets    n + 1, where each row starts   bitmaps    bit v % 32 of word v / 32 is vertex v
-// Memory that a kernel writes is never read through __ldg or __restrict__ const in it: that cache is not coherent.
+//   n          vertices                       distance   int per vertex, -1 = unvisited: the papers' status array
+//   depth      of the frontier                parent     int per vertex, or null: predecessors are not wanted
+//   offsets    n + 1, start of each row        bitmaps    bit v % 32 of word v / 32 is vertex v
+// Memory that a kernel writes is never read via __ldg or __restrict__ const in it: that cache is not coherent.
 
 // The status of v, which other threads of this launch may be writing.
 __device__ inline int status(const int *distance, int v) { return *(const volatile int *)(distance + v); }
@@ -129,9 +129,9 @@ __device__ inline u64 degree(const Offset *offsets, int v) {
   return (u64)(offsets[v + 1] - offsets[v]);
 }
 
-// ---- SplitMix64: random numbers by counter, equal to those of hopwave/generate/counter.py.
+// ---- SplitMix64: counter-based random numbers, identical to hopwave/generate/counter.py.
 
-constexpr u64 WEYL = 0x9E3779B97F4A7C15ull;  // the step from one state of the stream to the next
+constexpr u64 WEYL = 0x9E3779B97F4A7C15ull;  // step from one state of the stream to the next
 
 __device__ __forceinline__ u64 splitmix(u64 state) {
   state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -143,7 +143,7 @@ __device__ __forceinline__ u64 splitmix(u64 state) {
 
 constexpr int TILE = 4096;  // items per tile
 
-// Exclusive prefix sum in place, by the whole block; returns the total.
+// Exclusive prefix sum in place, by the full block; returns the total.
 __device__ inline u64 scan_in_place(u64 *counts, u64 count) {
   u64 before = 0;
   for (u64 turn = 0; turn < count; turn += BLOCK) {
@@ -168,7 +168,7 @@ __device__ inline void sum_tiles(u64 count, u64 *sums, Value value) {
   }
 }
 
-// write(i, Σ value(j) over all j < i) for every item, from the scanned sums of tiles; each value is read once, before.
+// Calls write(i, Σ value(j) over all j < i) for every item, from the scanned tile sums; reads each value once, before.
 template <class Value, class Write>
 __device__ inline void write_tiles(u64 count, const u64 *sums, Value value, Write write) {
   for (u64 tile = blockIdx.x; tile * TILE < count; tile += gridDim.x) {

@@ -7,12 +7,12 @@
 
 namespace hopwave::components {
 
-// The root of v's tree, or an ancestor, if another thread hooks that root meanwhile: enough for join.
+// The root of v's tree, or an ancestor of v if another thread hooks that root meanwhile: sufficient for join.
 __device__ inline int root_of(int *parent, int v) {
   int above = status(parent, v);
   while (above != v) {
     const int next = status(parent, above);
-    if (next != above) parent[v] = next;  // halves the path on the way
+    if (next != above) parent[v] = next;  // path halving
     v = above, above = next;
   }
   return v;
@@ -36,7 +36,7 @@ __global__ void plant(int n, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) parent[v] = (int)v;
 }
 
-// Joins the first `few` arcs of every vertex: enough to join most of a giant component.
+// Joins the first `few` arcs of every vertex: sufficient to join most of a giant component.
 template <class Offset>
 __global__ void hook_first(const Offset *offsets, Neighbours<Offset> neighbours, int n, int few, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
@@ -45,7 +45,7 @@ __global__ void hook_first(const Offset *offsets, Neighbours<Offset> neighbours,
   }
 }
 
-// The other arcs. Rows of the tree `giant` are skipped: their arcs stay in it or are arcs of another row, reversed.
+// Joins the other arcs. Rows of the tree `giant` are skipped: their arcs stay in it, or another row has the reverse.
 template <class Offset>
 __global__ void hook_rest(const Offset *offsets, Neighbours<Offset> neighbours, int n, int few, int giant,
                           const int *long_rows, u64 longs, u64 long_row, int *parent) {
@@ -63,7 +63,7 @@ __global__ void hook_rest(const Offset *offsets, Neighbours<Offset> neighbours, 
   }
 }
 
-// Puts every vertex directly under its root. Halving paths here would undo the work of other threads.
+// Sets every vertex's parent to its root. Path halving here would undo the work of other threads.
 template <class Offset>
 __global__ void flatten(int n, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
@@ -73,8 +73,8 @@ __global__ void flatten(int n, int *parent) {
   }
 }
 
-// The two sides of a graph. Every vertex v is two nodes, 2v on side 0 and 2v + 1 on side 1; an arc joins each node of
-// one end with that of the other end on the other side. The graph is bipartite if no vertex has both nodes in one tree.
+// Bipartition. Every vertex v is two nodes, 2v on side 0 and 2v + 1 on side 1; an arc joins each node of one endpoint
+// with the other endpoint's node on the other side. The graph is bipartite if no tree contains both nodes of a vertex.
 template <class Offset>
 __device__ inline void join_sides(int *parent, int u, int v) {
   join(parent, 2 * u, 2 * v + 1);
@@ -93,7 +93,7 @@ __global__ void hook_sides(const Offset *offsets, Neighbours<Offset> neighbours,
   each_arc(offsets, n, arcs, [=](int v, u64 arc) { join_sides<Offset>(parent, v, neighbour(neighbours, arc)); });
 }
 
-// Sets `odd` if some vertex has both nodes in one tree; writes every vertex's side. The trees are flat.
+// Sets `odd` if a tree contains both nodes of a vertex; writes every vertex's side. The trees are flat.
 template <class Offset>
 __global__ void write_sides(int n, const int *parent, signed char *sides, int *odd) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
@@ -133,10 +133,10 @@ __global__ void write_labels(u64 n, const int *parent, int *labels) {
 }
 
 // ---- Biconnected blocks: the steps of engines/cpu/blocks.py that read all arcs.
-//   parent   of every vertex, in the tree of a breadth-first search
-//   first    a number for every vertex, so that those of a subtree are consecutive
+//   parent   parent of every vertex in the breadth-first search tree
+//   first    a number for every vertex, consecutive within each subtree
 
-// The least and the greatest number among a vertex and its neighbours, but for its parent; both begin with its own.
+// The smallest and largest number among a vertex and its neighbours, except its parent; both start with its own.
 template <class Offset>
 __global__ void neighbour_range(const Offset *offsets, Neighbours<Offset> neighbours, int n, u64 arcs,
                                 const int *parent, const int *first, int *low, int *high) {

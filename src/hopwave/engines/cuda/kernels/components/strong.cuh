@@ -1,13 +1,13 @@
-// Strongly connected components: what lies on no cycle is trimmed, one large component is found by a search forwards
-// and one backwards (Fleischer, Hendrickson and Pınar, 2000; McLendon et al., 2005), the rest by colours (Orzan, 2004).
+// Strongly connected components: vertices on no cycle are trimmed; a forward and a backward search find one large
+// component (Fleischer, Hendrickson and Pınar, 2000; McLendon et al., 2005); colours find the rest (Orzan, 2004).
 //
-//   part     the component of a vertex, named by one of its vertices; OPEN while it is not known
+//   part     the component of a vertex, named by one of its vertices; OPEN while unknown
 //   group    vertices of one component have the same group; arcs between groups are ignored
-//   colour   the greatest priority of all vertices from which a vertex can be reached within its group
+//   colour   the highest priority of all vertices that reach a vertex within its group
 //
-// A vertex whose colour is its own priority is the root of its component: those of its colour that reach it. All other
-// vertices with that colour become a group. Priorities are random in every round: with fixed ones, a chain of
-// components could take a round for each.
+// A vertex whose colour is its own priority is the root of its component: the vertices of its colour that reach it. All
+// other vertices of that colour become a group. Priorities are random in every round: with fixed priorities, a chain of
+// components could need one round per component.
 #pragma once
 #include "common/rows.cuh"
 
@@ -15,14 +15,14 @@ namespace hopwave::components {
 
 constexpr int OPEN = -1;
 
-// Two lists of pieces of rows, in turns; counts: entries of this round, of the next, and one being cleared.
+// Two alternating lists of pieces of rows; counts: entries of this round, of the next round, and one being cleared.
 struct Rounds {
   u64 *lists;
   u64 room;
   u32 *counts, *arrived;
 };
 
-// The arcs between open vertices of one group: out-arcs if made of rows, in-arcs if made of columns.
+// The arcs between open vertices of one group: out-arcs if built from rows, in-arcs if built from columns.
 template <class Offset>
 struct OpenArcs {
   const Offset *offsets;
@@ -40,7 +40,7 @@ __device__ inline void enlist(const Rounds &rounds, u32 round, const Offset *off
   for (u32 i = 0; i < pieces; ++i) list[i] = piece(v, i);
 }
 
-// work(entry, next round) for all entries of a round, by whole warps, until one is empty; round 0 is listed before.
+// Full warps call work(entry, next round) for all entries of a round, until a round is empty; round 0 is listed before.
 template <class Work>
 __device__ inline void in_rounds(const Rounds &rounds, u32 &target, Work work) {
   for (u32 round = 0;; ++round) {
@@ -65,7 +65,7 @@ __global__ void count_open(const Offset *offsets, const int *neighbours, int n, 
   });
 }
 
-// An open vertex without arcs out, or in, is a component. Entries are pieces of rows, then of columns.
+// An open vertex without out-arcs or without in-arcs is a component. Entries are pieces of rows, then of columns.
 template <class Offset>
 __global__ void trim(const Offset *offsets, const int *neighbours, const Offset *in_offsets, const int *in_neighbours,
                      int n, const int *group, int *part, int *out, int *in, const Rounds rounds) {
@@ -92,7 +92,7 @@ __global__ void trim(const Offset *offsets, const int *neighbours, const Offset 
   });
 }
 
-// Marks the open vertices of the pivot's group that it reaches, by rows or by columns, with a bit.
+// Marks with a bit the open vertices of the pivot's group that it reaches, by rows or by columns.
 template <class Offset>
 __global__ void reach(const Offset *offsets, const int *neighbours, int pivot, u32 bit, const int *part,
                       const int *group, u32 *marks, const Rounds rounds) {
@@ -111,7 +111,7 @@ __global__ void reach(const Offset *offsets, const int *neighbours, int pivot, u
   });
 }
 
-// The open vertices with both marks are one component; those with other marks become groups.
+// The open vertices with both marks are one component; each other combination of marks becomes a group.
 template <class Offset>
 __global__ void close_reached(int n, int pivot, const u32 *marks, int *part, int *group) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
@@ -173,7 +173,7 @@ __global__ void regroup(int n, const int *part, const u64 *colour, int *group, u
   add_warp_sum(count, mine);
 }
 
-// Components are named by one of their vertices; these two kernels name them by the lowest instead. The first finds it.
+// Components are named by one of their vertices; these two kernels rename them by the lowest. The first finds it.
 template <class Offset>
 __global__ void find_lowest(int n, const int *part, int *lowest) {
   for (u64 v = thread_number(); v < n; v += thread_count()) atomicMin(lowest + part[v], (int)v);

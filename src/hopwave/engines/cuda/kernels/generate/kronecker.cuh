@@ -1,15 +1,15 @@
-// Kronecker edges by counter, equal to those of hopwave/generate/recursive.py, and the rows made of them. An edge is a
-// hash of its number, so edges are drawn twice instead of stored. Loops and repeated edges stay, as Graph500 lists
-// them.
+// Kronecker edges by counter, identical to those of hopwave/generate/recursive.py, and the rows built from them. An
+// edge is a hash of its number, so edges are drawn twice instead of stored. Loops and repeated edges are kept, as in
+// Graph500.
 #pragma once
 #include "common/rows.cuh"
 
 namespace hopwave::generate {
 
 struct Recipe {
-  u64 start;                // where the stream of draws begins
-  u64 multiply[4], add[4];  // the permutation of ids, four rounds
-  u32 borders[3];           // between the four cells, on a scale of 2^31
+  u64 start;                // start of the stream of draws
+  u64 multiply[4], add[4];  // permutation of ids, four rounds
+  u32 borders[3];           // borders between the four cells, on a scale of 2^31
   int scale;
 };
 
@@ -54,7 +54,7 @@ __global__ void count_ends(const __grid_constant__ Recipe recipe, i64 edges, u32
   }
 }
 
-// `numbers` has the row of every vertex; null if rows are in the order of ids.
+// `numbers` contains the row of every vertex; null if rows are sorted by id.
 template <class Id>
 __global__ void fill_rows(const __grid_constant__ Recipe recipe, i64 edges, const int *numbers, const i64 *offsets,
                           u32 *filled, Id *neighbours) {
@@ -67,7 +67,7 @@ __global__ void fill_rows(const __grid_constant__ Recipe recipe, i64 edges, cons
   }
 }
 
-// The arcs of rows [first, last) as keys, in any order: the row above the neighbour.
+// Writes the arcs of rows [first, last) as keys, in any order: the row above the neighbour.
 template <class Id>
 __global__ void draw_keys(const __grid_constant__ Recipe recipe, i64 edges, const int *numbers, i64 first, i64 last,
                           u64 *keys, u64 *count) {
@@ -80,7 +80,7 @@ __global__ void draw_keys(const __grid_constant__ Recipe recipe, i64 edges, cons
   }
 }
 
-// Check that the rows hold exactly the edges: the sum of a hash of every arc, over the edges and over the rows.
+// Check that the rows contain exactly the edges: the sum of a hash of every arc, over the edges and over the rows.
 template <class Id>
 __global__ void sum_edges(const __grid_constant__ Recipe recipe, i64 edges, u64 *sum) {
   u64 mine = 0;
@@ -93,7 +93,7 @@ __global__ void sum_edges(const __grid_constant__ Recipe recipe, i64 edges, u64 
   if (lane() == 0) atomicAdd(sum, mine);
 }
 
-// `ids` has the vertex of every row; null if rows are in the order of ids.
+// `ids` contains the vertex of every row; null if rows are sorted by id.
 template <class Id>
 __global__ void sum_rows(const i64 *offsets, const Id *neighbours, const int *ids, i64 rows, u64 *sum) {
   u64 mine = 0;

@@ -1,4 +1,4 @@
-// Operations on whole arrays: operators, sums, scattered sums, and a vector's two forms (entries; n values and n bits).
+// Operations on full arrays: operators, sums, scattered sums, and a vector's two forms (entries; n values and n bits).
 #pragma once
 #include "linalg/products.cuh"
 
@@ -16,7 +16,7 @@ __global__ void map_one(const typename Op::A *x, typename Op::Sum *z, u64 count)
   for (u64 i = thread_number(); i < count; i += thread_count()) z[i] = Op::one(x[i]);
 }
 
-// ⊕ of all values, in a fixed order: the same in every run. The last block to finish adds up the blocks' sums.
+// ⊕ of all values, in a fixed order: deterministic. The last block to finish adds up the blocks' sums.
 template <class Ring>
 __global__ void __launch_bounds__(BLOCK) sum_all(const typename Ring::A *values, u64 count, typename Ring::Sum *partial,
                                                  Progress *progress, typename Ring::Sum *result) {
@@ -58,7 +58,7 @@ __global__ void combine_at(typename Ring::Sum *target, const int *places, const 
     combine<Ring>(target + places[i], (typename Ring::Sum)values[i]);
 }
 
-// In the order of the list, for operators that are not commutative. `order` sorts the list by place.
+// Same, in the order of the list, for operators that are not commutative. `order` sorts the list by index.
 template <class Op>
 __global__ void combine_sorted(typename Op::Sum *target, const int *places, const i64 *order,
                                const typename Op::X *values, u64 count) {
@@ -71,7 +71,7 @@ __global__ void combine_sorted(typename Op::Sum *target, const int *places, cons
   }
 }
 
-// From a list of entries to n values and n bits; the bits are zero before.
+// Converts a list of entries to n values and n bits; the bits are zero before.
 template <class T>
 __global__ void spread(const int *places, const T *values, u64 count, T *all, bool *present) {
   for (u64 i = thread_number(); i < count; i += thread_count()) all[places[i]] = values[i], present[places[i]] = true;
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(BLOCK)
   finish(0, 0, progress, host);
 }
 
-// Writes one value at the places of a list, where a bit differs from `complement`, or everywhere (both null).
+// Writes one value at the indices of a list, where a bit differs from `complement`, or everywhere (both null).
 template <class T>
 __global__ void fill(T *all, bool *present, T value, const int *rows, const bool *bits, bool complement, u64 count) {
   for (u64 i = thread_number(); i < count; i += thread_count()) {

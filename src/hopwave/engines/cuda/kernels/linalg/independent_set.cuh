@@ -1,6 +1,6 @@
 // One round of Luby's algorithm (hopwave/linalg/algorithms/structure.py).
 //
-//   rank     drawn for the candidates of this round; -1 for all others        state    OPEN, WON or OUT
+//   rank     drawn for the candidates of this round; -1 for other vertices        state    OPEN, WON or OUT
 #pragma once
 #include "common/threads.cuh"
 
@@ -8,7 +8,7 @@ namespace hopwave::linalg {
 
 constexpr u8 OPEN = 0, WON = 1, OUT = 2;
 
-// Draws the candidates' ranks, as priorities() of hopwave/generate/counter.py: 32 random bits, then the vertex.
+// Draws the candidates' ranks like priorities() of hopwave/generate/counter.py: 32 random bits, then the vertex.
 template <class Offset>
 __global__ void draw(const int *candidates, u64 count, u64 start, i64 *rank) {
   for (u64 i = thread_number(); i < count; i += thread_count()) {
@@ -27,7 +27,7 @@ __device__ inline bool some_neighbour(const Offset *offsets, const int *neighbou
   return false;
 }
 
-// A candidate wins if no neighbour has a higher rank. Over a loop it meets its own rank, which is not higher.
+// A candidate wins if no neighbour has a higher rank. A loop compares it with its own rank, which is not higher.
 template <class Offset>
 __global__ void choose(const Offset *offsets, const int *neighbours, const int *candidates, u64 count, const i64 *rank,
                        u8 *state) {

@@ -1,11 +1,11 @@
 // Label propagation (hopwave/linalg/algorithms/structure.py): the most frequent label among the neighbours of a vertex.
 //
-//   f        the label of every vertex          rank      the place of every label in the order that decides ties
-//   stale    whether a vertex must look again: a neighbour's label or its own has changed
-//   wins     the label that a vertex would take; -1 if its own is among the most frequent
+//   f        the label of every vertex          rank      the index of every label in the order that breaks ties
+//   stale    whether a vertex must be updated: a neighbour's label or its own has changed
+//   wins     the label that a vertex would adopt; -1 if its own is among the most frequent
 //
-// A score is frequency << 32 | tie; the tie is n for the vertex's own label, else the label's rank. Rows of up to 32
-// arcs are counted within a warp, longer ones in a hash table with two slots per arc.
+// A score is frequency << 32 | tie; the tie is n for the vertex's own label, otherwise the label's rank. Rows of up to
+// 32 arcs are counted within a warp, longer rows in a hash table with two slots per arc.
 #pragma once
 #include "common/rows.cuh"
 
@@ -36,7 +36,7 @@ __global__ void look_short(const Offset *offsets, const int *neighbours, int n, 
   }
 }
 
-// Counts the labels of long rows; `pieces` are those of all rows with more than 32 arcs.
+// Counts the labels of long rows; `pieces` are the pieces of all rows with more than 32 arcs.
 template <class Offset>
 __global__ void count_labels(const Offset *offsets, const int *neighbours, const u64 *pieces, u64 count, const int *f,
                              const u8 *stale, int *labels, u32 *frequencies) {
@@ -57,7 +57,7 @@ __global__ void count_labels(const Offset *offsets, const int *neighbours, const
         const int there = *(volatile int *)(labels + 2 * row + slot);
         if (there == label || (there == NO_LABEL && atomicCAS(labels + 2 * row + slot, NO_LABEL, label) == NO_LABEL))
           break;
-        if (*(volatile int *)(labels + 2 * row + slot) == label) break;  // another warp was quicker
+        if (*(volatile int *)(labels + 2 * row + slot) == label) break;  // another warp was faster
         slot = slot + 1 < slots ? slot + 1 : 0;
       }
       atomicAdd(frequencies + 2 * row + slot, (u32)__popc(same));
@@ -94,7 +94,7 @@ __global__ void look_long(const Offset *offsets, int n, const int *label_at, u8 
   add_warp_sum(restless, found);
 }
 
-// Vertices that would move do so if the coins() of hopwave/generate/counter.py show heads.
+// Vertices that would change their label do so if the coins() of hopwave/generate/counter.py show heads.
 template <class Offset>
 __global__ void move(int n, u64 start, const int *wins, int *f, u8 *moved, u8 *stale) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {

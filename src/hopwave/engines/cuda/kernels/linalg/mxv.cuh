@@ -1,11 +1,11 @@
-// Products by rows: y(i) = ⊕ₖ A(i,k) ⊗ x(k) (push-pull, Algorithm 2), and C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) at the places of
-// a mask. Rows that the mask excludes are skipped.
+// Products by rows: y(i) = ⊕ₖ A(i,k) ⊗ x(k) (push-pull, Algorithm 2), and C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) at the positions
+// of a mask. Rows that the mask excludes are skipped.
 #pragma once
 #include "linalg/products.cuh"
 
 namespace hopwave::linalg {
 
-// Returns a value if the arithmetic reads it, else 1. Without structure-only (`weighs`), unused values are loaded too.
+// Returns a value if the arithmetic reads it, otherwise 1. Without structure-only (`weighs`), unused values are loaded.
 template <bool reads, bool weighs, class T>
 __device__ inline T value_at(const T *values, u64 place) {
   if (weighs) (void)*(const volatile T *)(values + place);
@@ -37,7 +37,7 @@ struct RowSource {
   }
 };
 
-// pieces: the second launch, which computes the pieces of rows that were cut; so for all kernels here and in push.cuh.
+// pieces: the second launch, which computes the pieces of cut rows; the same for all kernels here and in push.cuh.
 template <class Ring, class Offset, bool pieces, bool listed>
 __global__ void __launch_bounds__(BLOCK)
     pull(const Offset *indptr, const int *indices, const typename Ring::A *a, const typename Ring::X *x,
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(BLOCK)
       Sums<Ring, listed>{values, found, list}, Ledger{ledger, cut_rows, cut_pieces}, partial, progress, host);
 }
 
-// Row i of A times column j of B. Each entry of the shorter one is looked up in the longer one.
+// Row i of A times column j of B. Each entry of the shorter list is looked up in the longer list.
 template <class Ring, class Offset>
 struct DotSource {
   const int *mask_rows, *mask_columns;
@@ -62,7 +62,7 @@ struct DotSource {
 
   struct Row {
     int i = 0, j = 0, swapped = 0;  // swapped: the column is the shorter one
-    Offset begin = 0, end = 0;      // the longer one
+    Offset begin = 0, end = 0;      // the longer list
     __device__ Row from(int source) const {
       return {from_lane(i, source), from_lane(j, source), from_lane(swapped, source), from_lane(begin, source),
               from_lane(end, source)};
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(BLOCK)
       Ledger{ledger, cut_rows, cut_pieces}, partial, progress, host);
 }
 
-// Adds up terms that a sort has put side by side, one segment per sum (push-pull, section 6.2).
+// Adds up terms that a sort has made adjacent, one segment per sum (push-pull, section 6.2).
 template <class Ring>
 struct SegmentSource {
   const i64 *starts, *order;
@@ -133,9 +133,9 @@ __global__ void __launch_bounds__(BLOCK)
                              Sums<Ring, false>{values, found, nullptr}, Ledger{nullptr, 0, 0}, progress, host);
 }
 
-// ---- Products by columns: those where x has a value are scattered (push-pull, section 6.2, with claims, not a sort).
+// ---- Products by columns: scattered if x has a value (push-pull, section 6.2, with claims, not a sort).
 
-// A row's first term claims the row with this launch's stamp; so nothing is cleared, and ⊕ needs no identity.
+// A row's first term claims the row with this launch's stamp; no array is cleared, and ⊕ needs no identity.
 template <class Ring, class Offset>
 struct ColumnSource {
   const Offset *indptr;
@@ -146,7 +146,7 @@ struct ColumnSource {
   const bool *bits;
   bool complement;
   u32 *marks;
-  u32 stamp;  // a row's mark: stamp (even) while its first term is being written, stamp + 1 when it is written
+  u32 stamp;  // a row's mark: stamp (even) while its first term is being written, stamp + 1 afterwards
   typename Ring::Sum *totals;
   int *list;
   typename Ring::Sum *values;
@@ -166,7 +166,7 @@ struct ColumnSource {
     const u32 ready = stamp + 1;
     volatile u32 *mark = marks + v;
     u32 seen = *mark;
-    if (Ring::any && seen == ready) return;  // before the mask is read: most entries of a large frontier end here
+    if (Ring::any && seen == ready) return;  // before the mask is read: most entries of a large frontier return here
     if (bits && bits[v] == complement) return;
     const auto left = value_at<Ring::reads_a, Ring::weighs_a>(a, entry);
     const auto right = value_at<Ring::reads_x, Ring::weighs_x>(x, row.place);
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(BLOCK)
   visit_all<Offset, pieces>(source, count, group, Ledger{ledger, cut_rows, cut_pieces}, progress, host);
 }
 
-// All terms of A · B: entry (i, k) of A times every entry (k, j) of B, each with the number of (i, j) as its key.
+// All terms of A · B: entry (i, k) of A times every entry (k, j) of B, each keyed by the number of (i, j).
 template <class Ring, class Offset>
 struct ExpandSource {
   const int *left_rows, *left_indices;
@@ -213,7 +213,7 @@ struct ExpandSource {
   const Offset *right_indptr;
   const int *right_indices;
   const typename Ring::X *x;
-  const i64 *starts;  // where the terms of each entry begin
+  const i64 *starts;  // start of the terms of each entry
   i64 columns;
   i64 *keys;
   typename Ring::Sum *terms;

@@ -1,10 +1,10 @@
 // Core numbers by peeling, in one cooperative launch (Dasari, Desh and Zubair, ParK, 2014). All vertices with the
-// fewest neighbours left, k, are listed. Warps take entries and remove arcs; a vertex that comes down to k is listed
-// too, without rounds (Kabir and Madduri, PKC, 2017). When nothing is pending, the next k begins.
+// fewest remaining neighbours, k, are listed. Warps claim entries and remove arcs; a vertex that drops to k is listed,
+// too, without rounds (Kabir and Madduri, PKC, 2017). When no entry is pending, the next k begins.
 //
-//   left       the neighbours that a vertex has left; at the end, its core number
-//   list       pieces of the rows of vertices that were removed, EMPTY where none is written yet
-//   Peeling    head: the next entry to take; tail: the next free one; pending: entries that were not worked off yet
+//   left       a vertex's number of remaining neighbours; at the end, its core number
+//   list       pieces of the rows of vertices that were removed; EMPTY: not yet written
+//   Peeling    head: the next entry to claim; tail: the next free entry; pending: unfinished entries
 #pragma once
 #include "common/rows.cuh"
 
@@ -13,25 +13,25 @@ namespace hopwave::linalg {
 constexpr u64 EMPTY = ~0ull;
 
 struct Peeling {
-  u32 arrived, least[2];  // of the barrier; the least `left` above k, of this turn and of the next
+  u32 arrived, least[2];  // of the barrier; smallest `left` above k, in this iteration and the next
   u32 head, tail, pending;
 };
 
-// The rows of a graph; of a directed one also its columns, else null.
+// The rows of a graph; for a directed graph also its columns, otherwise null.
 template <class Offset>
 struct PeeledArcs {
   const Offset *offsets, *in_offsets;
   const int *neighbours, *in_neighbours;
 };
 
-// Whether an arc counts: loops do not, and of parallel arcs only the first. Rows ascend.
+// Whether an arc counts: loops do not, and of parallel arcs only the first does. Rows ascend.
 template <class Offset>
 __device__ inline bool counts(const Offset *offsets, const int *neighbours, int v, u64 arc) {
   const int u = neighbours[arc];
   return u != v && (arc == (u64)offsets[v] || neighbours[arc - 1] != u);
 }
 
-// Lists the removed vertex v: the pieces of its row, then those of its column.
+// Lists the removed vertex v: the pieces of its row, then of its column.
 template <class Offset>
 __device__ inline void remove(const PeeledArcs<Offset> &arcs, int v, u64 *list, Peeling *at) {
   const u32 out = pieces_of(degree(arcs.offsets, v)), in = arcs.in_offsets ? pieces_of(degree(arcs.in_offsets, v)) : 0;
@@ -53,7 +53,7 @@ __device__ inline void cut(const PeeledArcs<Offset> &arcs, u64 entry, int k, int
     if (!counts(offsets, neighbours, v, arc) || status(left, u) <= k) return;
     const int before = atomicSub(left + u, 1);
     if (before == k + 1) remove(arcs, u, list, at);
-    else if (before <= k) atomicAdd(left + u, 1);  // another warp was quicker
+    else if (before <= k) atomicAdd(left + u, 1);  // another warp was faster
   });
 }
 
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(BLOCK, 4)
   }
   wait();
   int k = -1;
-  u32 ticket = EMPTY;  // the entry that this warp takes next, once it is written
+  u32 ticket = EMPTY;  // the entry that this warp claims next, once it is written
   for (int turn = 0;; turn ^= 1) {
     u32 least = ~0u;
     for (u64 v = thread_number(); v < n; v += thread_count()) {

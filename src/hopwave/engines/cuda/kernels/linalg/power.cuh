@@ -1,62 +1,62 @@
 // Power iterations in one launch: PageRank, eigenvector and Katz centrality (hopwave/linalg/algorithms).
 //
-// A round is one product by rows and one meeting of all blocks, at which each block gets the sums of all. Rows, and
-// sums over rows, are added up in an order that depends on the matrix alone: the same bits in every run. A warp takes
-// one tile at a time: 32 short rows with one thread each, 16 rows with two threads each, … one row with the whole warp,
-// or a piece of a longer row. The warp that brings the last piece adds all of them up, in their order.
+// A round is one product by rows and one barrier of all blocks, which distributes the blocks' sums. Rows, and sums over
+// rows, are added in an order that depends only on the matrix: bitwise identical in every run. A warp processes one
+// tile at a time: 32 short rows with one thread each, 16 rows with two threads each, … one row with the full warp, or a
+// piece of a longer row. The warp that completes a row's last piece adds up all pieces, in order.
 //
 //   x        the current numbers: x of a row is read and written only by the thread that computes the row
-//   w        what the entries of the matrix are multiplied with: x · factor / total, or x itself. Two arrays: a round
+//   w        the factors of the matrix entries: x · factor / total, or x itself. Two arrays: a round
 //            reads one and writes the other.
-//   order    rows are numbered by descending length where that balances tiles, so order[row] is its vertex. The columns
+//   order    rows are numbered by descending length if that balances tiles, so order[row] is its vertex. The columns
 //            that are read most then share cache lines.
 #pragma once
 #include "common/rows.cuh"
 
 namespace hopwave::linalg {
 
-constexpr int POWER_THREADS = 1024, POWER_WARPS = POWER_THREADS / WARP;  // per block
-constexpr int POWER_BLOCKS = 1;                                          // per multiprocessor
+constexpr int POWER_THREADS = 1024, POWER_WARPS = POWER_THREADS / WARP;  // threads and warps per block
+constexpr int POWER_BLOCKS = 1;                                          // blocks per multiprocessor
 constexpr int TILE_KINDS = 7;  // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
 constexpr int WAITING = 6;     // warps per block that wait for other blocks
 constexpr int CUT_WARPS = 2;   // warps per block that add up the sums of cut rows
 // Entries that a thread loads at a time: of short rows, of long rows, and of any row if entries have values.
 constexpr int AHEAD = 6, AHEAD_LONG = 8, AHEAD_VALUES = 4;
-constexpr double GREATEST = 1.7976931348623157e308;  // of float64
+constexpr double GREATEST = 1.7976931348623157e308;  // largest float64
 
 template <class Offset>
 struct DealtRows {
-  const Offset *offsets;               // of the rows, in the order of their tiles
-  Neighbours<Offset> columns;          // numbered as rows are
+  const Offset *offsets;               // of the rows, in tile order
+  Neighbours<Offset> columns;          // numbered like rows
   const double *values;                // null: all are 1
-  const int *order;                    // the vertex of each row; null: the row's own number
-  const int *piece_row, *first_piece;  // the row of every piece; the first piece of every cut row, and the end
+  const int *order;                    // the vertex of each row; null: the row's number
+  const int *piece_row, *first_piece;  // the row of every piece; the first piece of every cut row, then the end
   const double *inverse;               // per vertex: 1 / the sum of its out-weights, 0 at dead ends; null: 1
-  i64 n, cut_rows, piece;              // piece: entries per piece
-  i64 together;                        // whether neighbouring tiles go to one block: near rows share its L1 cache
+  i64 n, cut_rows, piece;              // piece: maximum entries of a piece
+  i64 together;                        // whether adjacent tiles go to one block: near rows share its L1 cache
   i64 hot;                             // entries of w that each block keeps in shared memory
-  i64 tiles[TILE_KINDS];               // tiles of this kind and of the kinds before it
-  i64 rows[TILE_KINDS + 1];            // the first row of each kind; the last item is n
+  i64 tiles[TILE_KINDS];               // number of tiles of this kind and of the previous kinds
+  i64 rows[TILE_KINDS + 1];            // the first row of each kind; the last entry is n
 };
 
-// What to compute. Where a pointer is null, one number serves all vertices.
+// What to compute. If a pointer is null, one number applies to all vertices.
 struct Powers {
   const double *start, *base, *dead;  // in the order of vertices
   double *base_row, *dead_row;        // base and dead in the order of rows
   double *x, *out;                    // in the order of rows, and of vertices; one array if order is null
   void *even, *odd;                   // w of even and of odd rounds
   double *partial;                    // per piece
-  u32 *brought;                       // per cut row: pieces brought, 0 between rounds
+  u32 *brought;                       // per cut row: number of finished pieces, 0 between rounds
   double *sums;                       // per cut row: two numbers, for odd and even rounds
   ulonglong2 *slots;                  // per block: two words, for odd and even rounds
-  u64 *host;                          // the rounds made, and the bits of the last change
+  u64 *host;                          // number of rounds, and the bits of the last change
   double start_all, base_all, dead_all, factor, enough;
   i64 most_rounds;
-  u64 meeting;  // number of the first meeting, greater than that of any earlier meeting
+  u64 meeting;  // number of the first barrier, higher than that of any earlier barrier
 };
 
 struct __align__(16) TwoSums {
-  double change, other;  // Σ |change|; Σ x at dead ends, or Σ x² if x is divided by its length
+  double change, other;  // Σ |change|; Σ x at dead ends, or Σ x² if x is normalised
 };
 
 __device__ __forceinline__ void publish(ulonglong2 *slot, double number, u64 meeting) {
@@ -65,7 +65,7 @@ __device__ __forceinline__ void publish(ulonglong2 *slot, double number, u64 mee
 }
 __device__ __forceinline__ TwoSums awaited(const ulonglong2 *slots, u64 meeting) {
   u64 change, of, other, of_other;
-  do {  // both loads are in flight together
+  do {  // both loads are in flight
     asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%4];\n ld.volatile.global.v2.u64 {%2, %3}, [%4 + 16];"
                  : "=l"(change), "=l"(of), "=l"(other), "=l"(of_other)
                  : "l"(slots)
@@ -96,7 +96,7 @@ __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 
       const TwoSums its = awaited(slots + 2 * block, meeting);
       all.change += its.change, all.other += its.other;
     }
-    __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads see other blocks' writes
+    __threadfence();  // also invalidates this multiprocessor's L1 cache, so that plain loads see other blocks' writes
   }
   if (cut_rows) {
     __syncthreads();
@@ -115,7 +115,7 @@ __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 
   return all;
 }
 
-// One round, or the preparation of the first. Word: in which w is kept; sums and x are float64 always.
+// One round, or the preparation of the first. Word: the type of w; sums and x are always float64.
 template <class Offset, bool VALUES, bool NORMED, class Word>
 struct Round {
   const DealtRows<Offset> &rows;
@@ -124,11 +124,11 @@ struct Round {
   const Word *w;
   Word *next_w;
   double *sums;
-  u32 hot;       // address of the part of w in shared memory
+  u32 hot;       // shared-memory address of the cached part of w
   double other;  // α Σ x at dead ends, or 1 / the length of w
   TwoSums mine;
 
-  // w of a column, 0 for column -1; without branches, which would delay the next loads.
+  // w of a column, 0 for column -1; branch-free, because branches would delay the next loads.
   __device__ __forceinline__ double carried(int column) const {
     Word found = 0;
     if constexpr (sizeof(Word) == 4) {
@@ -168,7 +168,7 @@ struct Round {
     return sum;
   }
 
-  // A row's own numbers, loaded before its entries so that nothing waits for them later.
+  // A row's own numbers, loaded before its entries so that no later step waits for them.
   struct Own {
     double before, base, dead, inverse;
   };
@@ -210,7 +210,7 @@ struct Round {
     all = warp_sum(all);
     if (lane() != 0) return;
     powers.brought[row] = 0;
-    const TwoSums others = mine;  // which warp brings the last piece is chance, so that row's sums are kept apart
+    const TwoSums others = mine;  // which warp finishes last is random, so the cut row's sums are separate
     mine = {0, 0};
     finish(row, all, own(row));
     sums[2 * row] = mine.change, sums[2 * row + 1] = mine.other;
@@ -242,7 +242,7 @@ struct Round {
     return {blockIdx.x * each + block_warp(), min(tiles, (blockIdx.x + 1) * each), POWER_WARPS};
   }
 
-  // All tiles of this warp. The first is known in advance: in small graphs it is the only one.
+  // All tiles of this warp. The first tile is known in advance: in small graphs it is the only one.
   __device__ __forceinline__ void all_tiles(const Tile &first_tile) {
     Tile it = first_tile;
     const Share share = this->share();
@@ -278,7 +278,7 @@ struct Round {
   }
 };
 
-// NORMED: x = x (A + I), divided by its length. The length is known only after the round: w is not normalised yet, and
+// NORMED: x = x (A + I), divided by its length. The length is known only after the round: w is not yet normalised, and
 // each round computes the change of the previous one. Otherwise: x = factor · (x / total) A + base + lost · dead.
 template <class Offset, bool VALUES, bool NORMED, class Word>
 __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
@@ -316,7 +316,7 @@ __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
   if (threadIdx.x == 0 && blockIdx.x == 0) powers.host[0] = rounds, powers.host[1] = __double_as_longlong(all.change);
 }
 
-// 1 / the total of each vertex, or of the length of its row; 0 if that is 0. `order`: each place's vertex, or null.
+// 1 / the total of each vertex, or 1 / the length of its row; 0 if that is 0. `order`: the vertex of each row, or null.
 template <class Offset>
 __global__ void invert(const Offset *offsets, const double *totals, const int *order, u64 n, double *inverse) {
   for (u64 i = thread_number(); i < n; i += thread_count()) {
@@ -326,7 +326,7 @@ __global__ void invert(const Offset *offsets, const double *totals, const int *o
   }
 }
 
-// Keys that sort rows by descending number of threads, or length; `longer` counts them by threads, 0 before.
+// Keys that sort rows by descending number of threads, or length; `longer` counts rows by threads, 0 before.
 template <class Offset>
 __global__ void length_keys(const Offset *offsets, u64 n, u64 cut, u64 *keys, u64 *longer) {
   constexpr int WIDTHS = TILE_KINDS - 2;
@@ -351,9 +351,9 @@ __global__ void number_arcs(const Offset *offsets, const int *columns, i64 n, co
       tails[arc] = rank[v], heads[arc] = rank[columns[arc]];
 }
 
-// ---- Makes y orthogonal to orthogonal vectors of length 1, with a second pass for rounding, and of length 1.
+// ---- Makes y orthogonal to orthonormal vectors, with a second pass against rounding, and normalises it.
 
-constexpr int LANCZOS_MOST = 20;  // vectors
+constexpr int LANCZOS_MOST = 20;  // maximum number of vectors
 
 __device__ __forceinline__ double sum_of_blocks(const double *sums, int i) {
   double sum = 0;
@@ -362,7 +362,7 @@ __device__ __forceinline__ double sum_of_blocks(const double *sums, int i) {
 }
 
 //   Q, q     the vectors, `count` rows of n; the result       sums   3 · LANCZOS_MOST numbers per block
-//   found    LANCZOS_MOST products, of the first pass; then the length
+//   found    LANCZOS_MOST products of the first pass; then the length
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)
     orthogonal(const double *Q, i64 n, i64 count, double *y, double *sums, double *found, double *q, u32 *arrived) {

@@ -1,15 +1,15 @@
-// What products over any semiring share. A warp takes a few rows at a time; a long row is cut into pieces, which a
+// Shared by products over any semiring. A warp processes a few rows at a time; a long row is cut into pieces, which a
 // second launch computes, one warp per piece. A row's terms are added in an order that depends only on its length.
 //
 //   Ring    the arithmetic, written by hopwave/engines/cuda/linalg/semiring_source.py: types Sum, A, X (of sums, the
-//           matrix's values and the vector's), term, plus, stops, and what must be read
-//   Source  open(i, row, begin, end) finds the entries of row i, term(row, entry, t) makes one term
+//           matrix's values and the vector's), term, plus, stops, and which values must be read
+//   Source  open(i, row, begin, end) finds the entries of row i, term(row, entry, t) computes one term
 #pragma once
 #include "common/threads.cuh"
 
 namespace hopwave::linalg {
 
-// ---- Adds a term to a sum that other threads add to as well, for any ⊕; float sums depend on the order.
+// ---- Adds a term to a sum that other threads also add to, for any ⊕; float sums depend on the order.
 
 template <class To, class From>
 __device__ inline To same_bits(From from) {
@@ -18,7 +18,7 @@ __device__ inline To same_bits(From from) {
   return to;
 }
 
-// Compare-and-swap on the word that holds the target, repeated until no other thread came in between.
+// Compare-and-swap on the word that contains the target, repeated until no other thread interferes.
 template <class Ring, class Word, class Sum>
 __device__ inline void exchange(Word *word, int shift, Sum t) {
   const Word mask = (sizeof(Sum) < sizeof(Word) ? ((Word)1 << 8 * sizeof(Sum) % (8 * sizeof(Word))) - 1 : ~(Word)0)
@@ -42,7 +42,7 @@ __device__ inline void add_to(i64 *target, i64 t) { atomicAdd((u64 *)target, (u6
 
 template <class Ring, class Sum>
 __device__ inline void combine(Sum *target, Sum t) {
-  if constexpr (Ring::adds && sizeof(Sum) >= 4) {  // the GPU has no atomic sum of bytes
+  if constexpr (Ring::adds && sizeof(Sum) >= 4) {  // the GPU has no atomic addition of bytes
     add_to(target, t);
   } else if constexpr (sizeof(Sum) == 8) {
     exchange<Ring>((u64 *)target, 0, t);
@@ -54,18 +54,18 @@ __device__ inline void combine(Sum *target, Sum t) {
   }
 }
 
-constexpr int PIECE = 512;  // entries per piece; longer rows are cut
-constexpr int SHORT = 64;   // rows shorter than this are packed side by side; each longer one gets the whole warp
-constexpr int LOOK = 8;     // entries that a lane tries alone if an early exit is possible
+constexpr int PIECE = 512;  // maximum entries of a piece; longer rows are cut
+constexpr int SHORT = 64;   // rows shorter than this are packed into a warp; each longer row uses the full warp
+constexpr int LOOK = 8;     // entries that each lane tries first if an early exit is possible
 
-// What a product counts; zero between launches. `cut`: rows in the upper 32 bits, pieces in the lower 32.
+// Counts of a product; zero between launches. `cut`: rows in the upper 32 bits, pieces in the lower 32.
 struct Progress {
   u64 found, touched, cut, done;
 };
 
-// The rows that were cut, and their pieces, which are numbered through.
-//   of each cut row   place: its number; first: its first piece; arrived: pieces done; stopped: by an early exit
-//   of each piece     owner: its cut row; filled: whether it has a sum
+// The cut rows, and their pieces, which are numbered consecutively.
+//   of each cut row   place: its number; first: its first piece; arrived: finished pieces; stopped: by an early exit
+//   of each piece     owner: its cut row; filled: whether its sum exists
 struct Ledger {
   int *place;
   int rows, pieces;  // capacity; 0 if no row is long enough to be cut
@@ -110,11 +110,11 @@ struct Total {
   }
 };
 
-// The entries of 32 rows, one row per lane, laid end to end; each step gives 32 of them to the lanes. The whole warp
+// The entries of 32 rows, one row per lane, concatenated; each step assigns 32 of them to the lanes. The full warp
 // calls each(owner, entry, valid, base, before, through):
-//   owner, entry      the lane whose row has the entry, and the entry; valid: whether this lane gets one
-//   base              how many entries came before this step
-//   before, through   entries of the rows before this lane's row; the same with this lane's row included
+//   owner, entry      the lane whose row contains the entry, and the entry; valid: whether this lane has one
+//   base              number of entries before this step
+//   before, through   number of entries in the rows before this lane's row; and up to and including it
 template <class Offset, class Each>
 __device__ inline void packed(Offset begin, Offset end, Each each) {
   const u32 length = (u32)(end - begin);
@@ -122,7 +122,7 @@ __device__ inline void packed(Offset begin, Offset end, Each each) {
   const u32 before = through - length, total = from_lane(through, WARP - 1);
   for (u32 base = 0; base < total; base += WARP) {
     const u32 e = base + lane();
-    int owner = 0;  // how many rows end at or before e
+    int owner = 0;  // number of rows that end at or before e
     for (int step = WARP / 2; step; step /= 2)
       if (from_lane(through, owner + step - 1) <= e) owner += step;
     const Offset first = from_lane(begin, owner);
@@ -130,7 +130,7 @@ __device__ inline void packed(Offset begin, Offset end, Each each) {
   }
 }
 
-// The last block reports the grid's counts and clears them, unless rows were cut: then the pieces' launch does.
+// The last block reports the grid's counts and clears them. If rows were cut, the launch for the pieces does.
 //   host   [0] sums found, [1] entries touched, [2] pieces still to compute
 __device__ inline void finish(u64 found, u64 touched, Progress *progress, u64 *host, bool pieces_are_done = false) {
   __shared__ u64 sums[2][BLOCK / WARP];
@@ -152,13 +152,13 @@ __device__ inline void finish(u64 found, u64 touched, Progress *progress, u64 *h
   progress->cut = 0;
 }
 
-// The wanted rows: those of a list (rows), those whose bit differs from `complement` (bits), or all `count`.
+// The wanted rows: listed rows (rows), rows whose bit differs from `complement` (bits), or all `count`.
 struct Wanted {
   const int *rows;
   const bool *bits;
   bool complement;
   u64 count;
-  int group;  // rows that a warp takes at a time
+  int group;  // rows that a warp processes at a time
 
   __device__ int row(u64 base) const {
     const u64 place = base + lane();
@@ -174,7 +174,7 @@ struct Sums {
   bool *found;
   int *list;
 
-  // The whole warp calls this; i < 0 in lanes without a row. Returns 1 if `finish` must count the sum.
+  // The full warp calls this function; i < 0 in lanes without a row. Returns 1 if `finish` must count the sum.
   __device__ u64 put(int i, const Total<Ring> &total, Progress *progress) const {
     const bool here = i >= 0 && total.here;
     if (listed) {
@@ -260,7 +260,7 @@ __device__ inline void sum_rows(const Source &source, const Wanted &wanted, cons
                });
         if (by_lane) done = end;
       }
-      // The rest of the rows. With early exit, the first piece of a long row is tried before the row is cut.
+      // The remaining entries. With early exit, the first piece of a long row is tried before the row is cut.
       u32 waiting = __ballot_sync(ALL_LANES, done < end && (Ring::exits || !cut));
       for (; waiting; waiting &= waiting - 1) {
         const int leader = __ffs(waiting) - 1;
@@ -281,13 +281,13 @@ __device__ inline void sum_rows(const Source &source, const Wanted &wanted, cons
   finish(found, touched, progress, host);
 }
 
-// The pieces of the rows that were cut, one warp each; that of a row's last adds up the pieces, in their order.
+// The pieces of cut rows, one warp each; the warp that finishes a row's last piece adds up the pieces, in order.
 template <class Ring, class Offset, bool listed, class Source>
 __device__ inline void sum_pieces(const Source &source, const Sums<Ring, listed> &sums, const Ledger &ledger,
                                   typename Ring::Sum *partial, Progress *progress, u64 *host) {
   u64 found = 0, touched = 0;
   const u64 pieces = (u32)progress->cut, warps = thread_count() / WARP;
-  if (!pieces) return;  // the first launch has reported everything to the host
+  if (!pieces) return;  // the first launch has reported all counts to the host
   for (u64 piece = thread_number() / WARP; piece < pieces; piece += warps) {
     const int cut_row = ledger.owner[piece], i = ledger.place[cut_row], first = ledger.first[cut_row];
     typename Source::Row row;
@@ -318,7 +318,7 @@ __device__ inline void sum_pieces(const Source &source, const Sums<Ring, listed>
   finish(found, touched, progress, host, true);
 }
 
-// The sum of every wanted row; in the second launch, of the rows that were cut in the first.
+// The sum of every wanted row; in the second launch, of the rows that the first launch cut.
 template <class Ring, class Offset, bool pieces, bool listed, class Source>
 __device__ inline void sums_of(const Source &source, const Wanted &wanted, const Sums<Ring, listed> &sums,
                                const Ledger &ledger, typename Ring::Sum *partial, Progress *progress, u64 *host) {
@@ -353,7 +353,7 @@ __device__ inline void visit_lists(const Source &source, u64 count, int group, c
 template <class Offset, class Source>
 __device__ inline void visit_pieces(const Source &source, const Ledger &ledger, Progress *progress, u64 *host) {
   const u64 pieces = (u32)progress->cut, warps = thread_count() / WARP;
-  if (!pieces) return;  // the first launch has reported everything to the host
+  if (!pieces) return;  // the first launch has reported all counts to the host
   for (u64 piece = thread_number() / WARP; piece < pieces; piece += warps) {
     const int cut_row = ledger.owner[piece];
     typename Source::Row row;

@@ -1,4 +1,4 @@
-// Python's arithmetic where C++'s differs: division, remainder, power. Includes nothing, so that a test can compile it
+// Python's arithmetic where C++ differs: division, remainder, power. Includes no header, so that a test can compile it
 // for the host.
 #pragma once
 
@@ -25,7 +25,7 @@ __device__ inline double quotient(X x, Y y) {
   return (double)x / (double)y;
 }
 
-// Rounded towards -∞, and a remainder with the divisor's sign; 0 for whole numbers by 0, an error in Python.
+// Rounded towards -∞, and a remainder with the divisor's sign; 0 for integers divided by 0, an error in Python.
 template <class X, class Y>
 __device__ inline auto floor_quotient(X x, Y y) -> decltype(x / y) {
   if constexpr (is_floating<decltype(x / y)>) {

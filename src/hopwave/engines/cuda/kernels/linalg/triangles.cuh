@@ -1,14 +1,14 @@
-// Triangles of a symmetric pattern. Every edge leads from the end with fewer neighbours to the other, so that no vertex
-// has more than √2m arcs out (Chiba and Nishizeki, 1985). These go into a hash table in shared memory, where those of
-// their heads are looked up (Pandey et al., TRUST, 2021).
+// Triangles of a symmetric pattern. Every edge is directed from the endpoint with fewer neighbours to the other, so
+// that no vertex has more than √2m out-arcs (Chiba and Nishizeki, 1985). The out-arcs of a vertex go into a hash table
+// in shared memory, in which the out-arcs of their heads are looked up (Pandey et al., TRUST, 2021).
 #pragma once
 #include "common/threads.cuh"
 
 namespace hopwave::linalg {
 
 constexpr int NOBODY = -1;
-constexpr u32 WARP_SLOTS = 1024;           // of a warp's table
-constexpr u32 WARP_ARCS = WARP_SLOTS / 2;  // most arcs out of a vertex for one warp; a block takes the others
+constexpr u32 WARP_SLOTS = 1024;           // slots of a warp's table
+constexpr u32 WARP_ARCS = WARP_SLOTS / 2;  // maximum out-arcs of a vertex for one warp; a block processes the others
 
 template <class Offset>
 __device__ inline bool leads_up(const Offset *offsets, int u, int v) {
@@ -16,7 +16,7 @@ __device__ inline bool leads_up(const Offset *offsets, int u, int v) {
   return mine < theirs || (mine == theirs && u < v);
 }
 
-// Counts the arcs out of every vertex; lists the vertices with more than WARP_ARCS, and finds the greatest number.
+// Counts the out-arcs of every vertex; lists vertices with more than WARP_ARCS, and finds the maximum.
 template <class Offset>
 __global__ void count_up(const Offset *offsets, const int *neighbours, u64 n, u32 *ups, int *longs, u32 *counts) {
   for (u64 u = thread_number() / WARP; u < n; u += thread_count() / WARP) {
@@ -48,11 +48,11 @@ __global__ void write_up(const Offset *offsets, const int *neighbours, u64 n, co
   }
 }
 
-// The first of two slots that are read together: lanes that look further make the others wait.
+// The first of two slots that are read together: a lane that reads further slots makes the other lanes wait.
 __device__ inline u32 slot_of(int v, int bits) { return (u32)v * 2654435769u >> (32 - bits) & ~1u; }
 
-// The triangles with an arc from u to another vertex, and arcs from both to the third; by a warp or a block (WHOLE).
-// With EACH, they are added to each of their vertices in `each`; returns this lane's share of their number.
+// The triangles of u: an arc from u to another vertex, and arcs from both to the third; by a warp or a block (WHOLE).
+// With EACH, adds them to each of their vertices in `each`; returns this lane's share of their number.
 template <class Offset, bool EACH, bool WHOLE>
 __device__ inline u64 triangles_of(const Offset *up, const int *heads, int u, int *table, u32 *hits, u32 room,
                                    u64 *each) {
@@ -79,7 +79,7 @@ __device__ inline u64 triangles_of(const Offset *up, const int *heads, int u, in
   }
   wait();
   u64 mine = 0;
-  // A warp takes 32 heads at a time: each lane loads where one of their rows is, so that the rows follow at once.
+  // A warp processes 32 heads at a time: each lane loads begin and end of one head's row.
   for (u32 first = (WHOLE ? block_warp() : 0) * WARP; first < count; first += all) {
     const u32 some = min((u32)WARP, count - first);
     const int head_of_lane = lane() < some ? heads[begin + first + lane()] : u;
@@ -133,7 +133,7 @@ __global__ void count_short(const Offset *up, const int *heads, u32 n, u32 *tick
   add_warp_sum(total, mine);
 }
 
-// One block per vertex with many arcs out; `ticket` is the next of `longs`, `room`: slots of a table.
+// One block per vertex with many out-arcs; `ticket` is the next of `longs`, `room`: slots of a table.
 template <class Offset, bool EACH>
 __global__ void count_long(const Offset *up, const int *heads, const int *longs, u32 count, u32 room, u32 *ticket,
                            u64 *each, u64 *total) {
@@ -141,7 +141,7 @@ __global__ void count_long(const Offset *up, const int *heads, const int *longs,
   __shared__ u32 next;
   u64 mine = 0;
   while (true) {
-    __syncthreads();  // all have read the last one
+    __syncthreads();  // all threads have read the last ticket
     if (threadIdx.x == 0) next = atomicAdd(ticket, 1u);
     __syncthreads();
     const u32 i = next;

@@ -1,27 +1,27 @@
-// A whole sequence of masked products in one launch: f⟨¬v⟩ = f ⊕.⊗ A, v⟨f⟩ = f, until f is empty, where ⊕ takes any
-// term and ⊗ does not use A's values. The levels are those of hopwave's own search (one_launch/search.cuh). Operand
-// reuse (push-pull, section 5.4) works for every such semiring: a place outside v that has a neighbour in v has it in
-// f, or it would have been reached before. So f needs no array of its own.
+// A sequence of masked products in one launch: f⟨¬v⟩ = f ⊕.⊗ A, v⟨f⟩ = f, until f is empty, where ⊕ accepts any term
+// and ⊗ does not use A's values. The levels are those of hopwave's search (one_launch/search.cuh). Operand reuse
+// (push-pull, section 5.4) works for every such semiring: if an index outside v has a neighbour in v, that neighbour is
+// in f; otherwise the index would have been reached before. So f needs no array of its own.
 #pragma once
 #include "linalg/products.cuh"
 #include "one_launch/search.cuh"
 
 namespace hopwave::linalg {
 
-// The answer of the search, as one_launch/state.cuh calls it.
+// The `Answer` of the search, as defined in one_launch/state.cuh.
 template <class Ring>
 struct Reached {
   using Sum = typename Ring::Sum;
   static constexpr bool FROM = Ring::carries, EVERY = true, FILLS = false;
   static constexpr int HUB = 0;
   int *levels;
-  Sum *values;        // of v, if ⊕.⊗ carries values
-  bool *present;      // which places were reached
-  const int *places;  // of x; null: x has one entry, at `only`
-  const Sum *x;       // the values of x
+  Sum *values;        // values of v, if ⊕.⊗ carries values
+  bool *present;      // whether each index was reached
+  const int *places;  // indices of x; null: x has one entry, at `only`
+  const Sum *x;       // values of x
   int only;
   Sum only_value;
-  u64 *host;  // gets the number of places reached and of products
+  u64 *host;  // receives the number of reached indices and of products
 
   __device__ __forceinline__ int source(u32 i) const { return places ? places[i] : only; }
   __device__ __forceinline__ void begin(u32 i, int s) const {
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(one_launch::THREADS, 1)
 
 constexpr i64 MAX_LOOKED_AT = 4096;  // entries of a row that are searched for its fullest column
 
-// Once per matrix: each row's entry in the fullest column, where most rows stop; and a bitmap of the rows without any.
+// Once per matrix: each row's entry in the fullest column, at which most rows stop; and a bitmap of empty rows.
 template <class Offset>
 __global__ void fullest(const Offset *offsets, const Offset *in_offsets, const int *in_neighbours, i64 n, int *hub,
                         u32 *closed, u64 *findable) {

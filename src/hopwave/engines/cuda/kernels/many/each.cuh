@@ -1,5 +1,5 @@
-// Searches from many sources of a deep graph, one block for each: a level of such a graph is too little work for more.
-// What a block has visited is a bitmap in shared memory; its two lists begin there and go on in global memory.
+// Searches from many sources of a deep graph, one block per source: a level of such a graph is too little work for
+// more. A block's visited set is a bitmap in shared memory; its two lists begin there and continue in global memory.
 #pragma once
 #include "common/rows.cuh"
 
@@ -9,13 +9,13 @@ constexpr int EACH_AHEAD = 4;  // arcs that a thread loads at a time
 
 struct Each {
   const int *sources;
-  u32 *ticket;                       // the next source
-  int *spill;                        // per block two lists: what does not fit into shared memory
+  u32 *ticket;                       // index of the next source
+  int *spill;                        // per block: two lists of entries that do not fit into shared memory
   i64 *reached, *total, *farthest;   // per source
   double *inverse;                   // per source, Σ 1/d
   u64 *histogram;                    // per distance
-  int *rows;                         // per source, the distance of every vertex: -1 before. Or null.
-  i64 n, count, limit, words, room;  // words of the bitmap; entries of a list in shared memory
+  int *rows;                         // per source, the distance of every vertex, -1 before; may be null
+  i64 n, count, limit, words, room;  // words of the bitmap; room: capacity of a list in shared memory
 };
 
 template <class Offset>
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(1024)
       if (threadIdx.x == 0) {
         counts[(depth + 2) % 3] = 0;
         reached += count, total += count * depth;
-        // The arithmetic of engines/cpu/many/kernels.fill_sums.
+        // Same arithmetic as engines/cpu/many/kernels.fill_sums.
         if (depth) inverse = __dadd_rn(inverse, __dmul_rn((double)count, 1.0 / (double)depth));
         if (job.histogram) atomicAdd(job.histogram + depth, (u64)count);
       }

@@ -1,5 +1,5 @@
 // Distances along weights from many sources, one block or a team of blocks per source (common/shortest.cuh), and sums
-// over each source's targets, which carry their rounding errors along (Knuth's exact sum of two floats), as on the CPU.
+// over each source's targets. Sums carry their rounding errors (Knuth's exact sum of two floats), as on the CPU.
 #pragma once
 #include "common/shortest.cuh"
 
@@ -7,9 +7,9 @@ namespace hopwave::many {
 
 struct Lengths {
   const int *sources;
-  u32 *ticket;   // sources taken so far
-  double *rows;  // per source: n distances, infinite before; null if only sums are kept
-  i64 *reached;  // per source; null if no sums are kept
+  u32 *ticket;   // number of sources claimed so far
+  double *rows;  // per source: n distances, infinite before; null if only sums are wanted
+  i64 *reached;  // per source; null if no sums are wanted
   double *total, *inverse, *farthest;
   void *parts;  // per block: its part of the sums
   i64 count;
@@ -106,7 +106,7 @@ __global__ void add_columns(const double *rows, i64 count, i64 n, i64 inverse, i
 
 // ---- Distances along weights to some targets, and sums of the values at the vertices that each source reaches.
 
-// Takes sources in turn. After a search, after(item) must set every distance back to infinite; over() may end it.
+// Claims sources in turn. After a search, after(item) must reset every distance to infinity; over() may end the search.
 template <class Threads, class Over, class After>
 __device__ __forceinline__ void each_source(Threads &threads, const int *sources, u32 *ticket, i64 count, Over over,
                                             After after) {
@@ -123,12 +123,12 @@ __device__ __forceinline__ void each_source(Threads &threads, const int *sources
 
 struct Chosen {
   const int *sources, *targets;
-  u32 *ticket;   // sources taken so far
-  double *rows;  // per source: its distances to the targets
+  u32 *ticket;   // number of sources claimed so far
+  double *rows;  // per source: distances to the targets
   i64 count, width;
 };
 
-// A search ends when all targets are within the bound; the first warp waits at the first one that is not, `settled`.
+// A search ends when all targets are within the bound; `settled`, the first target beyond it, advances by warps.
 template <class Offset, bool TEAM>
 __global__ void __launch_bounds__(1024) search_targets(WeightedGraph<Offset> G, PathState S, Chosen R) {
   __shared__ PathBoard own;
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(1024) search_targets(WeightedGraph<Offset> G, 
   });
 }
 
-constexpr int SUMS_AT_ONCE = 4;  // sums that a thread keeps; more take further passes over the vertices
+constexpr int SUMS_AT_ONCE = 4;  // sums that a thread stores; more sums need more passes over the vertices
 
 struct Values {
   const int *sources;
@@ -163,7 +163,7 @@ struct Values {
   const double *columns, *limits;  // n values per column; limits ascend
   double *sums;                    // per source, column and limit
   void *parts;                     // per block: its part of some sums
-  double scale, least;             // of the decay
+  double scale, least;             // parameters of the decay
   i64 count, width, limit_count, decay;
 };
 
@@ -181,7 +181,7 @@ __device__ __forceinline__ SomeSums joined(SomeSums x, const SomeSums &y) {
   return x;
 }
 
-// f(d) by kind, as planning/many_sources.py has it.
+// f(d) by kind, as defined in planning/many_sources.py.
 __device__ __forceinline__ double faded(double d, const Values &R) {
   if (R.decay == 0) return 1.0;
   if (R.decay == 1) return exp(-d / R.scale);

@@ -1,37 +1,37 @@
 // Searches from many groups of sources in one cooperative launch. A level of a small or deep graph does not fill a GPU,
-// so the grid is cut into subgrids, which take one group at a time and never wait for one another.
+// so the grid is cut into subgrids. A subgrid searches from one group at a time and never waits for other subgrids.
 //
-//   group       the sources that are searched from at once, up to 64 · WORDS of them
+//   group       the sources of one search, up to 64 · WORDS
 //   row         WORDS words of 64 bits for a vertex; bit b of word w stands for source 64 w + b of the group
-//   seen        rows: the sources that have reached a vertex
-//   front       rows: the sources that did in the level before      fresh   rows: those that do in this level
-//   subwarp     WORDS threads of a warp, which take a row together, one word each; a warp has SUBWARPS of them
-//   subgrid     some blocks of the grid, which take a group together
-//   turn        levels so far, of all groups that a subgrid has searched
+//   seen        rows: sources that have reached a vertex
+//   front       rows: sources that reached it in the previous level   fresh   rows: in this level
+//   subwarp     WORDS threads of a warp that share a row, one word each; a warp has SUBWARPS of them
+//   subgrid     some blocks of the grid that share a group
+//   turn        number of levels so far, over all groups that a subgrid has searched
 //
-// Rows of front and fresh are never cleared: bits left by an earlier level are in the neighbours' rows of seen, and
-// bits in seen are masked out. All threads of a warp stay in a loop together, so that the warp can use ballots.
+// Rows of front and fresh are never cleared: bits of an earlier level are in the neighbours' rows of seen, and bits in
+// seen are masked out. All threads of a warp stay converged in a loop, so that the warp can use ballots.
 #pragma once
 #include "common/rows.cuh"
 
 namespace hopwave::many {
 
-enum Keep { SUMS = 1, COLUMNS = 2, ROWS = 4, PAIRS = 8 };  // hopwave/engines/cuda/many.py
+enum Keep { SUMS = 1, COLUMNS = 2, ROWS = 4, PAIRS = 8 };  // what to store: hopwave/engines/cuda/many.py
 
-constexpr int STAGE = 1024;   // vertices that a block keeps in shared memory before it uses the list in global memory
+constexpr int STAGE = 1024;   // vertices that a block buffers in shared memory before it uses the list in global memory
 constexpr int IN_FLIGHT = 4;  // neighbours whose rows a thread loads at a time
-constexpr int PIECE = 64;     // neighbours of a long row that a subwarp takes before it checks what the others found
+constexpr int PIECE = 64;     // neighbours of a long row that a subwarp reads before it checks the others' finds
 constexpr int PLANES = 6;     // bits of a counter (see Findings::count): up to 63 additions
 
 struct __align__(128) LevelSums {
   u64 arcs, checked, pairs;  // out-arcs of the vertices found; in-arcs read; new (source, vertex) pairs
-  u32 tail, longs;           // vertices found; vertices found that have long rows
+  u32 tail, longs;           // vertices found; vertices found with long rows
 };
 
 struct Counters {
-  LevelSums sums[3];  // of this turn, of the one before, and one being cleared for the next
+  LevelSums sums[3];  // of this turn, of the previous turn, and one being cleared for the next
   __align__(128) u32 arrived;
-  __align__(128) u64 listed;  // pairs found, even if there was no room to write them
+  __align__(128) u64 listed;  // number of pairs found, even without space to write them
 };
 
 // All arguments of a launch. Arrays marked "each" exist once per subgrid, one after another.
@@ -41,14 +41,14 @@ struct Many {
   Neighbours<Offset> neighbours;
   const Offset *in_offsets;
   Neighbours<Offset> in_neighbours;
-  const int *long_rows;       // the vertices with long in-rows
-  u64 *state;                 // each: seen, even, odd; the last two take turns as front and fresh
-  u32 *touched;               // each: bitmap of the vertices in the list; all 0 between levels
-  int *lists, *longs;         // each, two by turn: the vertices found; the ones with long out-rows
-  u32 *counts;                // each, two by turn: vertices new to each source
+  const int *long_rows;       // vertices with long in-rows
+  u64 *state;                 // each: seen, even, odd; the last two alternate as front and fresh
+  u32 *touched;               // each: bitmap of the vertices in the list; 0 between levels
+  int *lists, *longs;         // each, two alternating: the vertices found; vertices found with long out-rows
+  u32 *counts;                // each, two alternating: vertices new to each source
   Counters *counters;         // each: one
-  const int *sources;         // of all groups, one after another
-  const i64 *places, *reach;  // a source's row in `rows`; the most pairs that a group can find
+  const int *sources;         // of all groups, concatenated
+  const i64 *places, *reach;  // index of a source's row in `rows`; maximum pairs that a group can find
   i64 *reached, *total, *farthest;
   double *inverse;
   i64 *histogram, *columns;
@@ -67,7 +67,7 @@ struct Group {
   int *list[2], *longs[2];
   u32 *counts[2];
   Counters *counters;
-  i64 first, count;  // its sources
+  i64 first, count;  // sources of the group
 };
 
 template <int WORDS>
@@ -80,7 +80,7 @@ struct BlockState {
   Group group;
 };
 
-// This block's subgrid, and its place there. Subgrids are interleaved, so that each has blocks on every multiprocessor.
+// This block's subgrid, and its index there. Subgrids are interleaved, so that each has blocks on every multiprocessor.
 struct Subgrid {
   u32 grids;
   u32 index = blockIdx.x % grids, block = blockIdx.x / grids, blocks = gridDim.x / grids;
@@ -89,7 +89,7 @@ struct Subgrid {
   __device__ u64 threads() const { return (u64)blocks * BLOCK; }
 };
 
-// ---- What a block finds in a level: the vertices, their number, and what is kept of them (enum Keep).
+// ---- What a block finds in a level: the vertices, their number, and the data to store (enum Keep).
 
 template <class Offset, int WORDS>
 struct Findings {
@@ -104,7 +104,7 @@ struct Findings {
   const int depth, turn;
   LevelSums &sums;
   u64 arcs = 0, checked = 0, pairs = 0;
-  u64 plane[PLANES] = {};  // one counter for each of a word's 64 sources: bit p of each is in plane[p]
+  u64 plane[PLANES] = {};  // one counter for each of a word's 64 sources: bit p of each counter is in plane[p]
   int added = 0;
 
   __device__ Findings(const Many<Offset> &job, BlockState<WORDS> &block, int depth, int turn)
@@ -119,19 +119,19 @@ struct Findings {
   static __device__ int my_subwarp() { return lane() / WORDS; }
   static __device__ u64 place(int v) { return (u64)v * WORDS + my_word(); }
 
-  // Whether `yes` holds in any thread of the subwarp. The whole warp calls this and every function below except `note`.
+  // Whether `yes` holds in any thread of the subwarp. Full warps call this and every function below except `note`.
   static __device__ bool subwarp_any(bool yes) {
     return __ballot_sync(ALL_LANES, yes) >> (my_subwarp() * WORDS) & (ALL_LANES >> (WARP - WORDS));
   }
 
-  // Puts a vertex on this level's list. One thread of a subwarp calls this.
+  // Adds a vertex to this level's list. One thread of a subwarp calls this.
   __device__ void note(int v) {
     const u32 at = atomicAdd(&block.staged, 1u);
     if (at < STAGE) block.stage[at] = v;
     else group.list[turn % 2][atomicAdd(&sums.tail, 1u)] = v;
   }
 
-  // The sources in `fresh` reach v in this level; `found`: whether any thread of the subwarp has one.
+  // The sources in `fresh` reach v in this level; `found`: whether any thread of the subwarp has such a source.
   __device__ void keep(int v, bool found, u64 fresh) {
     pairs += __popcll(fresh);
     if (found && my_word() == 0) {
@@ -145,7 +145,7 @@ struct Findings {
     if (job.keep & PAIRS && depth) list_pairs(v, fresh);
   }
 
-  // Adds 1 to the counter of every source in `fresh`: 64 counters at once, with carries from plane to plane.
+  // Adds 1 to the counter of every source in `fresh`: 64 counters at a time, with carries between planes.
   __device__ void count(u64 fresh) {
     for (int p = 0; p < PLANES; ++p) {
       const u64 carry = plane[p] & fresh;
@@ -155,7 +155,7 @@ struct Findings {
     if (++added == (1 << PLANES) - 1) spill();
   }
 
-  // Empties the counters: subwarps add up their planes, then divide the sources among themselves.
+  // Flushes the counters: subwarps add up their planes, then divide the sources among themselves.
   __device__ void spill() {
     u64 sum[PLANES + STEPS], any = 0;
     for (int p = 0; p < PLANES; ++p) sum[p] = plane[p], plane[p] = 0;
@@ -180,7 +180,7 @@ struct Findings {
     added = 0;
   }
 
-  // Sums of whole numbers, whose order does not matter; engines/cpu/many/kernels.weights has the weights.
+  // Integer sums, whose order does not matter; weights as in engines/cpu/many/kernels.weights.
   __device__ void add_column(int v, bool found, u64 fresh) {
     int sources = __popcll(fresh);
     for (int step = 1; step < WORDS; step *= 2) sources += __shfl_xor_sync(ALL_LANES, sources, step);
@@ -190,7 +190,7 @@ struct Findings {
       const double unit = (double)(1ll << job.shift), d = depth;
       weight = (i64)rint(unit / d), square = (i64)rint(unit / (d * d));
     }
-    u64 *column = (u64 *)job.columns + 3ll * v;  // other subgrids add to it too
+    u64 *column = (u64 *)job.columns + 3ll * v;  // other subgrids also add to it
     atomicAdd(column, (u64)sources);
     atomicAdd(column + 1, (u64)(sources * weight));
     atomicAdd(column + 2, (u64)(sources * square));
@@ -220,7 +220,7 @@ struct Findings {
     }
   }
 
-  // Adds the block's sums to its subgrid's. The whole block calls this; a barrier must follow.
+  // Adds the block's sums to its subgrid's. The full block calls this function; a barrier must follow.
   __device__ void finish() {
     if (added) spill();
     const u64 counts[3] = {arcs, checked, pairs};
@@ -245,7 +245,7 @@ struct Findings {
   }
 };
 
-// ---- The steps of a level. A push passes rows on, and `settle` finds what is new in them; a pull does both at once.
+// ---- The steps of a level. A push sends rows, and `settle` finds the new bits in them; a pull does both in one step.
 
 template <class Offset, int WORDS>
 struct Steps : Findings<Offset, WORDS> {
@@ -264,11 +264,11 @@ struct Steps : Findings<Offset, WORDS> {
         fresh(turn % 2 ? block.group.odd : block.group.even),
         at(at) {}
 
-  // The number of this warp's first subwarp in the subgrid, and the number of all subwarps.
+  // The index of this warp's first subwarp in the subgrid, and the number of subwarps.
   __device__ u64 first_subwarp() const { return at.thread() / WARP * SUBWARPS; }
   __device__ u64 all_subwarps() const { return at.threads() / WORDS; }
 
-  // Adds bits to v's row of fresh; one thread of the subwarp puts v on the list unless it is there already.
+  // Adds bits to v's row of fresh; one thread of the subwarp lists v unless it is already listed.
   __device__ void pass_on(int v, u64 bits) {
     if (bits) atomicOr(fresh + place(v), bits);
     if (!subwarp_any(bits) || my_word()) return;
@@ -305,7 +305,7 @@ struct Steps : Findings<Offset, WORDS> {
     }
   }
 
-  // Vertices found before pass on their rows: one subwarp per vertex, and all subwarps on each long list.
+  // Vertices of the previous level send their rows: one subwarp per vertex, and all subwarps on each long list.
   __device__ void push(u32 active, u32 longs) {
     const int *list = group.list[(turn + 1) % 2];
     for (u64 i = first_subwarp(); i < active; i += all_subwarps()) {
@@ -318,7 +318,7 @@ struct Steps : Findings<Offset, WORDS> {
     for (u32 i = 0; i < longs; ++i) {
       const int u = group.longs[(turn + 1) % 2][i];
       const u64 bits = front[place(u)], begin = __ldg(job.offsets + u), end = __ldg(job.offsets + u + 1);
-      // Each list starts at a different warp, so that many lists of medium length keep all warps busy.
+      // Each list starts at a different warp, so that many lists of medium length occupy all warps.
       const u64 first = (first_subwarp() + (u64)i * SUBWARPS) % all_subwarps();
       for (u64 e = begin + first * PIECE; e < end; e += all_subwarps() * PIECE) {
         const u64 mine = e + my_subwarp() * PIECE;
@@ -327,7 +327,7 @@ struct Steps : Findings<Offset, WORDS> {
     }
   }
 
-  // Returns `left` without the bits that the rows of neighbours [e, end) have. Stops when the subwarp has no bits left.
+  // Returns `left` without the bits in the rows of neighbours [e, end). Stops when the subwarp has no remaining bits.
   __device__ u64 look(u64 left, Offset e, Offset end, bool open) {
     int u[IN_FLIGHT], ahead[IN_FLIGHT];
     const Offset begin = e;
@@ -356,7 +356,7 @@ struct Steps : Findings<Offset, WORDS> {
     return bits;
   }
 
-  // In a pull: returns the bits that v lacks and its in-neighbours have. Leaves long rows to pull_long.
+  // In a pull: returns the bits that v lacks and its in-neighbours have. pull_long processes long rows.
   __device__ u64 pull_row(int v, bool there, u64 full) {
     const u64 missing = there ? full & ~all_seen[place(v)] : 0;
     bool open = subwarp_any(missing);
@@ -368,7 +368,7 @@ struct Steps : Findings<Offset, WORDS> {
   // All subwarps of the block read one long row; the first subwarp returns the bits.
   __device__ u64 pull_long(int v, u64 full) {
     const u64 missing = full & ~all_seen[place(v)];
-    if (!subwarp_any(missing)) return 0;  // the same in all subwarps
+    if (!subwarp_any(missing)) return 0;  // equal in all subwarps
     if (threadIdx.x < WORDS) block.gathered[threadIdx.x] = 0;
     __syncthreads();
     const u64 begin = __ldg(job.in_offsets + v), end = __ldg(job.in_offsets + v + 1);
@@ -396,7 +396,7 @@ struct Steps : Findings<Offset, WORDS> {
     return bits;
   }
 
-  // After a push, takes the vertices on the list; in a pull, every vertex, one subwarp each, and then the long rows.
+  // After a push, processes the listed vertices; in a pull, every vertex, one subwarp each, and then the long rows.
   __device__ void settle(bool pulling, u32 tail) {
     const i64 sources = group.count - 64ll * my_word();
     const u64 full = sources >= 64 ? ~0ull : sources > 0 ? (1ull << sources) - 1 : 0;
@@ -421,7 +421,7 @@ struct Steps : Findings<Offset, WORDS> {
   }
 };
 
-// What happens between two barriers. PUSH is followed by SETTLE; PULL does both.
+// What happens between two barriers. SETTLE follows PUSH; PULL does both.
 enum Phase { CLEAR, BEGIN, PUSH, SETTLE, PULL };
 
 template <class Offset, int WORDS>
@@ -440,7 +440,7 @@ __device__ inline void open_group(const Many<Offset> &job, Group &group, u32 sub
   group.count = job.count - group.first < job.width ? job.count - group.first : job.width;
 }
 
-// Adds a level's counts to the sums of the sources, with exactly the arithmetic of engines/cpu/many/kernels.fill_sums.
+// Adds a level's counts to the sums of the sources, with the exact arithmetic of engines/cpu/many/kernels.fill_sums.
 template <class Offset, int WORDS>
 __device__ inline void add_up(const Many<Offset> &job, const Group &group, Subgrid at, int depth, int turn, u64 pairs) {
   for (u64 i = at.thread(); i < 64 * WORDS; i += at.threads()) {
@@ -493,7 +493,7 @@ __global__ void __launch_bounds__(BLOCK, 4) search_many(const Many<Offset> job) 
       if (job.keep & SUMS) add_up<Offset, WORDS>(job, block.group, at, depth, turn, pairs);
       left -= pairs;
       if (phase == PULL) expected = __ldcg(&here->checked) + job.n;  // the next pull rarely reads more
-      // Every block has read these by now: clear them for the turn after next, which may belong to another group.
+      // Every block has read these sums by now: clear them for the turn after next, which may belong to another group.
       if (at.thread() == 0) counters.sums[(turn + 2) % 3] = LevelSums();
       if (!active || !left || depth >= job.limit) break;
       phase = arcs * job.push_cost > expected ? PULL : PUSH;

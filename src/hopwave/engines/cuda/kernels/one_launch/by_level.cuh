@@ -1,20 +1,20 @@
-// The vertices that a search reached, level after level, and sums over the rows of a level: path counts, and sums of
-// masked products (linalg/waves.cuh). Within a level, vertices come by classes of in-degree, the longest rows first: a
-// counting sort, in which a warp needs one atomic operation per bin. The order within a bin may differ from run to run;
-// sums do not, since each is over one vertex's own row.
+// The vertices that a search reached, level by level, and sums over the rows of a level: path counts, and sums of
+// masked products (linalg/waves.cuh). Within a level, vertices are sorted by class of in-degree, longest rows first: a
+// counting sort in which a warp needs one atomic operation per bin. The order within a bin may differ between runs;
+// sums do not, because each sum is over one vertex's own row.
 #pragma once
 #include "common/counts.cuh"
 #include "one_launch/state.cuh"
 
 namespace hopwave::one_launch {
 
-constexpr i64 BLOCK_ROW = 2048, LANE_ROW = 16;       // arcs: from which a block adds up a row; up to which a lane does
-constexpr i64 SMALL_ARCS = 4096, SMALL_ROWS = 2048;  // a level with at most this many goes to one block
+constexpr i64 BLOCK_ROW = 2048, LANE_ROW = 16;       // row length (arcs): minimum for a block, maximum for a lane
+constexpr i64 SMALL_ARCS = 4096, SMALL_ROWS = 2048;  // maximum arcs and rows of a level for one block
 constexpr int CLASSES = 4;                           // classes of in-degree per level; a bin is one class of one level
 constexpr int FEW_BINS = 1024;
 static_assert(CLASSES <= WARP && FEW_BINS % CLASSES == 0);
 
-// Classes: rows for a whole block, for a warp, for a lane, and short rows for a lane (see sum_level).
+// Classes: rows for a full block, for a warp, for a lane, and short rows for a lane (see sum_level).
 __device__ __forceinline__ int class_of(u64 arcs) {
   return arcs >= BLOCK_ROW ? 0 : arcs > LANE_ROW ? 1 : arcs > 4 ? 2 : 3;
 }
@@ -68,7 +68,7 @@ __global__ void count_levels(const Offset *in_offsets, const int *distance, u64 
     if (my_arcs[i]) atomicAdd(arcs + i, my_arcs[i]);
 }
 
-// bins[i] becomes the first place of bin i, starts[l] the first place of level l; starts[levels] is the end. One block.
+// bins[i] becomes the first index of bin i, starts[l] of level l; starts[levels] is the end. One block.
 template <class Offset>
 __global__ void scan_levels(u32 *bins, u64 levels, i64 *starts) {
   u64 before = 0;
@@ -88,7 +88,7 @@ template <class Offset>
 __global__ void fill_levels(const Offset *in_offsets, const int *distance, u64 n, u64 levels, u32 *bins, int *order) {
   __shared__ u32 next[FEW_BINS];
   const bool few = levels * CLASSES <= FEW_BINS;
-  if (few) {  // the block reserves its places in every bin at once
+  if (few) {  // the block reserves its indices in every bin with one addition
     for (u64 i = threadIdx.x; i < levels * CLASSES; i += BLOCK) next[i] = 0;
     __syncthreads();
     for_levels(in_offsets, distance, n,
@@ -112,17 +112,17 @@ __global__ void fill_levels(const Offset *in_offsets, const int *distance, u64 n
 }
 
 struct ScalingState {
-  u64 greatest[2];  // the greatest count of this level and of the next, as bits, which compare like the numbers
+  u64 greatest[2];  // largest count of this level and of the next, as bits, which compare like the numbers
   int overflowed;
-  int bound;  // upper bound of log2 of a level's counts
+  int bound;  // upper bound on log2 of a level's counts
   i64 shift;
 };
 
 struct Levels {
-  const int *order;   // reached vertices, level after level
-  const i64 *starts;  // where each level begins, and the end of the last
-  const i64 *arcs;    // per level: its in-arcs
-  i64 *shifts;        // per level, for the host; null if nothing is scaled
+  const int *order;   // reached vertices, level by level
+  const i64 *starts;  // start of each level, then the end of the last
+  const i64 *arcs;    // per level: number of in-arcs
+  i64 *shifts;        // per level, for the host; null if counts are not scaled
   i64 count;
   i64 degree_bits;  // no vertex has 2^degree_bits in-arcs
   ScalingState *scaling;
@@ -132,8 +132,8 @@ struct Levels {
   }
 };
 
-// Adds up a level's rows, in an order that depends only on a row's length, by block `rank` of `team`.
-//   Total              has `sum`, `here` (whether it has a term), add(x), and over_warp()
+// Adds up a level's rows, in an order that depends only on a row's length, on block `rank` of `team`.
+//   Total              contains `sum`, `here` (whether it has a term), add(x), and over_warp()
 //   add(total, v, e)   adds the term of entry e of the row of v, if it has one
 //   put(v, sum)        is called once for every vertex of the level
 template <class Total, class Offset, class Add, class Put>
@@ -160,7 +160,7 @@ __device__ __forceinline__ void sum_level(const Levels &levels, int depth, const
     }
     __syncthreads();
   }
-  // Shorter rows, 32 per warp: a lane adds up each of the shortest alone; the whole warp adds up each of the others.
+  // Shorter rows, 32 per warp: one lane adds up each of the shortest; the full warp adds up each of the others.
   for (i64 base = begin + (block_warp() * team + rank) * 32; base < end; base += (i64)team * THREADS) {
     const i64 at = base + lane();
     const int v = at < end ? levels.order[at] : -1;
@@ -182,13 +182,13 @@ __device__ __forceinline__ void sum_level(const Levels &levels, int depth, const
   }
 }
 
-// The last block to leave clears the barrier's counters for the next launch.
+// The last block to finish clears the barrier's counters for the next launch.
 __device__ __forceinline__ void leave_grid(Counters *counters) {
   __syncthreads();
   if (threadIdx.x == 0 && atomicAdd(&counters->left, 1) == gridDim.x - 1) counters->left = counters->arrived = 0;
 }
 
-// ---- path counts: sigma(v) = Σ sigma(u) over v's in-neighbours u in the level before, scaled (common/counts.cuh).
+// ---- path counts: sigma(v) = Σ sigma(u) over v's in-neighbours u in the previous level, scaled (common/counts.cuh).
 
 struct PathTotal {
   static constexpr bool here = true;
@@ -205,7 +205,7 @@ struct Counting {
   double *sigma;
   u32 rank, team;
 
-  // Computes the counts of one level. Returns the warp's greatest count, as bits.
+  // Computes the counts of one level. Returns the warp's largest count, as bits.
   __device__ __forceinline__ u64 level(int depth) {
     double greatest = 0.0;
     sum_level<PathTotal>(
@@ -213,7 +213,7 @@ struct Counting {
         [&](PathTotal &total, int, i64 e) {
           const int u = neighbour(graph.in_neighbours, e);
           total.add(distance[u] == depth - 1 ? sigma[u]
-                                             : 0.0);  // without a branch, so that loads are in flight together
+                                             : 0.0);  // branch-free, so that several loads are in flight
         },
         [&](int v, double sum) { sigma[v] = sum, greatest = max(greatest, sum); });
     return (u64)__double_as_longlong(warp_max(greatest));
@@ -229,7 +229,7 @@ struct Counting {
   }
 };
 
-// One level, by a team of blocks with the barrier `wait`. All threads keep the same bound and shift.
+// One level, by a team of blocks with the barrier `wait`. Bound and shift are equal in all threads.
 template <class Offset, class Wait>
 __device__ void count_level(Counting<Offset> counting, int depth, int &bound, i64 &shift, Wait wait) {
   const Levels &levels = counting.levels;
@@ -238,7 +238,7 @@ __device__ void count_level(Counting<Offset> counting, int depth, int &bound, i6
   const bool lead = counting.rank == 0 && threadIdx.x == 0;
   const u64 greatest = counting.level(depth);
   bound += bits;
-  if (might_overflow(bound, bits)) {  // the bound is rough: measure
+  if (might_overflow(bound, bits)) {  // `bound` is rough: measure the counts
     u64 *most = scaling->greatest + (depth & 1);
     if (lane() == 0 && greatest) atomicMax(most, greatest);
     wait();

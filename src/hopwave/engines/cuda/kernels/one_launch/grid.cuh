@@ -1,26 +1,26 @@
-// A pull by the whole grid: each vertex not yet visited looks for a visited in-neighbour, which is in the frontier, or
-// the vertex would have been found earlier. So the frontier needs no bitmap.
+// Pull on the full grid: each unvisited vertex searches for a visited in-neighbour. That neighbour is in the frontier;
+// otherwise the vertex would have been found earlier. The frontier therefore needs no bitmap.
 #pragma once
 #include "one_launch/state.cuh"
 
 namespace hopwave::one_launch {
 
-constexpr int WORDS = 8;            // most words of the bitmap that a warp takes at a time
+constexpr int WORDS = 8;            // maximum words of the bitmap that a warp processes at a time
 constexpr int PULL_IN_FLIGHT = 4;   // words, or neighbours, that a thread loads at a time
-constexpr int MANY_IN_FLIGHT = 16;  // the same when the grid has idle threads
-constexpr int PATIENCE = 32;        // neighbours that a thread reads alone before its warp helps
+constexpr int MANY_IN_FLIGHT = 16;  // words, or neighbours, that a thread loads at a time if the grid has idle threads
+constexpr int PATIENCE = 32;        // neighbours that a thread reads before its warp helps
 static_assert(WORDS * 33 * WARPS * 4 <= SCRATCH_BYTES, "the warps' lists must fit");
 
 template <class Offset, class Answer>
 struct Pulling {
-  static constexpr bool ONCE = sizeof(Offset) == 8;  // whether everything but the bitmaps is too large for the caches
+  static constexpr bool ONCE = sizeof(Offset) == 8;  // whether all data except the bitmaps is too large for the caches
   const Graph<Offset> &graph;
   const Work &work;
   Answer answer;
-  const u32 *before;  // visited before this level
+  const u32 *before;  // vertices visited before this level
   u32 *after;
   int depth;
-  bool fills;  // whether this is the first pull, which writes the answer of every vertex not visited before
+  bool fills;  // whether this is the first pull, which writes the result of every vertex not visited before
   u64 edges;
   u32 found, checked;
 
@@ -29,7 +29,7 @@ struct Pulling {
     edges += (u64)(__ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v));
   }
 
-  // Returns the first of the lane's neighbours that is visited, or -1; u[k] < 0 stands for no neighbour.
+  // Returns the first of the lane's neighbours that is visited, or -1; u[k] < 0 means no neighbour.
   template <int N>
   __device__ __forceinline__ int first_visited(const int (&u)[N]) const {
     u32 word[N];
@@ -39,7 +39,7 @@ struct Pulling {
     return hit;
   }
 
-  // Each lane searches its row alone at first, and cuts a long one for the whole grid; the warp searches the others.
+  // Each lane first searches its own row, and cuts a long one for the full grid; the warp searches the others.
   template <int N>
   __device__ __forceinline__ int look(int v, i64 e, i64 end, LevelSums *sums) {
     int hit = -1;
@@ -79,7 +79,7 @@ struct Pulling {
     return -1;
   }
 
-  // Returns the vertices of a word whose answers a filling pull does not write: those visited before, and those past n.
+  // Returns the vertices of a word whose results a filling pull does not write: visited before, or past n.
   __device__ __forceinline__ u32 kept(u32 word, u32 old) const {
     const i64 rest = graph.n - (i64)word * 32;
     return rest >= 32 ? old : rest > 0 ? old | ALL_LANES << rest : ALL_LANES;
@@ -93,9 +93,9 @@ struct Pulling {
     }
   }
 
-  // Tests the hub of every open vertex. Sets `got`, the lane's word of those found; lists and counts the others.
+  // Tests the hub of every open vertex. Sets `got`, the lane's word of vertices found; lists and counts the others.
   __device__ __forceinline__ u32 hub_pass(u32 first, u32 open, u32 keep, int *list, u32 &got) {
-    const bool symmetric = graph.in_offsets == graph.offsets;  // then a vertex has as many in-arcs as out-arcs
+    const bool symmetric = graph.in_offsets == graph.offsets;  // in-degrees then equal out-degrees
     u32 left = 0;
     for (int j = 0; j < WORDS; j += PULL_IN_FLIGHT) {
       u32 mask[PULL_IN_FLIGHT], any = 0;
@@ -106,7 +106,7 @@ struct Pulling {
         u[k] = mask[k] >> lane() & 1 ? read_once<ONCE>(graph.hub + (first + j + k) * 32 + lane()) : -1;
       u32 hit[PULL_IN_FLIGHT];
       Degree<Offset> degrees[PULL_IN_FLIGHT];
-      if (Degree<Offset>::SHORT) {  // read all degrees: they also tell which rows have only the hub
+      if (Degree<Offset>::SHORT) {  // read all degrees: they also show which rows contain only the hub
         for (int k = 0; k < PULL_IN_FLIGHT; k++)
           degrees[k].load(graph, (first + j + k) * 32 + lane(), mask[k] >> lane() & 1);
       }
@@ -132,7 +132,7 @@ struct Pulling {
     return left;
   }
 
-  // The listed vertices search their neighbours, packed into full warps. Sets the bits of those found in `late`.
+  // The listed vertices search their neighbours, packed into full warps. Sets the bits of the vertices found in `late`.
   __device__ __forceinline__ void list_pass(u32 first, u32 words, const int *list, u32 count, u32 *late,
                                             LevelSums *sums) {
     for (u32 i = lane(); i < ((count + 31) & ~31u); i += 32) {
@@ -206,14 +206,14 @@ __device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer a
   pulling.finish(sums);
 }
 
-// ---- A push by the whole grid: warps take chunks of long lists, and tiles of up to 32 vertices with shorter lists.
+// ---- Push on the full grid: warps process chunks of long lists, and tiles of up to 32 vertices with shorter lists.
 
 constexpr int PUSH_IN_FLIGHT = 4;  // arcs that a lane loads at a time
 constexpr u32 FULL = 128;          // vertices that a warp collects before it queues them
 constexpr u32 BUFFER = FULL + 32 * PUSH_IN_FLIGHT;
 static_assert(BUFFER * WARPS * 4 <= SCRATCH_BYTES, "the warps' buffers must fit");
 
-// The vertices that a warp has found and not yet queued.
+// Vertices that a warp has found and not yet queued.
 struct Finds {
   int *buffer;
   u32 count, big, queued;
@@ -229,7 +229,7 @@ struct Pushing {
   int depth;
   Finds finds;
 
-  // Claims the lanes' neighbours; u[k] < 0 stands for no neighbour. No branches, so that loads are issued together.
+  // Claims the lanes' neighbours; u[k] < 0 means no neighbour. Branch-free, so that loads are issued together.
   __device__ __forceinline__ void take(const int (&u)[PUSH_IN_FLIGHT], const int (&from)[PUSH_IN_FLIGHT]) {
     u32 bit[PUSH_IN_FLIGHT], old[PUSH_IN_FLIGHT];
     Degree<Offset> degrees[PUSH_IN_FLIGHT];
@@ -237,7 +237,7 @@ struct Pushing {
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) bit[k] = bit_of(u[k]) & ~old[k];
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) old[k] = claim(visited + word_of(u[k]), bit[k]);
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
-      bit[k] &= ~old[k];  // from here on: whether the vertex is new
+      bit[k] &= ~old[k];  // from here: whether the vertex is new
       degrees[k].load(graph, u[k], bit[k]);
     }
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
@@ -278,7 +278,7 @@ struct Pushing {
     }
   }
 
-  // Takes up to 32 vertices, one per lane; the lanes share their arcs evenly.
+  // Processes up to 32 vertices, one per lane; the lanes share their arcs evenly.
   __device__ __forceinline__ void tile(bool mine, int v, i64 begin, i64 degree) {
     u32 end = inclusive_scan(mine ? (u32)degree : 0);
     u32 total = __shfl_sync(ALL_LANES, end, 31);
@@ -299,7 +299,7 @@ struct Pushing {
   }
 };
 
-// Adds up what a block has found, and queues its vertices with one addition for all its warps.
+// Adds up the vertices a block has found, and queues them with one atomic addition for all its warps.
 template <class Offset, class Answer>
 __device__ __forceinline__ void block_finish(Pushing<Offset, Answer> &pushing, LevelSums *sums) {
   __shared__ u32 begins[WARPS];
@@ -338,7 +338,7 @@ __device__ void push_level(const Graph<Offset> &graph, const Work &work, Answer 
     int v = mine ? work.queue[here.begin + i] : 0;
     i64 begin = mine ? (i64)__ldg(graph.offsets + v) : 0;
     i64 degree = mine ? (i64)__ldg(graph.offsets + v + 1) - begin : 0;
-    if (degree >= work.chunk) degree = 0;  // its chunks are separate tasks
+    if (degree >= work.chunk) degree = 0;  // a long list's chunks are separate tasks
     if (size == 1)
       pushing.one_list(__shfl_sync(ALL_LANES, v, 0), __shfl_sync(ALL_LANES, begin, 0),
                        __shfl_sync(ALL_LANES, degree, 0));
@@ -358,7 +358,7 @@ __device__ void cut_frontier(const Graph<Offset> &graph, const Work &work, const
   }
 }
 
-// After a pull the frontier is the difference of the two bitmaps; a push needs it in the queue, and long lists cut.
+// After a pull the frontier is the difference of the two bitmaps; a push needs it in the queue, with long lists cut.
 template <class Offset>
 __device__ void queue_frontier(const Graph<Offset> &graph, const Work &work, const Standing &here, LevelSums *sums) {
   u32 words = (u32)((graph.n + 31) / 32), big = 0;

@@ -1,22 +1,22 @@
 // All levels of a search in one cooperative launch, with the direction chosen on the device.
 //
-// Small levels go to a team (one_launch/team.cuh) of as many blocks as the level needs; the other blocks wait at a
-// barrier. Large levels go to the whole grid, with one barrier per level, by pushing or pulling.
+// A team (one_launch/team.cuh) of as many blocks as needed computes small levels; the other blocks wait at a barrier.
+// The full grid computes large levels, with one barrier per level, by pushing or pulling.
 //
 // State: two visited bitmaps (a pull reads one and writes the other), one queue that holds every vertex at most once,
-// and chunks of long lists. The work between two grid barriers, and what every block does after the second one:
+// and chunks of long lists. Work between two grid barriers, and what every block does after the second barrier:
 //
-//   start   block 0 sets the sources and takes the first small levels; others wait   reads where the search stands
-//   team    the team takes as many levels as suit it; others wait                    reads where the search stands
-//   queue   all put the frontier from the bitmaps into the queue                     knows the number of long lists
+//   start   block 0 sets the sources, computes the first small levels; others wait   reads the standing
+//   team    the team computes levels while they suit it; others wait                 reads the standing
+//   queue   all move the frontier from the bitmaps to the queue                      knows the number of long lists
 //   cut     all cut long lists into chunks                                           knows the number of chunks
-//   push    all take one level                                                       adds up the level
-//   pull    all take one level, but only the beginnings of long rows                 adds it up, if no rests are left
+//   push    all compute one level                                                    adds up the level
+//   pull    all compute one level, but only the beginnings of long rows              adds up, if no rests remain
 //   rest    all search the rests of those rows                                       adds up the level
 //
-// Each line is a phase, but cut and push are one phase, and so are pull and rest. Phases take turns with three slots of
-// sums, team words and standings (struct Counters): the current phase adds to `slot`, a slow block may still read the
-// one before, and thread 0 of block 0 clears the one after.
+// Each line is a phase, except that cut and push form one phase, and so do pull and rest. Phases rotate through three
+// slots of sums, team words and standings (struct Counters): the current phase adds to `slot`, a slow block may still
+// read the previous slot, and thread 0 of block 0 clears the next one.
 #pragma once
 #include "one_launch/by_level.cuh"
 #include "one_launch/grid.cuh"
@@ -24,7 +24,7 @@
 
 namespace hopwave::one_launch {
 
-// Sets the sources and computes what the rule needs to know of them. Block 0 calls this.
+// Sets the sources and computes the rule's inputs for them. Block 0 calls this function.
 template <class Offset, class Answer>
 __device__ void set_sources(const Graph<Offset> &graph, const Work &work, Answer answer, int count, Standing &here) {
   u64 arcs = 0;
@@ -59,7 +59,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
   __shared__ Standing here;
   // In shared memory: registers would be spilled around a barrier, which is slower.
   __shared__ u32 pieces, target, slot;
-  __shared__ bool filled;  // whether a pull has written an answer for every vertex
+  __shared__ bool filled;  // whether a pull has written a result for every vertex
   Counters *counters = work.counters;
   const u32 words = (u32)((graph.n + 31) / 32);
   const u32 some = min(gridDim.x, (u32)work.team), all = min(gridDim.x, MAX_TEAM_BLOCKS);
@@ -73,7 +73,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
     if (blockIdx.x == 0 && threadIdx.x == 0) clear(following());
     return slot;
   };
-  // Returns the number of blocks of the best team for this frontier, or 0 if the frontier is too large for a team.
+  // Returns the number of blocks of the best team for this frontier, or 0 if it is too large for a team.
   auto team_for = [&](const Standing &s) -> u32 {
     if (s.nf <= MAX_VERTICES && (i64)s.mf <= min((i64)MAX_ALONE_ARCS, work.alone)) return 1;
     if (s.big || s.refused == s.depth) return 0;
@@ -105,7 +105,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
   };
 
   __syncthreads();
-  // One pass per level, or per team. All teams are called at one place below, since every call is inlined.
+  // One iteration per level, or per team. All team code is called at one point below, because every call is inlined.
   for (bool start = true; start || !finished(here, depth_limit); start = false) {
     int choice = PUSH;
     u32 blocks = 1;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
       choice = growing(alpha, beta, graph.n, graph.m, here);
       blocks = choice == PUSH ? team_for(here) : 0;
     }
-    // After a pull the frontier is only in the bitmaps. A team that is large enough reads it from there itself.
+    // After a pull the frontier is only in the bitmaps. A team that is large enough reads the bitmaps itself.
     if (!start && choice == PUSH && !here.queued && words > blocks * THREADS * 8) {
       LevelSums *sums = counters->sums + new_phase();
       queue_frontier(graph, work, here, sums);
@@ -181,7 +181,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
     counters->left = counters->arrived = 0;
     for (int i = 0; i < 3; i++) clear(i);
   }
-  // Writes the answers of vertices that were not reached. Also clears the bitmap that must be 0 for the next search.
+  // Writes the results of unreached vertices. Also clears the bitmap that must be 0 for the next search.
   const u32 *visited = work.visited(here.which), size = min(32u, max(1u, words / grid_warps()));
   for (u32 first = grid_warp() * size; first < words; first += grid_warps() * size) {
     const u32 w = first + lane(), missing = lane() < size && w < words ? ~visited[w] : 0;

@@ -3,12 +3,12 @@
 
 namespace hopwave::one_launch {
 
-constexpr int THREADS = 1024, WARPS = THREADS / 32;  // per block
+constexpr int THREADS = 1024, WARPS = THREADS / 32;  // threads and warps per block
 constexpr int PUSH = 0, PULL = 1;                    // the plan's two steps, as the rule numbers them
-constexpr int SCRATCH_BYTES = 43008;                 // shared memory, which teams, pushes and pulls use in turn
+constexpr int SCRATCH_BYTES = 43008;                 // shared memory (bytes), reused by teams, pushes and pulls in turn
 constexpr int TRACE_COLUMNS = 9;                     // depth, choice, nf, mf, mu, found, checked, blocks, nanoseconds
 
-// Some consecutive neighbours of one vertex: long lists are cut into chunks, which warps take one at a time.
+// Consecutive neighbours of one vertex: long lists are cut into chunks, which warps process one at a time.
 struct __align__(16) Chunk {
   int v, length;
   i64 begin;
@@ -20,9 +20,9 @@ struct Graph {
   Neighbours<Offset> neighbours;
   const Offset *in_offsets;  // in-arcs, neighbours by descending in-degree, for a pull
   Neighbours<Offset> in_neighbours;
-  const int *hub;      // a vertex's first in-neighbour: most vertices found by a pull need only this one
-  const u32 *closed;   // vertices without in-arcs, and the bits past n: a pull skips these
-  const u16 *degrees;  // out-arcs, at most MANY_ARCS; null if offsets have 32 bits, which are read as fast
+  const int *hub;      // first in-neighbour: most vertices that a pull finds need only this one
+  const u32 *closed;   // vertices without in-arcs, and the bits past n: a pull skips them
+  const u16 *degrees;  // out-degrees, at most MANY_ARCS; null if offsets have 32 bits, which are as fast to read
   i64 n, m;
   i64 findable;  // vertices with in-arcs
 };
@@ -62,7 +62,7 @@ struct Degree<i64> : WideDegree<i64> {};
 template <>
 struct Degree<u64> : WideDegree<u64> {};
 
-// On a large graph, data that is used once is marked to leave the caches first, so that the bitmaps stay.
+// On a large graph, data that is used once is marked for early eviction, so that the bitmaps stay in the caches.
 template <bool ONCE>
 __device__ __forceinline__ int read_once(const int *at) {
   return ONCE ? __ldcs(at) : __ldg(at);
@@ -76,36 +76,36 @@ __device__ __forceinline__ void write_once(int *at, int x) {
 struct __align__(128) LevelSums {
   u64 mf, checked;
   u32 found;
-  u32 rest;         // pieces of rows that a pull leaves to the whole grid
+  u32 rest;         // pieces of rows that a pull defers to the full grid
   u32 chunks, big;  // see Standing
 };
 
-//   nf, nf0   vertices of the frontier, and of the one before it          mf   arcs of the frontier
-//   mu        arcs of the vertices not visited yet (letters as in hopwave/planning/rules.py)
+//   nf, nf0   vertices of the frontier, and of the previous frontier       mf   arcs of the frontier
+//   mu        arcs of the unvisited vertices (letters as in hopwave/planning/rules.py)
 struct Standing {
   u64 mf, mu, findable;
   u32 nf, nf0, reached;
-  u32 begin, tail;          // the frontier's part of the queue, if it is queued
+  u32 begin, tail;          // range of the frontier in the queue, if it is queued
   u32 big, chunks;          // vertices of the frontier with long lists; chunks of these lists (0: not cut yet)
-  int depth, last, levels;  // last: the direction of the last level, or -1
-  int which;                // which visited bitmap is up to date; the other one is one pull behind
+  int depth, last, levels;  // last: direction of the last level, or -1
+  int which;                // index of the current visited bitmap; the other one is one pull behind
   int queued;               // whether the frontier is in the queue; after a pull it is only in the bitmaps
-  int refused;              // the depth at which a team has refused the frontier, or -1
+  int refused;              // depth at which a team rejected the frontier, or -1
 };
 
-// In host memory. Each word carries the search's stamp in its upper half: the host waits until all of them do.
+// In host memory. Each word has the search's stamp in its upper half: the host waits until all words have it.
 struct Told {
   u64 depth, nf, reached, levels;
 };
 
 struct Counters {
-  __align__(128) u32 arrived;              // blocks that have arrived at the grid barrier since the beginning
-  __align__(128) u32 left;                 // blocks that have finished the search
-  __align__(128) u32 tail;                 // the queue's end: every vertex is queued at most once
-  __align__(128) u64 team_word[3][2][16];  // by phase: the two words of a team's meetings, each in its own cache line
-  LevelSums sums[3];                       // by phase: of this one, the next, and one being cleared
+  __align__(128) u32 arrived;              // number of arrivals at the grid barrier since the start
+  __align__(128) u32 left;                 // number of blocks that have finished the search
+  __align__(128) u32 tail;                 // end of the queue: every vertex is queued at most once
+  __align__(128) u64 team_word[3][2][16];  // by phase: the two words of a team's barriers, each in its own cache line
+  LevelSums sums[3];                       // by phase: current, next, and one being cleared
   // Data read after a barrier must not be written in the next phase, when a slow block may still be reading it. So
-  // there are three standings too, one per phase, and no block reads `tail` above.
+  // there are three standings, one per phase, and no block reads `tail` above.
   __align__(128) Standing standing[3];
 };
 
@@ -116,17 +116,17 @@ struct Work {
   Counters *counters;
   i64 *trace;
   i64 trace_rows;
-  i64 chunk, long_row;  // arcs from which a list is long; arcs of a row's rest from which the whole grid searches it
-  // Most arcs of a level for one block (alone), a team of `team` blocks (few), and all blocks (share, per block).
+  i64 chunk, long_row;  // minimum arcs of a long list; minimum arcs of a row's rest for the full grid
+  // Maximum arcs of a level for one block (alone), a team of `team` blocks (few), and all blocks (share, per block).
   i64 alone, few, share, team;
 
   __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
 };
 
-// The template parameter `Answer` says where a search begins and what it writes: hops here, values in linalg/waves.cuh.
+// Template parameter `Answer`: where a search begins and what it writes: hops here, values in linalg/waves.cuh.
 //   FROM               whether reach() uses u
 //   EVERY              whether close() is called for every vertex, or only for those not reached
-//   HUB                how many entries at the start of a row graph.hub replaces: 1 if it is the first one, else 0
+//   HUB                entries at the start of a row that graph.hub replaces: 1 if it is the first entry, else 0
 //   begin(i, s)        starts at the i-th source, s = source(i)
 //   reach(v, u, d)     v is reached from u at depth d
 //   close(v, reached)  at the end: v was reached, or not
@@ -170,11 +170,11 @@ struct Hops {
 __device__ __forceinline__ u32 grid_warp() { return block_warp() * gridDim.x + blockIdx.x; }
 __device__ __forceinline__ u32 grid_warps() { return gridDim.x * WARPS; }
 
-// A vertex's word and bit in a bitmap; below 0, no vertex: a word that may be read, but no bit.
+// A vertex's word and bit in a bitmap. For a negative u (no vertex): a readable word, and no bit.
 __device__ __forceinline__ u32 word_of(int u) { return (u32)max(u, 0) >> 5; }
 __device__ __forceinline__ u32 bit_of(int u) { return u < 0 ? 0 : 1u << (u & 31); }
 
-// Sets a bit, if it is not 0, and returns the word from before; without a branch, which would delay the next loads.
+// Sets a bit, if it is not 0, and returns the old word; branch-free, because a branch would delay the next loads.
 __device__ __forceinline__ u32 claim(u32 *word, u32 bit) {
   u32 old = ALL_LANES;
   asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @p atom.global.or.b32 %0, [%1], %2;\n}"
@@ -184,7 +184,7 @@ __device__ __forceinline__ u32 claim(u32 *word, u32 bit) {
   return old;
 }
 
-constexpr double MAX_HUB_FACTOR = 4.0;  // greatest factor by which hubs in the frontier hasten a pull
+constexpr double MAX_HUB_FACTOR = 4.0;  // maximum speedup of a pull by hubs in the frontier
 
 // The rule hopwave.planning.rules.growing.
 __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const Standing &s) {
@@ -194,11 +194,11 @@ __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const S
   return (double)s.mf * a * hubs > (double)s.mu ? PULL : PUSH;
 }
 
-// A bound for teams, which have no time to evaluate the rule: after a push, the rule can only choose a pull if the
-// frontier has grown and has more arcs than this. `mu` is from before the push; `share` is pull_share(a).
+// A bound for teams, which have no time to evaluate the rule: after a push, the rule can choose a pull only if the
+// frontier has grown and has more arcs than this bound. `mu` is from before the push; `share` is pull_share(a).
 __device__ __forceinline__ float pull_share(double a) {
   float times = (float)(a * MAX_HUB_FACTOR);
-  asm volatile("" : "+f"(times));  // else the compiler keeps the quotient in a register throughout, and spills another
+  asm volatile("" : "+f"(times));  // otherwise the compiler keeps the quotient in a register and spills another
   return __fdividef(0.999f, 1 + times);
 }
 __device__ __forceinline__ u32 may_pull_from(float share, i64 n, u64 mu) {
@@ -221,7 +221,7 @@ __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int 
   s.reached += found, s.depth++, s.levels++;
 }
 
-// A block that may wait long is `patient`: it sleeps between two reads of the counter.
+// A block that may wait long is `patient`: it sleeps between reads of the counter.
 template <class After>
 __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bool patient, After after) {
   auto wait = [&] {
@@ -230,7 +230,7 @@ __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bo
   barrier(&counters->arrived, target, gridDim.x, wait, after);
 }
 
-// Cuts the lists of the lanes' flagged vertices into chunks of `size` arcs. The whole warp calls this.
+// Cuts the lists of the lanes' flagged vertices into chunks of `size` arcs. The full warp calls this function.
 __device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail, i64 size) {
   u32 todo = __ballot_sync(ALL_LANES, flagged);
   if (!todo) return;

@@ -1,49 +1,49 @@
-// Small levels by a team: one block alone, some blocks, or all of them. Roads and meshes have thousands of such levels.
+// Small levels by a team of one block, some blocks, or all blocks. Roads and meshes have thousands of such levels.
 //
 // Each block keeps its share of the frontier in shared memory, with lists cut into pieces of four or eight arcs, one
 // lane per arc. The vertices that a block finds are its share of the next frontier; blocks exchange only sums. While a
-// block's messenger meets those of the other blocks, its workers load what is already known of the next level. So a
-// level costs the meeting and one more trip to memory, the claim.
+// block's messenger synchronises with the other messengers, its workers load the data already known of the next level.
+// A level therefore costs one synchronisation and one more memory access, the claim.
 //
 // Timeline of a level ( | is __syncthreads() )
 //
 //   workers     | claim_level()                       | prefetch_share()                          | next level
-//               |   claim what was prefetched,        |   of the coming share: neighbour,         |
+//               |   claim the prefetched vertices,        |   of the coming share: neighbour,         |
 //               |   write vertices and pieces found   |   visited?, begin and end of its list     |
 //   messenger   | step()                              | settle()                                  | step()
 //               |   trace and standing of             |   add to the team's word, wait for all    |
 //               |   the level before                  |   blocks, decide what comes next          |
 //
-// After a level the team goes on (NEXT_LEVEL), leaves the frontier to the grid (LEAVE), or, if the shares have become
-// uneven, puts it into the queue and begins again (REDISTRIBUTE). At first it may find that they do not fit (REFUSE).
+// After a level the team continues (NEXT_LEVEL), leaves the frontier to the grid (LEAVE) or, if shares have become
+// uneven, queues the frontier and starts again (REDISTRIBUTE). At the start it rejects shares that do not fit (REFUSE).
 //
-// The team's word: 64 bits in global memory to which every block adds once per meeting.
+// The team's word: 64 bits in global memory to which every block adds once per synchronisation.
 //
 //   bits       63 ... 56   55 ... 48                47 ... 26        25 ... 0
 //   sum of     blocks      votes to redistribute    vertices found   their arcs
 //   at most    255         255                      255 · (2^14-1)   255 · 2^17
 //
-// Within a phase the word is never cleared: the sums of a meeting are its difference, modulo 2^64, from the word
-// before. Two words take turns, so that a fast block cannot disturb a slow one. A level needs no fence: blocks share
-// only claims, which are made in the common L2 cache, and a block arrives when its claims have returned.
+// Within a phase the word is never cleared: the sums of a synchronisation are its difference, modulo 2^64, from the
+// previous value. Two words alternate, so that a fast block cannot disturb a slow one. A level needs no fence: blocks
+// share only claims, which are made in the common L2 cache, and a block arrives after its claims have returned.
 #pragma once
 #include "one_launch/state.cuh"
 
 namespace hopwave::one_launch {
 
-// ---- A block's share of a small frontier, in shared memory: lists cut into pieces of 2^shift arcs. A warp reserves
-// places for all pieces of the vertices that it found with one addition.
+// ---- A block's share of a small frontier, in shared memory: lists cut into pieces of 2^shift arcs. With one addition,
+// a warp reserves space for all pieces of the vertices it found.
 
 template <class Offset>
 struct FrontierShare {
   static constexpr u32 LANES = sizeof(Offset) == 4 ? 4096 : 3072, PIECES = LANES / 4;  // capacity
-  Offset begin[PIECES];                                                                // a piece's first arc
-  int length[PIECES];  // arcs from there to the list's end
-  int from[PIECES];    // the vertex whose list it is
+  Offset begin[PIECES];                                                                // first arc of a piece
+  int length[PIECES];  // number of arcs from there to the end of the list
+  int from[PIECES];    // the vertex that owns the list
   static constexpr int BEGIN_AT = 0, LENGTH_AT = PIECES * sizeof(Offset), FROM_AT = LENGTH_AT + 4 * PIECES;
 };
 
-// A team block's scratch memory: its share of this frontier and of the coming one, and the vertices of the coming one.
+// Scratch memory of a team block: its share of this frontier and of the next one, and the vertices of the next one.
 template <class Offset>
 struct TeamScratch {
   FrontierShare<Offset> share[2];
@@ -53,7 +53,7 @@ struct TeamScratch {
 
 static_assert(sizeof(TeamScratch<int>) <= SCRATCH_BYTES && sizeof(TeamScratch<i64>) <= SCRATCH_BYTES, "must fit");
 
-// How full a share is. `places`: vertices in bits 31 ... 18, pieces in bits 17 ... 0; one addition reserves both.
+// Fill level of a share. `places`: vertices in bits 31 ... 18, pieces in bits 17 ... 0; one addition reserves both.
 struct Size {
   u32 places, arcs;
   static constexpr int ARCS_AT = 4;
@@ -61,7 +61,7 @@ struct Size {
 constexpr int VERTEX_BIT = 18;
 constexpr u32 PIECE_BITS = (1u << VERTEX_BIT) - 1;
 
-// Addresses in shared memory that stay in registers: otherwise the compiler computes them at every use.
+// Shared-memory addresses that stay in registers: otherwise the compiler computes them at every use.
 __device__ __forceinline__ u32 address_of(const void *shared) {
   u32 address = (u32)__cvta_generic_to_shared(shared);
   asm volatile("" : "+r"(address));
@@ -78,13 +78,13 @@ __device__ __forceinline__ void get(u32 address, T &x) {
   else asm volatile("ld.shared.b64 %0, [%1+%2];" : "=l"(x) : "r"(address), "n"(AT) : "memory");
 }
 
-// Where a warp's new vertices and their pieces go.
+// Where a warp writes its new vertices and their pieces.
 struct Places {
   u32 all, pieces, place, found;
   int degree;
 };
 
-// Reserves places for the lists of the lanes' new vertices; `size` is the shared address of a Size.
+// Reserves space for the lists of the lanes' new vertices; `size` is the shared address of a Size.
 template <class Offset>
 __device__ __forceinline__ Places reserve(bool fresh, Offset begin, Offset end, int shift, u32 size) {
   constexpr u32 LANES = FrontierShare<Offset>::LANES, PIECES = FrontierShare<Offset>::PIECES;
@@ -92,7 +92,7 @@ __device__ __forceinline__ Places reserve(bool fresh, Offset begin, Offset end, 
   if (!my.all) return my;
   my.degree = fresh ? (int)min((i64)(end - begin), (i64)LANES + 1) : 0;
   my.pieces = (u32)(my.degree + (1 << shift) - 1) >> shift;
-  // Prefix sums of numbers up to 3, by their bits: shorter than five shuffles.
+  // Prefix sums of numbers up to 3, by their bits: cheaper than five shuffles.
   const u32 one = __ballot_sync(ALL_LANES, my.pieces & 1), two = __ballot_sync(ALL_LANES, my.pieces & 2);
   u32 before = __popc(one & lanes_below()) + 2 * __popc(two & lanes_below()), total = __popc(one) + 2 * __popc(two);
   if (__any_sync(ALL_LANES, my.pieces > 3)) {
@@ -111,7 +111,7 @@ __device__ __forceinline__ Places reserve(bool fresh, Offset begin, Offset end, 
   return my;
 }
 
-// As far as they fit; `share` is the shared address of a FrontierShare.
+// Writes the pieces that fit; `share` is the shared address of a FrontierShare.
 template <class Offset, bool FROM>
 __device__ __forceinline__ void store(Places my, int u, Offset begin, int shift, u32 most_pieces, u32 share) {
   using Share = FrontierShare<Offset>;
@@ -127,7 +127,7 @@ __device__ __forceinline__ void store(Places my, int u, Offset begin, int shift,
   const u32 own = my.pieces <= FEW ? my.pieces : 0;
 #pragma unroll 1
   for (u32 i = 1; i < own; i++) write(my.place + i, u, begin + (i << shift), my.degree - (i << shift));
-  // Lists of many pieces: the whole warp writes them, one list after another.
+  // Lists of many pieces: the full warp writes them, one list after another.
   for (u32 todo = __ballot_sync(ALL_LANES, my.pieces > FEW); todo; todo &= todo - 1) {
     const int lead = __ffs(todo) - 1, v = __shfl_sync(ALL_LANES, u, lead);
     const u32 to = __shfl_sync(ALL_LANES, my.place, lead), length = __shfl_sync(ALL_LANES, my.degree, lead);
@@ -137,7 +137,7 @@ __device__ __forceinline__ void store(Places my, int u, Offset begin, int shift,
   }
 }
 
-// Loads that stay where they are written: otherwise the compiler delays them past a barrier, until their use.
+// Loads that stay in program order: otherwise the compiler delays them past a barrier, until their use.
 template <class T>
 __device__ __forceinline__ T load_now(const T *at) {
   T x;
@@ -153,38 +153,38 @@ __device__ __forceinline__ u32 load_now(const u32 *at) {  // other blocks may be
   return x;
 }
 
-constexpr u32 WORKERS = THREADS - 32;  // threads per block that take arcs; the last warp is the messenger's
-constexpr u32 MAX_VERTICES = 2048;     // most vertices with which a block begins, even if they have no arcs
-constexpr u32 MAX_ALONE_ARCS = 512;    // most arcs whose pieces fit into one block, whatever the degrees
-constexpr u32 UNEVEN_LANES = WORKERS;  // lanes from which a block with twice its share votes to redistribute
+constexpr u32 WORKERS = THREADS - 32;  // threads per block that process arcs; the last warp is the messenger
+constexpr u32 MAX_VERTICES = 2048;     // maximum vertices with which a block begins, even without arcs
+constexpr u32 MAX_ALONE_ARCS = 512;    // maximum arcs whose pieces fit into one block for any degrees
+constexpr u32 UNEVEN_LANES = WORKERS;  // minimum lanes at which a block with twice its share votes to redistribute
 constexpr u32 MAX_TEAM_BLOCKS = 255;   // the word counts blocks in 8 bits
-// Levels in a row that may be too small before a team leaves (ski-rental: at most twice the cost of the best choice).
+// Maximum consecutive levels too small for a team before it leaves (ski-rental: at most twice the optimal cost).
 constexpr int MAX_SMALL_LEVELS = 8;
 static_assert(MAX_ALONE_ARCS / 4 * 5 <= FrontierShare<i64>::PIECES, "the pieces of a frontier for one block must fit");
 
 constexpr u64 ONE_BLOCK = 1ull << 56, ONE_VOTE = 1ull << 48;
 constexpr int TEAM_VERTEX_BIT = 26;
 constexpr u64 TEAM_ARC_BITS = (1ull << TEAM_VERTEX_BIT) - 1;
-constexpr u32 MAX_TOLD_ARCS = 1u << 17;  // most arcs that a block adds to the word: a share cannot hold more
+constexpr u32 MAX_TOLD_ARCS = 1u << 17;  // maximum arcs that a block adds to the word: a share cannot store more
 
 enum Next { NEXT_LEVEL, LEAVE, REDISTRIBUTE, REFUSE };
 
-// What a block's threads share.
+// Shared by a block's threads.
 struct Board {
-  Size sizes[4];           // of shares: three take turns, one of them being counted; the fourth is DISTRIBUTED
-  int next;                // what to do next: enum Next
-  u32 found, base;         // vertices of the coming share, and their first place in the queue
-  u32 begin, count, tail;  // the frontier's part of the queue; the queue's end after all blocks of this team
-  // The rest is for the messenger alone.
+  Size sizes[4];           // of shares: three alternate, one of them being counted; the fourth is DISTRIBUTED
+  int next;                // next action: enum Next
+  u32 found, base;         // vertices of the next share, and their first index in the queue
+  u32 begin, count, tail;  // range of the frontier in the queue; end of the queue after all blocks of this team
+  // The remaining fields are for the messenger only.
   Standing here;
-  u64 *word, *other, before, other_before;  // the two words that take turns, and their values at the last meeting
+  u64 *word, *other, before, other_before;  // the two alternating words, and their values at the last synchronisation
   float share;                              // see pull_share
-  int small_levels, pending;                // levels in a row that were too small; whether a level is not in `here`
-  u32 new_found, new_arcs;                  // that level
+  int small_levels, pending;                // consecutive levels that were too small; whether `here` lacks a level
+  u32 new_found, new_arcs;                  // vertices and arcs of that level
 };
-constexpr int DISTRIBUTED = 3;  // the place in `sizes` of a share just distributed
+constexpr int DISTRIBUTED = 3;  // index in `sizes` of a share just distributed
 
-// Whether a block is alone is no template parameter: this code, the largest part of a search, would be compiled twice.
+// Whether a team has one block is not a template parameter: this code, the largest of a search, would compile twice.
 template <class Offset, class Answer>
 struct Worker {
   using Share = FrontierShare<Offset>;
@@ -192,14 +192,14 @@ struct Worker {
   Answer answer;
   u32 *visited;
   bool alone;
-  u32 here;                // shared address of the current share; the coming share is the other one
+  u32 here;                // shared address of the current share; the next share is the other one
   int shift;               // a piece has 2^shift lanes
   u32 most_pieces, lanes;  // capacity of a share; lanes of the current one: pieces times 2^shift
   int u;                   // the neighbour, or -1
-  u32 *word, bit;          // its word in the bitmap; its bit there, or 0 if it was visited
-  Offset begin, end;       // its own list
+  u32 *word, bit;          // its word in the bitmap; its bit there, or 0 if it is visited
+  Offset begin, end;       // its own adjacency list
 
-  // Prefetches for the 32 arcs from lane `first` of the share on: everything that is known before the claim.
+  // Prefetches for 32 arcs, starting at lane `first` of the share: all data known before the claim.
   __device__ __forceinline__ void prefetch(u32 first) {
     if (first >= lanes) return;
     const u32 i = first + lane(), j = i & ((1u << shift) - 1), piece = min(i, lanes - 1) >> shift;
@@ -216,7 +216,7 @@ struct Worker {
     begin = load_now(list), end = load_now(list + 1);
   }
 
-  // `size` is the shared address of the share's Size. One that was too full has gaps: the team will leave.
+  // `size` is the shared address of the share's Size. A share that was too full has gaps: the team will leave.
   __device__ __forceinline__ void prefetch_share(u32 size, u32 first) {
     int pieces;
     get<0>(size, pieces);
@@ -227,7 +227,7 @@ struct Worker {
 
   // Claims the prefetched neighbours; vertices found go to the other share, which then becomes the current one.
   __device__ __forceinline__ void claim_level(int depth, u32 size, u32 shares) {
-    const u32 second = shares + (u32)sizeof(Share), there = shares + second - here;  // shares lie side by side
+    const u32 second = shares + (u32)sizeof(Share), there = shares + second - here;  // shares are adjacent
     for (u32 first = threadIdx.x & ~31u; first < lanes; first += WORKERS) {
       if (first >= WORKERS) prefetch(first);
       const bool fresh = bit & ~claim(word, bit);
@@ -253,7 +253,7 @@ struct Task {
   double alpha;
   int depth_limit;
   u32 min_arcs, max_arcs;  // a frontier with fewer or more arcs does not suit this team
-  LevelSums *sums;         // gets what the grid must know of the frontier when the team leaves
+  LevelSums *sums;         // receives what the grid must know about the frontier when the team leaves
   u64 (*word)[16];
   Standing *standing;
 };
@@ -274,7 +274,7 @@ __device__ __forceinline__ void distribute(const Task<Offset, Answer> &task, u32
       const u32 i = first + lane();
       take(i < mine, i < mine ? __ldcg(task.work.queue + begin + blockIdx.x + i * task.blocks) : 0);
     }
-  } else {  // a warp has up to 32 words at a time, one per lane
+  } else {  // a warp reads up to 32 words at a time, one per lane
     const u32 words = (u32)((graph.n + 31) / 32), warps = task.blocks * (WORKERS / 32);
     const u32 each = min(32u, (words + warps - 1) / warps);
     for (u32 first = (block_warp() * task.blocks + blockIdx.x) * each; first < words; first += warps * each) {
@@ -289,7 +289,7 @@ __device__ __forceinline__ void distribute(const Task<Offset, Answer> &task, u32
   }
 }
 
-// Meets the other blocks' messengers and decides. Its data is in shared memory, since the workers need the registers.
+// Synchronises with the other messengers and decides. Its data is in shared memory: the workers need the registers.
 template <class Offset, class Answer>
 struct Messenger {
   const Task<Offset, Answer> &task;
@@ -321,7 +321,7 @@ struct Messenger {
     return now & (ONE_BLOCK - 1);
   }
 
-  // After a frontier was distributed: decides by whether every block's share fits. `own`: the team itself had found it.
+  // After distributing a frontier: decides by whether every block's share fits. `own`: the team itself found it.
   __device__ __forceinline__ void distributed(bool own) {
     if (alone) {
       board.next = NEXT_LEVEL;
@@ -333,7 +333,7 @@ struct Messenger {
     board.next = all == board.here.mf ? NEXT_LEVEL : own ? LEAVE : REFUSE;
   }
 
-  // After a level, decides what comes next. `size` counts what this block has found, `cleared` the level after.
+  // After a level, decides what comes next. `size` counts the vertices this block found; `cleared` is the next counter.
   __device__ __forceinline__ void settle(const Size &size, Size &cleared) {
     const Standing &here = board.here;
     const u32 pieces = size.places & PIECE_BITS, found = size.places >> VERTEX_BIT;
@@ -369,14 +369,14 @@ struct Messenger {
     }
   }
 
-  // Accounts for the last level. Called while the workers are busy again, so that nothing waits for it.
+  // Accounts for the last level. Called while the workers are busy again, so that no thread waits for it.
   __device__ __forceinline__ void step() {
     if (board.pending)
       step_forward(board.here, task.work, PUSH, board.new_found, board.new_arcs, board.here.mf, blocks);
     board.pending = 0;
   }
 
-  // Returns when the frontiers of all blocks are in the queue, where all blocks see them.
+  // Returns when the frontiers of all blocks are in the queue and visible to all blocks.
   __device__ __forceinline__ void queued() {
     board.sizes[DISTRIBUTED] = Size{};
     __threadfence();
@@ -385,7 +385,7 @@ struct Messenger {
   }
 };
 
-// The team takes levels while they suit it and the rule is sure to push. A grid barrier must follow.
+// The team computes levels while they suit it and the rule is sure to push. A grid barrier must follow.
 template <class Offset, class Answer>
 __device__ void team_levels(const Task<Offset, Answer> &task, const Standing &at, u8 *scratch) {
   const Graph<Offset> &graph = task.graph;

@@ -1,6 +1,6 @@
-// A rank's part of a graph on its GPU: the levels of a search over several ranks (hopwave/distributed/search.py), by
-// Hiragushi's kernels (section 4), or by equal shares of arcs and one warp per 32 rows. Rows are tails with their heads
-// (out), and heads with their tails (into), by slots; a warp works on half a 64-bit word of a bitmap.
+// One MPI rank's part of a graph on its GPU: the levels of a search over several ranks (hopwave/distributed/search.py),
+// by Hiragushi's kernels (section 4), or by equal shares of arcs and one warp per 32 rows. Rows are tails with their
+// heads (out), and heads with their tails (into), by slots; a warp processes half a 64-bit word of a bitmap.
 #pragma once
 #include "common/rows.cuh"
 #include "steps/pull.cuh"
@@ -10,7 +10,7 @@ namespace hopwave::rank {
 
 // ---------------------------------------------------------------- Hiragushi's kernels
 
-// Section 3.2, after Merrill et al.: one atomic operation per tile reserves its places in the list of arcs.
+// Section 3.2, after Merrill et al.: one atomic operation per tile reserves its range in the list of arcs.
 template <class Slot>
 __global__ void expand(const i64 *offsets, const Slot *heads, const i64 *frontier, u64 rows, Slot *targets,
                        Slot *sources, u64 *gathered) {
@@ -22,7 +22,7 @@ __global__ void expand(const i64 *offsets, const Slot *heads, const i64 *frontie
 
 constexpr int HISTORY = 1024;  // heads that a block remembers
 
-// The targets that this rank never sent before, with one source each, by the tests of steps/push.cuh.
+// The targets that this rank has never sent before, with one source each, by the tests of steps/push.cuh.
 template <class Slot>
 __global__ void contract(const Slot *targets, const Slot *sources, u64 arcs, u64 *sent, Slot *found, Slot *parents,
                          u64 *count) {
@@ -72,7 +72,7 @@ __global__ void pull_compacted(const i64 *__restrict__ offsets, const Slot *__re
 
 // ---------------------------------------------------------------- equal shares of arcs, and rows by warps
 
-constexpr int PATIENCE = 32;  // neighbours that a thread reads alone before its warp helps
+constexpr int PATIENCE = 32;  // neighbours that a thread reads before its warp helps
 
 __device__ __forceinline__ bool is_set(const u64 *bits, u64 slot) { return bits[slot >> 6] >> (slot & 63) & 1; }
 
@@ -91,7 +91,7 @@ __global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier,
   }
 }
 
-// The open rows of one segment, which begins at slot `first`, search for a tail in the frontier: one per lane.
+// The open rows of one segment, which begins at slot `first`, search for a tail in the frontier: one row per lane.
 template <class Slot>
 __global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halves, u32 *closed, const u64 *front,
                      Slot *parents, u64 *sums) {
@@ -109,7 +109,7 @@ __global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halve
       hit = is_set(front, parent);
     }
     u32 left = __ballot_sync(ALL_LANES, !hit && e < end);
-    while (left) {  // long rows: the whole warp searches the rest of each
+    while (left) {  // long rows: the full warp searches the rest of each
       const int from = __ffs(left) - 1;
       left &= left - 1;
       const i64 last = __shfl_sync(ALL_LANES, end, from);
@@ -134,7 +134,7 @@ __global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halve
   if (lane() == 0 && checked) atomicAdd(sums, found), atomicAdd(sums + 1, checked);
 }
 
-// Vertices of this rank that some rank found: keeps those not visited yet, with their parents.
+// Keeps the unvisited vertices among this rank's vertices that some rank found, with their parents.
 template <class Id>
 __global__ void claim(const i64 *heads, const Id *ids, i64 count, u64 *visited, Id *parent, i64 *kept, u64 *tail) {
   for (i64 i = signed_thread_number(); i < count; i += signed_thread_count()) {
@@ -146,7 +146,7 @@ __global__ void claim(const i64 *heads, const Id *ids, i64 count, u64 *visited, 
   }
 }
 
-// Moves every row's heaviest neighbour to the front, where a pull looks first. One warp per row.
+// Moves every row's heaviest neighbour to the front, where a pull starts. One warp per row.
 template <class Slot, class Weight>
 __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const Weight *weight) {
   for (i64 row = signed_thread_number() / 32; row < rows; row += signed_thread_count() / 32) {
@@ -171,7 +171,7 @@ __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const
   }
 }
 
-// `wrong` has (count, row, tail) of arcs that skip a level, vertices left out, tree arcs between other levels.
+// `wrong`: (count, row, tail) per rule: arcs that skip a level, missed vertices, tree arcs between wrong levels.
 template <class Slot, class Level>
 struct Judge {
   const i64 *offsets;
@@ -182,7 +182,7 @@ struct Judge {
   u8 *linked;
   u64 *wrong;
 
-  __device__ __forceinline__ void note(int rule, i64 row, i64 tail) const {  // the first case is kept as an example
+  __device__ __forceinline__ void note(int rule, i64 row, i64 tail) const {  // the first case is stored as an example
     if (atomicAdd(wrong + 3 * rule, 1ull) == 0) wrong[3 * rule + 1] = row, wrong[3 * rule + 2] = tail;
   }
 
@@ -199,7 +199,7 @@ struct Judge {
   }
 };
 
-// One warp per row; leaves rows of more than `longest` arcs to check_long.
+// One warp per row; check_long processes rows of more than `longest` arcs.
 template <class Slot, class Level>
 __global__ void check(const i64 *offsets, const Slot *tails, i64 first, i64 rows, i64 longest, const Level *levels,
                       const Level *tail_levels, const i64 *parents, u8 *linked, u64 *wrong) {
@@ -208,7 +208,7 @@ __global__ void check(const i64 *offsets, const Slot *tails, i64 first, i64 rows
     if (offsets[first + row + 1] - offsets[first + row] <= longest) judge.look(row, lane(), 32);
 }
 
-// One block per row: the greatest hubs have millions of arcs, with which one warp would be busy long after all others.
+// One block per row: the largest hubs have millions of arcs, on which one warp would work long after all others finish.
 template <class Slot, class Level>
 __global__ void check_long(const i64 *offsets, const Slot *tails, i64 first, const i64 *rows, i64 count,
                            const Level *levels, const Level *tail_levels, const i64 *parents, u8 *linked, u64 *wrong) {
@@ -216,11 +216,11 @@ __global__ void check_long(const i64 *offsets, const Slot *tails, i64 first, con
   for (i64 i = blockIdx.x; i < count; i += gridDim.x) judge.look(rows[i], threadIdx.x, blockDim.x);
 }
 
-// ---- Shortest paths (distributed/delta_stepping.py). Distances are whole: atomicMin finds the shorter of two paths.
+// ---- Shortest paths (distributed/delta_stepping.py). Distances are integers: atomicMin selects the shorter path.
 
-constexpr i64 NEVER = 1ll << 62;  // the distance of a vertex that was not reached
+constexpr i64 NEVER = 1ll << 62;  // distance of an unreached vertex
 
-// A group of ranks names its vertices by slots, in ranges: from slot starts[i] on, id = slot + shifts[i].
+// A group of ranks names its vertices by slots, in ranges: range i starts at slot starts[i]; id = slot + shifts[i].
 struct Names {
   const i64 *starts, *shifts;
   i64 count;
@@ -236,7 +236,7 @@ struct Names {
   }
 };
 
-// graph500.shortest.lengths of every arc: a hash of its two ends, the same in both directions.
+// graph500.shortest.lengths of every arc: a hash of its two endpoints, equal in both directions.
 template <class Slot>
 __global__ void draw_lengths(const i64 *offsets, const Slot *neighbours, i64 rows,
                              const __grid_constant__ Names row_names, const __grid_constant__ Names names, u64 n,
@@ -251,7 +251,7 @@ __global__ void draw_lengths(const i64 *offsets, const Slot *neighbours, i64 row
   }
 }
 
-// One thread per arc. Writes each head that got a shorter path to `found` once.
+// One thread per arc. Writes each head with a shorter path to `found` once.
 template <class Slot>
 __global__ void relax(const i64 *offsets, const Slot *heads, const u32 *lengths, const i64 *rows, const i64 *distances,
                       const i64 *ends, i64 count, i64 arcs, u64 *best, u64 *touched, i64 *found, u64 *tail) {
@@ -265,7 +265,7 @@ __global__ void relax(const i64 *offsets, const Slot *heads, const u32 *lengths,
   }
 }
 
-// Once every head has its shortest distance: writes a row that its path comes through; any is right.
+// Once every head has its shortest distance: writes a row that its path comes through; any such row is correct.
 template <class Slot>
 __global__ void name_parents(const i64 *offsets, const Slot *heads, const u32 *lengths, const i64 *rows,
                              const i64 *distances, const i64 *ends, i64 count, i64 arcs, const u64 *best,
@@ -277,7 +277,7 @@ __global__ void name_parents(const i64 *offsets, const Slot *heads, const u32 *l
   }
 }
 
-// Rules: no arc gives a shorter path; its head was reached; a tree arc has the right length. One warp per row.
+// Rules: no arc yields a shorter path; its head was reached; a tree arc has the right length. One warp per row.
 template <class Slot>
 __global__ void check_lengths(const i64 *offsets, const Slot *tails, const u32 *lengths, i64 rows, const i64 *distances,
                               const i64 *tail_distances, const i64 *parents, u8 *linked, u64 *wrong) {

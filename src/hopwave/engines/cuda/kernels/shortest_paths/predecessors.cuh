@@ -1,15 +1,15 @@
-// Finds every vertex's predecessor on a shortest path when distances are final; in one cooperative launch. An arc u → v
-// is tight if d(u) plus its length is d(v). Among those from nearer vertices, the lowest u is taken. Tight arcs between
-// equally distant vertices (of length 0, or lost in rounding) could form a cycle. So they are only taken for vertices
-// without any other, in rounds: a vertex takes the lowest u that had its own predecessor before the round began.
+// Finds every vertex's predecessor on a shortest path when distances are final, in one cooperative launch. An arc u → v
+// is tight if d(u) plus its length is d(v). Of the tight arcs from nearer vertices, the lowest u wins. Tight arcs
+// between equally distant vertices (of length 0, or lost in rounding) could form a cycle. Only vertices without any
+// other use them, in rounds: a vertex chooses the lowest u whose own predecessor was set before the round.
 #pragma once
 #include "shortest_paths/state.cuh"
 
 namespace hopwave::shortest_paths {
 
 //   parent      the result; -1 for no path
-//   step        the round in which a vertex got its predecessor; LATER before
-//   lists       two lists of n vertices each; counts: their lengths, for this round, the next, and one being cleared
+//   step        the round in which a vertex's predecessor was set; LATER before
+//   lists       two lists of n vertices each; counts: their lengths, of this and the next round, and one being cleared
 constexpr int LATER = 0x7fffffff;
 constexpr i64 INFINITY_BITS = 0x7ff0000000000000ll;
 __device__ __forceinline__ bool has_path(double d) { return d < __longlong_as_double(INFINITY_BITS); }
@@ -28,7 +28,7 @@ __device__ __forceinline__ int row_of(const Offset *offsets, int low, int high, 
 template <class Offset, class Length, class Visit>
 __device__ __forceinline__ void every_arc(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n,
                                           i64 m, const double *d, Visit visit) {
-  constexpr i64 STRETCH = 1024;  // arcs that a warp takes at a time
+  constexpr i64 STRETCH = 1024;  // arcs that a warp processes at a time
   const i64 warp = signed_thread_number() / WARP, warps = signed_thread_count() / WARP;
   for (i64 begin = warp * STRETCH; begin < m; begin += warps * STRETCH) {
     const i64 end = min(begin + STRETCH, m);
@@ -67,9 +67,9 @@ __global__ void __launch_bounds__(THREADS)
   meet();
   u32 missing = __ldcg(&counters->far[0]);
   meet();
-  // A source may be counted as missing if its parent was not set yet; that only costs one more pass.
+  // A source may be counted as missing if its parent is not set yet; that costs only one more pass.
   if (missing) {
-    // The first round reads all arcs, the others only the arcs of the vertices found in the round before.
+    // The first round reads all arcs, later rounds only the arcs of the vertices found in the previous round.
     every_arc(offsets, neighbours, lengths, n, m, d, [&](int u, int v, double from, double to) {
       if (to == from && __ldg(d + v) == to && __ldcg(step + u) == 0 && __ldcg(step + v) > 0) {
         atomicMin(parent + v, u);
@@ -110,9 +110,9 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// Walks from a vertex back to the source by the predecessors of `choose`, in one block.
-//   path    the number of vertices, then these; 0 if there is no path, -1 if it has more than `most` vertices or needs
-//           arcs between equally distant ones
+// Walks from a vertex back to the source along the predecessors of `choose`, in one block.
+//   path    number of vertices, then the vertices; 0 if no path exists, -1 if it has more than `most` vertices or needs
+//           arcs between equally distant vertices
 template <class Offset, class Length>
 __global__ void __launch_bounds__(THREADS)
     walk_back(const Offset *offsets, const int *neighbours, const Length *lengths, const double *d, int source, int v,
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(THREADS)
     }
     ++count;
     if (threadIdx.x == 0) path[count] = v;
-    __syncthreads();  // all have read `lowest`
+    __syncthreads();  // all threads have read `lowest`
   }
   if (threadIdx.x == 0) path[0] = count;
 }

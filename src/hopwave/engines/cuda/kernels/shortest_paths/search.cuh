@@ -1,17 +1,17 @@
-// Shortest paths from one vertex, or the nearest of several, in one cooperative launch. A near queue holds entries of
+// Shortest paths from one vertex, or the nearest of several, in one cooperative launch. A near queue stores entries of
 // the current bucket, a far pile all others (Davidson et al., Work-efficient parallel GPU methods for single-source
 // shortest paths, 2014). A launch is a sequence of phases, separated by barriers:
 //
-//   round     entries of the near queue, and chunks of long rows, are passed on along their arcs. Vertices found below
-//             the threshold go into the next near queue, others onto the pile. A block that has few entries goes on
-//             with those that it finds itself, for some rounds with barriers only inside the block.
-//   split     the near queue is empty: the threshold moves on. Entries of the pile below it become the near queue;
-//             outdated ones are dropped.
+//   round     entries of the near queue, and chunks of long rows, are relaxed along their arcs. Vertices found below
+//             the threshold go into the next near queue, others onto the pile. A block with few entries continues
+//             with the entries that it finds itself, for some rounds with barriers only inside the block.
+//   split     the near queue is empty: the threshold advances. Entries of the pile below it become the near queue;
+//             outdated entries are dropped.
 //   rebuild   a buffer was full, so entries were lost: all vertices of the current bucket and beyond it are queued
 //             again. This only repeats work.
 //
-// The first block takes small phases alone while the others wait. The order of relaxations does not change the result:
-// rounded sums are monotone in their terms, so the least distance of a vertex also gives the least to its neighbours.
+// The first block computes small phases while the others wait. The order of relaxations does not change the result:
+// rounded sums are monotone in their terms, so a vertex's smallest distance also yields its neighbours' smallest.
 #pragma once
 #include "shortest_paths/state.cuh"
 
@@ -24,8 +24,8 @@ struct Here {
 
 template <class Bits>
 struct Ended {
-  Bits lower, threshold;  // the bucket of a split
-  u32 rounds;             // of a round phase
+  Bits lower, threshold;  // bucket of a split
+  u32 rounds;             // number of rounds of a round phase
   bool split, rebuilt, grid, crowded;
 };
 
@@ -41,8 +41,8 @@ struct Search {
   Queues &own;
   Here &here;
   Standing &at;
-  Bits width, limit;       // of a bucket; of distances
-  typename M::Value last;  // every path to the goal ends with an arc that is at least so long
+  Bits width, limit;       // width of a bucket; maximum distance
+  typename M::Value last;  // minimum length of the last arc of a path to the goal
   u32 target;              // for barrier()
 
   __device__ __forceinline__ void advance(const Ended<Bits> &ended) {
@@ -73,7 +73,7 @@ struct Search {
     __syncthreads();
   }
 
-  // Ends a phase of all blocks, or one of the first block alone, which then passes the state of the search in `told`.
+  // Ends a phase of all blocks, or of only the first block, which then publishes the state of the search in `told`.
   __device__ __forceinline__ void meet(const Ended<Bits> *ended, const Standing *told) {
     barrier(
         &work.counters->arrived, target, gridDim.x, [] {},
@@ -94,7 +94,7 @@ struct Search {
   __device__ __forceinline__ bool nothing_near() const { return !(here.near | here.chunks); }
   __device__ __forceinline__ bool over() const { return !here.overflow && nothing_near() && !here.far; }
 
-  // No target beyond the ended bucket: its distances are final. Other paths to a goal are longer by its last arc.
+  // Whether no target is beyond the ended bucket, which is final. Other paths to a goal are longer by its last arc.
   __device__ __forceinline__ bool settled() const {
     if (!nothing_near() || here.overflow) return false;
     if (work.goal >= 0) return __ldcg(work.dist + work.goal) < M::plus((Bits)at.threshold, last);
@@ -105,13 +105,13 @@ struct Search {
     return __syncthreads_and(all);
   }
 
-  // Whether the first block takes the coming phase alone; `most` is the greatest number of entries for that.
+  // Whether only the first block computes the next phase; `most` is the maximum number of entries for this.
   __device__ __forceinline__ bool small(i64 most) const {
     if (here.overflow || over() || at.crowded) return false;
     return nothing_near() ? here.far <= work.pile : here.near <= most && here.chunks <= 4;
   }
 
-  // ---- phases, by a team of `blocks` blocks of which this is number `rank`
+  // ---- phases, by a team of `blocks` blocks; this block has the index `rank`
 
   __device__ __forceinline__ void clear_for_later(u32 rank) {
     if (rank || threadIdx.x) return;
@@ -140,7 +140,7 @@ struct Search {
       __syncthreads();
       found = own.near_count[(r.round + 1) % 3], found_arcs = own.near_arcs[(r.round + 1) % 3];
       const u32 far = own.far_count, cut = own.cut;
-      __syncthreads();  // all threads have read what the next round changes
+      __syncthreads();  // all threads have read the data that the next round changes
       if (far >= Queues::FAR / 2) r.flush_far();
       if (!found || found > most || found_arcs > work.arcs || cut || rounds > subrounds) break;
       r.round++;
@@ -175,7 +175,7 @@ struct Search {
       work.counters->least[(at.pile + 1) % 3] = M::NONE;
       if (!at.fresh && !rebuild) note_bucket();
     }
-    // If the last phase went through the pile too, its least distance is known: the next bucket begins there.
+    // If the last phase also scanned the pile, its smallest distance is known: the next bucket begins there.
     const Bits lower = (Bits)(rebuild ? at.lower : at.fresh ? here.least : at.threshold);
     const Bits threshold = rebuild ? (Bits)at.threshold : M::end(lower, width);
     R &r = relaxing;
@@ -232,7 +232,7 @@ struct Search {
   }
 };
 
-// Returns the least length of the arcs into the goal; 0 if it is not known. The whole block calls this.
+// Returns the minimum length of the arcs into the goal; 0 if unknown. The full block calls this function.
 template <class M, class Offset, class Length, class Bits>
 __device__ __forceinline__ typename M::Value last_arc(const Offset *offsets, const Length *lengths,
                                                       const Work<Bits> &work) {
@@ -248,7 +248,7 @@ __device__ __forceinline__ typename M::Value last_arc(const Offset *offsets, con
   return least;
 }
 
-// From the nearest of `count` sources to `out`, as float64; `out` may be work.dist itself.
+// Writes distances from the nearest of `count` sources to `out`, as float64; `out` may be work.dist itself.
 template <class Offset, class Length, class Bits>
 __global__ void __launch_bounds__(THREADS)
     search(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n,

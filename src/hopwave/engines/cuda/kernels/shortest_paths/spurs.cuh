@@ -1,32 +1,32 @@
-// The lengths of spurs, which leave known paths at one of their vertices, do not return to the path up to there, and do
-// not begin with some arcs: one warp for each, thousands at a time. Vertices whose distance and rest to the target are
-// within a bound are followed first, as in engines/cpu/shortest_paths/deviations.py. A distance has the CPU's bits.
+// Lengths of spurs, one warp per spur, thousands at a time. A spur leaves a known path at one of its vertices, does not
+// return to the path up to there, and does not begin with certain arcs. Vertices whose distance plus rest to the target
+// is within a bound are relaxed first, as in engines/cpu/shortest_paths/deviations.py (bitwise identical).
 //
-//   near, next  vertices that became nearer within the bound: this round's and the next round's
-//   far         vertices beyond the bound. When no near one is left, the bound becomes the least of them plus a step.
+//   near, next  vertices whose distance fell within the bound: of this round and of the next round
+//   far         vertices beyond the bound. Once no near vertex remains, the bound becomes their smallest plus a step.
 #pragma once
 #include "common/shortest.cuh"
 
 namespace hopwave::shortest_paths {
 
-constexpr int SPUR_LISTS = 4;  // n vertices each: near, next, far, and those with a distance
+constexpr int SPUR_LISTS = 4;  // n vertices each: near, next, far, and vertices with a distance
 constexpr u32 BARRED = ~0u;    // near_stamp of the vertices before the spur
 
 struct SpurSearches {
-  const int *offsets, *neighbours;       // of the graph that is left
-  const double *lengths, *rest;          // per arc; per vertex: how far the target is
-  const u32 *vertices;                   // of all paths, one after another
+  const int *offsets, *neighbours;       // of the remaining graph
+  const double *lengths, *rest;          // per arc; per vertex: distance to the target
+  const u32 *vertices;                   // of all paths, concatenated
   const double *so_far;                  // their distances
   const i64 *begins;                     // per path
-  const i64 *known_path, *known_before;  // per known spur: the path that it leaves, the spur before it or -1
-  const i64 *path, *at, *before;         // per spur that is looked for, and the place of the vertex at which it leaves
-  double *found;                         // per spur: its length; infinite if there is none
+  const i64 *known_path, *known_before;  // per known spur: the path that it leaves, the previous spur or -1
+  const i64 *path, *at, *before;         // per wanted spur: path, index of the spur vertex, previous spur
+  double *found;                         // per spur: its length; infinite if none exists
   double *distance;                      // per warp: n, infinite before and after
   u32 *near_stamp, *far_stamp;  // per warp: n; the last round that listed the vertex; whether it is on the far list
   int *lists;                   // per warp: SPUR_LISTS * n
-  u32 *rounds;                  // per warp: goes on from launch to launch, so stamps need not be cleared
-  u32 *ticket;                  // the next spur
-  double most, slack, steps;    // the greatest length; the factor by which two sums of it may differ; of the bound
+  u32 *rounds;                  // per warp: continues across launches, so stamps need no clearing
+  u32 *ticket;                  // index of the next spur
+  double most, slack, steps;    // maximum length; factor by which two sums of it may differ; step of the bound
   i64 n, count, target;
 };
 
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(WARP) find_spurs(const __grid_constant__ SpurS
           const int through = inclusive_scan(size), arcs = __shfl_sync(ALL_LANES, through, WARP - 1);
           for (int some = 0; some < arcs; some += WARP) {
             const int k = some + me;
-            int owner = 0;  // the lane whose row holds arc k
+            int owner = 0;  // the lane whose row contains arc k
             for (int half = WARP / 2; half; half /= 2)
               if (__shfl_sync(ALL_LANES, through, owner + half - 1) <= k) owner += half;
             const double from = __shfl_sync(ALL_LANES, here, owner);
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(WARP) find_spurs(const __grid_constant__ SpurS
         near_list = next_list, next_list = other;
         __syncwarp();
       }
-      // The bound moves past the least of the far vertices; those within the old one have been near since.
+      // The bound moves past the nearest far vertex; far vertices within the old bound have been near since.
       const double before = bound, last = distance[target] * S.slack;
       double least = infinite();
       for (int i = me; i < far; i += WARP) {

@@ -1,6 +1,6 @@
-// A distance is kept as an unsigned integer that compares like the distance, so that atomicMin finds the least: u32 for
-// whole lengths whose sums all fit, else u64, the bits of a float64 that is not negative. An entry is a vertex with a
-// distance that it got. It is outdated when the vertex has got a shorter one; so each distance is passed on at most
+// A distance is stored as an unsigned integer that compares like the distance, so that atomicMin finds the smallest:
+// u32 for integer lengths whose sums all fit, otherwise u64, the bits of a non-negative float64. An entry is a vertex
+// with one of its distances. It is outdated once the vertex has a shorter distance, so each distance is relaxed at most
 // once.
 #pragma once
 #include "common/threads.cuh"
@@ -8,10 +8,10 @@
 namespace hopwave::shortest_paths {
 
 constexpr int THREADS = 1024, WARPS = THREADS / WARP;
-constexpr int TRACE_COLUMNS = 5;  // least distance (its bits), rounds, vertices, arcs, nanoseconds
+constexpr int TRACE_COLUMNS = 5;  // smallest distance (its bits), rounds, vertices, arcs, nanoseconds
 constexpr int IN_FLIGHT = 4;      // arcs of long rows that a lane loads at a time
 
-// Distances of type Bits along lengths of type Length. NONE is the distance of a vertex that has no path.
+// Distances of type Bits along lengths of type Length. NONE is the distance of a vertex without a path.
 template <class Length, class Bits>
 struct Measure {  // float or double lengths, float64 sums
   using Value = Length;
@@ -21,11 +21,11 @@ struct Measure {  // float or double lengths, float64 sums
     return (u64)__double_as_longlong(__dadd_rn(__longlong_as_double((i64)d), (double)length));
   }
   __device__ static double number(Bits d) { return __longlong_as_double((i64)d); }
-  // Returns the end of the bucket [least, least + width). It is above `least`, however narrow the bucket is.
+  // Returns the end of the bucket [least, least + width), which is above `least` for any width.
   __device__ static Bits end(Bits least, Bits width) {
     return max(min((Bits)__double_as_longlong(__dadd_rn(number(least), number(width))), NONE), min(least + 1, NONE));
   }
-  // Returns a bound of all distances that are d or less when `last` is added to them, also by rounding.
+  // Returns a bound on all distances that are at most d after `last` is added, also by rounding.
   __device__ static Bits without(Bits d, Value last) {
     const double less = __dadd_ru(__dsub_ru(number(d), (double)last), number(d) * 0x1p-52);
     return (u64)__double_as_longlong(max(less, 0.0));
@@ -33,7 +33,7 @@ struct Measure {  // float or double lengths, float64 sums
 };
 
 template <>
-struct Measure<u32, u32> {  // whole lengths; no array of lengths if all are 1
+struct Measure<u32, u32> {  // integer lengths; no array of lengths if all are 1
   using Value = u32;
   static constexpr u32 NONE = ~0u;
   __device__ static Value load(const u32 *lengths, i64 arc) { return lengths ? __ldg(lengths + arc) : 1; }
@@ -61,7 +61,7 @@ struct Packing<u32> {
 template <class Bits>
 using Entry = typename Packing<Bits>::Type;
 
-// A piece of a long row, and the distance that is passed on along it.
+// A piece of a long row, and the distance at its tail.
 struct Chunk {
   u64 d;
   i64 begin;
@@ -69,28 +69,28 @@ struct Chunk {
 };
 
 struct Standing {
-  u64 threshold, lower;  // the current bucket: distances from lower to less than threshold
+  u64 threshold, lower;  // current bucket: distances from lower to below threshold
   i64 began;             // in nanoseconds, by the block's own clock
-  u32 phase, pile;       // phases ended; number of the pile that is being filled
-  u32 buckets, rounds;   // buckets begun before this one; rounds of this bucket, as the first block counts them
+  u32 phase, pile;       // phases ended; index of the pile being filled
+  u32 buckets, rounds;   // buckets before this one; rounds of this bucket, as counted by the first block
   u32 all_rounds, grid_phases, rebuilds;
-  int fresh;    // whether the last phase went through the pile
+  int fresh;    // whether the last phase scanned the pile
   int crowded;  // whether the near entries have too many arcs for one block
 };
 
 // Data read after a barrier must not be written in the next phase, when a slow block may still be reading it. So there
-// are three of each count: of this phase, of the next, and one being cleared.
+// are three of each count: of this phase, of the next phase, and one being cleared.
 struct Counters {
-  __align__(128) u32 arrived;  // blocks that have arrived at the barrier since the beginning
-  __align__(128) u32 left;     // blocks that have finished
+  __align__(128) u32 arrived;  // number of arrivals at the barrier since the start
+  __align__(128) u32 left;     // number of blocks that have finished
   __align__(128) u32 near[3];  // entries of the near queues, by phase
   __align__(128) u32 chunks[3];
   __align__(128) u32 overflow[3];  // whether a buffer was full, by phase
   __align__(128) u32 far[3];       // entries of the far piles, by pile
-  __align__(128) u64 least[3];     // the least distance that stays on a pile after a split
-  __align__(128) u64 vertices;     // vertices that passed on their distance, for the trace
+  __align__(128) u64 least[3];     // smallest distance that remains on a pile after a split
+  __align__(128) u64 vertices;     // vertices whose distance was relaxed, for the trace
   __align__(128) u64 arcs;
-  __align__(128) Standing standing[2];  // what the first block tells the others after it has worked alone
+  __align__(128) Standing standing[2];  // what the first block tells the others after a phase of its own
 };
 
 struct Report {
@@ -104,23 +104,23 @@ struct Work {
   Chunk *chunks[2];
   Counters *counters;
   i64 *trace;
-  const int *targets;  // the search ends after the bucket of the last of them
+  const int *targets;  // the search ends after the bucket of the last target
   i64 trace_rows, target_count;
-  i64 goal;       // if not -1, only a path to this vertex is wanted: distances that it does not need may not be final
-  i64 both_ways;  // whether the goal's row has the arcs into it
+  i64 goal;       // if not -1, only a path to this vertex is wanted: other distances may not be final
+  i64 both_ways;  // whether the goal's row contains the arcs into it
   i64 capacity, chunk_capacity;  // of each near queue and far pile; of each list of chunks
   // Policy (engines/cuda/policy.py, PathSplit).
-  i64 chunk;      // arcs from which a row is long: it is cut into pieces of this length
-  i64 enter;      // entries up to which the first block goes on alone
-  i64 alone;      // entries up to which the first block stays alone
-  i64 pile;       // entries of a far pile up to which the first block takes it alone
-  i64 local;      // entries per block up to which a block goes on with what it finds itself
-  i64 subrounds;  // most rounds for which a block goes on so
-  i64 arcs;       // most arcs of these entries
-  i64 share;      // least entries per block, so that few entries go to few blocks
+  i64 chunk;      // minimum arcs of a long row, which is cut into pieces of this length
+  i64 enter;      // maximum entries at which the first block continues without the others
+  i64 alone;      // maximum entries at which the first block stays without the others
+  i64 pile;       // maximum entries of a far pile that the first block splits without the others
+  i64 local;      // maximum entries per block at which a block continues with its own finds
+  i64 subrounds;  // maximum rounds for which a block continues so
+  i64 arcs;       // maximum arcs of these entries
+  i64 share;      // minimum entries per block, so that few entries go to few blocks
 };
 
-// In shared memory. Near entries also have the ends of their rows, read while the distance is being written.
+// In shared memory. Near entries also contain begin and end of their rows, read while the distance is being written.
 template <class Offset, class Bits>
 struct BlockQueues {
   static constexpr u32 NEAR = 16384 / (sizeof(Bits) + sizeof(Offset) + 8), FAR = 8192 / sizeof(Entry<Bits>);
@@ -131,19 +131,19 @@ struct BlockQueues {
   u32 near_degree[2][NEAR];
   u32 near_count[3], near_arcs[3], far_count;
   u32 cut;    // whether a long row was cut in this phase
-  u32 place;  // first place of a flush
+  u32 place;  // first index of a flush
   u32 vertices;
   u64 arcs;
 };
 
-// ---- Properties of the lengths of arcs, and their conversion to whole numbers of 32 bits.
+// ---- Properties of arc lengths, and their conversion to 32-bit integers.
 
 struct Summary {
   double greatest, sum;
-  u64 fractions;  // how many are not whole numbers
+  u64 fractions;  // number of lengths that are not integers
 };
 
-// One summary per block; the host adds them up in a fixed order, so that sums are the same in every run.
+// One summary per block; the host adds them up in a fixed order, so that sums are deterministic.
 template <class T>
 __global__ void __launch_bounds__(BLOCK) measure(const T *lengths, u64 count, Summary *of_block) {
   __shared__ Summary of_warp[BLOCK / WARP];
@@ -168,8 +168,8 @@ __global__ void to_whole(const T *lengths, u64 count, u32 *whole) {
   for (u64 i = thread_number(); i < count; i += thread_count()) whole[i] = (u32)lengths[i];
 }
 
-// ---- Relaxing arcs: a warp deals out the arcs of up to 32 entries to its lanes, and queues the heads that become
-// nearer: below the threshold in a near queue, others on the far pile.
+// ---- Relaxing arcs: a warp distributes the arcs of up to 32 entries to its lanes. Heads whose distance falls are
+// queued: below the threshold in a near queue, others on the far pile.
 
 template <class Offset, class Length, class Bits>
 struct Relaxing {
@@ -183,17 +183,17 @@ struct Relaxing {
   const Length *lengths;
   const Work<Bits> &work;
   Queues &own;
-  Bits most;  // in this phase: greater distances are of no use, but for the goal's
+  Bits most;  // in this phase, larger distances are useless, except the goal's
   Bits threshold;
-  u32 phase, pile;  // entries go to the near queue of the next phase, and onto this pile
-  u32 round;        // number of the block's round within the phase
+  u32 phase, pile;  // entries go to the near queue of the next phase, or onto this pile
+  u32 round;        // index of the block's round within the phase
   bool local;       // whether near entries stay in the block
   u32 vertices;
   u64 arcs;
 
-  static constexpr i64 MOST_ARCS = 1 << 20;  // a longer row counts as this many when arcs are added up
+  static constexpr i64 MOST_ARCS = 1 << 20;  // a longer row counts as this many arcs in sums
 
-  // ---- queues. Whole warps call these; bit i of `who` is lane i.
+  // ---- queues. Full warps call these functions; bit i of `who` is lane i.
 
   __device__ __forceinline__ void near_at(u32 place, Bits d, int v) {
     if (place < work.capacity) work.near[(phase + 1) % 2][place] = Pack::pack(d, v);
@@ -274,7 +274,7 @@ struct Relaxing {
 
   // ---- arcs
 
-  // A head below 0 stands for no arc. All loads of a kind are issued together. Bit i of `alive`: lane i's arcs count.
+  // A negative head means no arc. All loads of a kind are issued together. Bit i of `alive`: lane i's arcs count.
   template <int K, class Alive>
   __device__ __forceinline__ void relax(const i64 (&arc)[K], const Bits (&from)[K], const int (&owner)[K],
                                         Alive alive) {
@@ -291,7 +291,7 @@ struct Relaxing {
     const u32 live = alive();
 #pragma unroll
     for (int k = 0; k < K; k++) {
-      // With few arcs latency matters: the atomic operation alone is one trip to memory instead of two.
+      // With few arcs, latency matters: only the atomic operation is one memory access instead of two.
       before[k] = v[k] < 0 || !(live >> owner[k] & 1) ? 0 : K == 1 ? M::NONE : __ldcg(work.dist + v[k]);
       offer[k] = M::plus(from[k], length[k]);
       if (K == 1 && local && v[k] >= 0) begin[k] = __ldg(offsets + v[k]), end[k] = __ldg(offsets + v[k] + 1);
@@ -326,7 +326,7 @@ struct Relaxing {
     }
   }
 
-  // Each lane brings consecutive arcs, which all lanes share evenly; none of an outdated entry (`now` is not d).
+  // Each lane contributes consecutive arcs, which all lanes share evenly; none for an outdated entry (`now` is not d).
   __device__ __forceinline__ void share(Bits d, Bits now, i64 begin, u32 length) {
     u32 end = inclusive_scan(length), total = __shfl_sync(ALL_LANES, end, WARP - 1);
     if (total <= WARP) {  // the arcs are read without waiting for `now`
@@ -360,7 +360,7 @@ struct Relaxing {
     relax<K>(arc, from, owner, alive);
   }
 
-  // ---- a block's part in a phase
+  // ---- a block's part of a phase
 
   // Some arcs of an entry. `now` is its vertex's distance, which may still be loading; `whole`: count the vertex here.
   struct Stretch {
@@ -380,7 +380,7 @@ struct Relaxing {
             mine && begin == (i64)__ldg(offsets + v)};
   }
 
-  // Takes up to 32 entries of a list, or of the block's own (list is null), one per lane; cuts long rows.
+  // Reads up to 32 entries of a list, or of the block's own (list is null), one per lane; cuts long rows.
   __device__ __forceinline__ Stretch tile(const Entry<Bits> *list, u32 i, bool mine) {
     int v = 0;
     Bits d = 0, now = 1;
@@ -405,7 +405,7 @@ struct Relaxing {
     return {d, now, begin, (u32)degree, mine};
   }
 
-  // Chunks go to the team's warps, entries to this block's. All arcs are followed in one place: a short kernel.
+  // The team's warps process chunks, this block's warps entries. One code path relaxes all arcs: a short kernel.
   __device__ __forceinline__ void pass_on(const Entry<Bits> *list, u32 begin, u32 end, u32 chunks, u32 blocks,
                                           u32 rank) {
     const u32 size = min(32u, max(1u, (end - begin + WARPS - 1) / WARPS));

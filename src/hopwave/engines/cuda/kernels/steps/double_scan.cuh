@@ -1,27 +1,27 @@
-// XBFS's bottom-up: a sorted queue of unvisited vertices by double scan (section 4.2), three ways to give rows to
-// threads (section 5.1), and the asynchronous look ahead (section 5.2, Algorithm 3).
+// XBFS's bottom-up step: a sorted queue of unvisited vertices by double scan (section 4.2), three assignments of rows
+// to threads (section 5.1), and the asynchronous look-ahead (section 5.2, Algorithm 3).
 #pragma once
 #include "steps/gather.cuh"
 
 namespace hopwave::steps {
 
-// Not visited before this level (Definition 2.1), or found early: a push will need them (Observation 2).
+// Unvisited before this level (Definition 2.1), or found early: a push will need them (Observation 2).
 __device__ inline bool waits(const int *distance, u64 v, u64 n, int depth) {
   return v < n && (distance[v] == -1 || distance[v] == depth + 1);
 }
 
 constexpr int AHEAD_READS = 8;  // words of statuses that a warp loads at a time
 
-// A thread owns a segment; a warp goes through its segments together, so that reads coalesce.
+// A thread owns a segment; a warp scans its segments together, so that reads coalesce.
 //   scan = 1   counts the waiting vertices before each segment in its block, and in the block
-//   scan = 2   writes the vertices to their places, after prefix_sum has turned `sums` into running sums
+//   scan = 2   writes the vertices to their positions, after prefix_sum has turned `sums` into running sums
 template <class Offset, int scan>
 __global__ void scan_segments(const int *distance, u64 n, int depth, u64 segments, u64 segment_length, u32 *places,
                               i64 *sums, int *queue) {
   const u64 segment = thread_number(), first_segment = segment - lane();
   u32 count = 0;
   u64 place = scan == 2 && segment < segments ? (u64)sums[blockIdx.x] + places[segment] : 0;
-  for (u64 word = 0; word < segment_length && first_segment < segments; word += WARP) {  // the same for the whole warp
+  for (u64 word = 0; word < segment_length && first_segment < segments; word += WARP) {  // uniform within a warp
     u32 mine = 0;
     for (int first = 0; first < WARP; first += AHEAD_READS) {
       bool here[AHEAD_READS];
@@ -56,9 +56,9 @@ __global__ void prefix_sum(i64 *sums, u64 blocks) {
   }
 }
 
-// depth is the paper's l - 1. With `asynchronous`, a row that has no neighbour in the frontier, but one that was found
-// in this launch, belongs to the level after (Lemma 2). Its entry of the queue becomes ~v: a push that reads the queue
-// (Observation 2) lists it. To list it here by an atomic operation would cost more than looking ahead saves.
+// depth is the paper's l - 1. With `asynchronous`, a row without a neighbour in the frontier, but with one that was
+// found in this launch, belongs to the next level (Lemma 2). Its entry in the queue becomes ~v: a push that reads the
+// queue (Observation 2) lists it. Listing it here with an atomic operation would cost more than looking ahead saves.
 template <class Offset, bool asynchronous>
 __device__ inline void write_row(int v, int source, int beside, const Offset *offsets, int depth, int *distance,
                                  int *parent, int *entry, Tally &mine) {
@@ -79,7 +79,7 @@ template <class Offset, bool asynchronous>
 __device__ inline void traverse(int *entry, const Offset *in_offsets, const int *in_neighbours, const Offset *offsets,
                                 int depth, int *distance, int *parent, Tally &mine) {
   const int v = *entry;
-  if (status(distance, v) != -1) return;  // found early, by the level before
+  if (status(distance, v) != -1) return;  // found early, by the previous level
   const Offset end = in_offsets[v + 1];
   int source = -1, beside = -1;
   for (Offset arc = in_offsets[v]; arc < end; ++arc) {
@@ -95,9 +95,9 @@ __device__ inline void traverse(int *entry, const Offset *in_offsets, const int 
   write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, entry, mine);
 }
 
-constexpr int TURN = 5;  // neighbours between two checks of which lanes have finished (section 5.1.2)
+constexpr int TURN = 5;  // neighbours between two checks for finished lanes (section 5.1.2)
 
-// 32 rows by a warp (null: no row), with work donation: when 31 lanes have finished, all share the last row.
+// 32 rows per warp (null: no row), with work donation: when 31 lanes have finished, all lanes share the last row.
 template <class Offset, bool asynchronous>
 __device__ inline void traverse_together(int *entry, const Offset *in_offsets, const int *in_neighbours,
                                          const Offset *offsets, int depth, int *distance, int *parent, Tally &mine) {
@@ -140,11 +140,11 @@ __device__ inline void traverse_together(int *entry, const Offset *in_offsets, c
   __syncwarp();
 }
 
-// How threads get rows:
-//   balance = static   thread t takes rows t, t + threads, ...
-//   balance = thread   thread t takes row t first, then rows from a shared counter (Algorithm 1)
-//   balance = warp     as thread, but a warp takes 32 rows at a time (Algorithm 2)
-//   balance = donate   as warp, and a warp's last row is shared by all of its lanes
+// Assignment of rows to threads:
+//   balance = static   thread t processes rows t, t + threads, ...
+//   balance = thread   thread t starts with row t, then claims rows from a shared counter (Algorithm 1)
+//   balance = warp     like thread, but a warp claims 32 rows at a time (Algorithm 2)
+//   balance = donate   like warp, and all lanes of a warp share its last row
 template <class Offset, Balance balance, bool asynchronous>
 __global__ void pull_queue(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, int *queue,
                            u64 length, int depth, int *distance, int *parent, u64 *counters) {

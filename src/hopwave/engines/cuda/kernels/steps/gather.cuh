@@ -1,5 +1,5 @@
-// How the lists of a frontier are given to threads: visit(u, arc, slot) once for every arc of every list, in some
-// thread; `arc` is its place in the adjacency, `slot` its place among all arcs of the frontier.
+// How threads are assigned the lists of a frontier: visit(u, arc, slot) is called once for every arc of every list;
+// `arc` is its index in the adjacency, `slot` its index among all arcs of the frontier.
 #pragma once
 #include "common/threads.cuh"
 
@@ -8,7 +8,7 @@ namespace hopwave::steps {
 // One u64 each; hopwave/engines/cuda/search/state.py reads them in this order.
 enum Counter { FOUND, EDGES, CHECKED, AHEAD, AHEAD_EDGES, TAIL, GATHERED, TICKET, GREATEST, LEAST, COUNTERS };
 
-// Whether the level before found nothing: then this one, launched ahead, has nothing to do. `before` may be null.
+// Whether the previous level found no vertex: this level, launched ahead, then has no work. `before` may be null.
 __device__ inline bool ended(const u64 *before) { return before && !before[FOUND]; }
 
 struct Tally {
@@ -20,7 +20,7 @@ struct Tally {
   }
 };
 
-// Adds up the tallies of a block and then, with one atomic operation each, of the grid. The whole block calls this.
+// Adds up the tallies of a block and then, with one atomic operation each, of the grid. The full block calls this.
 __device__ inline void report(const Tally &mine, u64 *counters) {
   __shared__ u64 sums[5];
   const u64 counts[5] = {mine.found, mine.edges, mine.checked, mine.ahead, mine.ahead_edges};
@@ -31,7 +31,7 @@ __device__ inline void report(const Tally &mine, u64 *counters) {
   if (threadIdx.x < 5 && sums[threadIdx.x]) atomicAdd(&counters[FOUND + threadIdx.x], sums[threadIdx.x]);
 }
 
-// ---- The words of a plan's steps (hopwave/planning/plan.py); a C++ keyword gets an underscore after it.
+// ---- The words of a plan's steps (hopwave/planning/plan.py), with a trailing underscore for C++ keywords.
 
 enum class Mapping { thread, warp, twc, merge, edge };  // warp: only in pulls
 enum class Output { queue, scan, dense, sort, reuse };
@@ -40,7 +40,7 @@ enum class Rows { all, unvisited, compacted };
 enum class Operand { frontier, visited };
 enum class Balance { static_, thread, warp, donate };
 
-constexpr int SCRATCH = 4 * BLOCK;  // arcs that a block takes at a time
+constexpr int SCRATCH = 4 * BLOCK;  // arcs that a block processes at a time
 
 // A block's even share of a queue (Merrill et al., section 4.2); consecutive vertices go to different warps.
 struct QueueShare {
@@ -51,9 +51,9 @@ struct QueueShare {
   __device__ static u64 mine(u64 tile) { return tile + lane() * (BLOCK / WARP) + threadIdx.x / WARP; }
 };
 
-// A tile of lists, one per thread of the block. mapping = thread: each thread goes through its own list. twc: the
-// length decides who gathers it (Merrill et al., section 4; Hiragushi, section 3.2): from BLOCK arcs on the block, from
-// WARP arcs on a warp; a scan packs shorter ones into shared memory.
+// A tile of lists, one per thread of the block. mapping = thread: each thread reads its own list. twc: the length
+// decides who gathers the list (Merrill et al., section 4; Hiragushi, section 3.2): the block if it has at least BLOCK
+// arcs, a warp if at least WARP; a scan packs shorter lists into shared memory.
 template <Mapping mapping, class Source, class Offset, class Visit>
 __device__ inline void gather_tile(Source u, Offset begin, Offset end, u64 shift, Visit visit) {
   if constexpr (mapping == Mapping::thread) {
@@ -102,7 +102,7 @@ __device__ inline void gather_tile(Source u, Offset begin, Offset end, u64 shift
   }
 }
 
-// Returns the first place in [low, high) with sums[place] > value, or high.
+// Returns the first index i in [low, high) with sums[i] > value, or high.
 template <class Sum>
 __device__ inline u64 first_above(const Sum *sums, u64 low, u64 high, u64 value) {
   while (low < high) {
@@ -138,7 +138,7 @@ __global__ void list_lengths(const Offset *offsets, const int *queue, u64 lists,
   for (u64 i = thread_number(); i < lists; i += thread_count()) lengths[i] = (i64)degree(offsets, queue[i]);
 }
 
-// Writes where each list of a short queue ends when all are laid end to end: lengths and running sum in one block.
+// Writes the end of each list of a short queue, all lists concatenated: lengths and running sum in one block.
 template <class Offset>
 __device__ inline void write_ends(const Offset *offsets, const int *queue, u64 lists, i64 *ends) {
   i64 before = 0;

@@ -6,8 +6,8 @@
 
 namespace hopwave::steps {
 
-// WIDTH lanes search in_neighbours[begin, end) for a vertex of the operand; -1: none. With early exit they stop at the
-// first one.
+// WIDTH lanes search in_neighbours[begin, end) for a vertex of the operand; -1: none. With early exit, they stop at the
+// first one found.
 template <int WIDTH, bool early_exit, class Offset>
 __device__ __forceinline__ int look_through(const int *in_neighbours, Offset begin, Offset end, const u32 *operand,
                                             u64 &checked) {
@@ -32,12 +32,12 @@ __device__ __forceinline__ int look_through(const int *in_neighbours, Offset beg
 }
 
 // One level by rows.
-//   operand            the bitmap in which neighbours are looked up: the frontier, or the visited vertices, which give
-//                      the same answer without a bitmap of the frontier (push-pull, section 5.4)
+//   operand            the bitmap in which neighbours are looked up: the frontier, or the visited vertices, which yield
+//                      the same result without a bitmap of the frontier (push-pull, section 5.4)
 //   rows               all: the mask is applied afterwards; unvisited: masked rows are skipped
 //   early_exit         stops at the first neighbour found
-//   mapping = thread   a warp takes the 32 vertices of a word, one per lane; a ballot makes the word of those found
-//   mapping = warp     a warp takes one vertex; its lanes read 32 neighbours at a time
+//   mapping = thread   a warp processes the 32 vertices of a word, one per lane; a ballot forms the result word
+//   mapping = warp     a warp processes one vertex; its lanes read 32 neighbours at a time
 template <class Offset, Mapping mapping, Rows rows, Operand kind, bool early_exit>
 __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, int n, int depth,
                      const u32 *operand, u32 *visited, u32 *next, int *distance, int *parent, const u64 *before,
@@ -69,7 +69,7 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
   } else {
     const u64 warps = thread_count() / WARP;
     for (u64 v = thread_number() / WARP; v < n; v += warps) {
-      // One lane reads for all: another warp may be setting its bit of the same word, and the lanes must agree.
+      // One lane reads for all: another warp may be setting its bit in the word, and the lanes must agree.
       const bool masked = __shfl_sync(ALL_LANES, has((const u32 *)visited, (int)v), 0);
       if (rows != Rows::all && masked) continue;
       const int own =
@@ -89,8 +89,8 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
   report(mine, counters);
 }
 
-// ---- Products into a dense vector, then the mask. Without path counts an entry is u + 1 for some neighbour u in the
-// frontier (Term = int: any writer is right), with them the sum of the neighbours' counts (double); 0: none.
+// ---- Products into a dense vector, then the mask. Without path counts, an entry is u + 1 for some neighbour u in the
+// frontier (Term = int: any writer is correct); with path counts, the sum of the neighbours' counts (double); 0: none.
 
 // One thread per arc (TurboBFS, Algorithms 1 and 3, scCOOC), without path counts.
 template <class Offset>
@@ -118,7 +118,7 @@ __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int
     if (threadIdx.x == 0) first_row = first_above(ends, 0, n, base + begin);
     if (threadIdx.x == WARP) last_row = first_above(ends, 0, n, base + end - 1);
     __syncthreads();
-    for (u64 i = begin + threadIdx.x; i < begin + SCRATCH; i += BLOCK) {  // whole warps, for the shuffles
+    for (u64 i = begin + threadIdx.x; i < begin + SCRATCH; i += BLOCK) {  // full warps, for the shuffles
       const bool inside = i < end;
       const int u = inside ? in_neighbours[base + i] : 0;
       const auto row = [&] { return (int)first_above(ends, first_row, last_row, base + i); };
@@ -134,8 +134,8 @@ __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int
   }
 }
 
-// New vertices of the product get their level, their path count and their parent; the product is left empty. `read`:
-// the arcs that the product read, or 0 if it read the rows of unvisited vertices.
+// Sets level, path count and parent of new vertices in the product, and clears the product. `read`: number of arcs that
+// the product read, or 0 if it read the rows of unvisited vertices.
 template <class Offset, class Term>
 __global__ void mask(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, int n, int depth,
                      u64 read, Term *product, int *distance, int *parent, double *sigma, const u64 *before,
@@ -156,7 +156,7 @@ __global__ void mask(const Offset *in_offsets, const int *in_neighbours, const O
     } else {
       sigma[v] = arrived;
       if (!parent) continue;
-      Offset arc = in_offsets[v];  // a neighbour in the frontier is the first one of its level
+      Offset arc = in_offsets[v];  // the first neighbour of level `depth` is in the frontier
       while (distance[in_neighbours[arc]] != depth) ++arc;
       parent[v] = in_neighbours[arc];
     }
@@ -168,8 +168,8 @@ __global__ void mask(const Offset *in_offsets, const int *in_neighbours, const O
 
 constexpr int PACKED = 4 * BLOCK;  // vertices that a block packs at a time
 
-// A thread owns one word. In rounds of at most PACKED vertices, a block writes the open ones into scratch, replaces
-// those found by their bits there (section 3.4), and collects each word's bits. look(number): 32 · thread + bit.
+// A thread owns one word. In rounds of at most PACKED vertices, a block writes the open vertices into scratch, replaces
+// found vertices by their bits there (section 3.4), and collects each word's bits. look(number): 32 · thread + bit.
 template <class Look>
 __device__ inline u32 compacted(u32 open, Look look) {
   __shared__ u32 scratch[PACKED];
@@ -193,7 +193,7 @@ __device__ inline u32 compacted(u32 open, Look look) {
 }
 
 // This kernel does not write `visited`, so it may be read through the read-only cache (the paper's texture cache).
-// `closed` leaves out the vertices that no arc leads to.
+// `closed` excludes the vertices without in-arcs.
 template <class Offset>
 __global__ void pull_compacted(const Offset *__restrict__ in_offsets, const int *__restrict__ in_neighbours,
                                const Offset *__restrict__ offsets, u64 words, int depth,

@@ -1,11 +1,11 @@
-// Pushes that claim vertices at once: XBFS's top-down (section 4.1), and hopwave's equal shares.
+// Pushes that claim vertices immediately: XBFS's top-down step (section 4.1), and hopwave's equal shares.
 #pragma once
 #include "steps/gather.cuh"
 
 namespace hopwave::steps {
 
 // u reaches v; returns true to the first thread that claims v. The claim is a compare-and-swap on the status array,
-// after a plain read that settles most arcs. With path counts every u of the frontier adds its count, first or not.
+// after a plain read that decides most arcs. With path counts, every u of the frontier adds its count, first or not.
 template <bool counting>
 __device__ inline bool claim(int u, int v, int depth, int *distance, int *parent, double *sigma) {
   int seen = status(distance, v);
@@ -21,10 +21,10 @@ __device__ inline bool claim(int u, int v, int depth, int *distance, int *parent
 
 // One level by lists.
 //   output = queue   the thread that claims a vertex enqueues it; no scan
-//   output = reuse   as queue, but reads the pull's list of unvisited vertices, of which only those that the pull found
-//                    are in the frontier (Observation 2); ~v is a vertex of the next one, found early
-//   output = scan    plain stores: all writers write the same depth, and any of their parents is right; a scan of the
-//                    status array then makes the queue
+//   output = reuse   like queue, but reads the pull's list of unvisited vertices: only vertices that the pull found
+//                    are in the frontier (Observation 2); ~v is in the next frontier, found early
+//   output = scan    plain stores: all writers write the same depth, and any of their parents is correct; a scan of the
+//                    status array then creates the queue
 template <class Offset, Mapping mapping, Output output, bool counting>
 __global__ void push(const Offset *offsets, const int *neighbours, const int *queue, u64 length, int depth,
                      int *distance, int *parent, double *sigma, int *next, u64 *counters) {
@@ -72,9 +72,9 @@ __global__ void push_shares(const Offset *offsets, const int *neighbours, const 
   report(mine, counters);
 }
 
-// ---- Merrill's two-phase push (Hiragushi, section 3.2): `expand` writes neighbours, `contract` keeps the new ones.
+// ---- Merrill's two-phase push (Hiragushi, section 3.2): `expand` writes neighbours, `contract` keeps new vertices.
 
-// write(u, arc, place) for every arc of a queue's lists. Returns how many arcs this thread's own lists have.
+// Calls write(u, arc, place) for every arc of a queue's lists. Returns the number of arcs in this thread's own lists.
 template <class Source, class Offset, class Item, class Write>
 __device__ inline u64 expand_lists(const Offset *offsets, const Item *queue, u64 length, u64 *gathered, Write write) {
   __shared__ u64 first;
@@ -109,15 +109,15 @@ __global__ void expand(const Offset *offsets, const int *neighbours, const int *
 
 constexpr int HISTORY = 2048;  // vertices that a block remembers: 8 KB of shared memory, for eight blocks at a time
 
-// Keeps the targets seen for the first time. The tests, cheapest first, are those of Merrill et al. (section 4.3), on
-// which Hiragushi (section 3.2) builds.
+// Keeps the targets seen for the first time. The tests, cheapest first, follow Merrill et al. (section 4.3), on which
+// Hiragushi (section 3.2) builds.
 //   bitmap    a visited vertex is dropped
-//   label     without an exact bitmap: the status array is read, and written at once
-//   history   a table of the vertices that the block kept last, place = v % HISTORY
-//   warp      one lane goes on for all equal vertices of a warp
-//   claim     exact: the bit is set by an atomic operation (Hiragushi). Otherwise plain stores may undo one another,
-//             and two blocks may keep the same vertex: these duplicates stay in the queue (Merrill); `next` has room
-//             for `capacity` vertices, and the host checks whether that was enough.
+//   label     without an exact bitmap: the status array is read, and written immediately
+//   history   a table of the vertices that the block kept last, index = v % HISTORY
+//   warp      one lane continues for all equal vertices of a warp
+//   claim     exact: an atomic operation sets the bit (Hiragushi). Otherwise, plain stores may undo one another,
+//             and two blocks may keep the same vertex: duplicates stay in the queue (Merrill); `next` has room
+//             for `capacity` vertices, and the host checks whether that was sufficient.
 template <class Offset, bool exact>
 __global__ void contract(const Offset *offsets, const int *targets, const int *sources, u64 arcs, int depth,
                          u32 *visited, int *distance, int *parent, int *next, u64 capacity, u64 *counters) {

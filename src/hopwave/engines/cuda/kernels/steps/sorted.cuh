@@ -5,25 +5,25 @@
 
 namespace hopwave::steps {
 
-// ---- A stable radix sort of keys below 2^bits, each with a value or without: push-pull sorts log M bits (section
-// 6.2), the least significant digit first, one pass each (Adinets and Merrill, Onesweep).
+// ---- A stable radix sort of keys below 2^bits, with or without values: push-pull sorts log M bits (section 6.2), the
+// least significant digit first, one pass per digit (Adinets and Merrill, Onesweep).
 
 constexpr int DIGITS = BLOCK;            // values of a digit of up to 8 bits, one per thread
 constexpr int KEYS = 16;                 // keys per thread
 constexpr int SORT_TILE = KEYS * BLOCK;  // keys per block
-constexpr int MAX_PLACES = 4;            // most digits of a key
+constexpr int MAX_PLACES = 4;            // maximum number of digits of a key
 constexpr u32 NO_KEY = 0xffffffffu;      // sorts after every key
 
 struct SortTile {
-  u32 counts[BLOCK / WARP][DIGITS];  // keys per warp and digit; then the place in the tile where they begin
-  u32 starts[DIGITS];                // where each digit begins in the tile
+  u32 counts[BLOCK / WARP][DIGITS];  // keys per warp and digit; then their start in the tile
+  u32 starts[DIGITS];                // start of each digit in the tile
   u32 swap[SORT_TILE];
 };
 
-// Returns the number in the tile of the thread's key j: a warp has KEYS * WARP consecutive keys.
+// Returns the index in the tile of the thread's key j: a warp has KEYS * WARP consecutive keys.
 __device__ inline u32 key_number(int j) { return block_warp() * KEYS * WARP + j * WARP + lane(); }
 
-// The place of each of the tile's keys by the digit at `shift`; returns how many have the value threadIdx.x.
+// Ranks the tile's keys by the digit at `shift`; returns the number of keys with the value threadIdx.x.
 __device__ inline u32 rank_keys(const u32 (&keys)[KEYS], int shift, u32 mask, u32 (&places)[KEYS], SortTile &tile) {
   for (int i = threadIdx.x; i < BLOCK / WARP * DIGITS; i += BLOCK) tile.counts[i / DIGITS][i % DIGITS] = 0;
   __syncthreads();
@@ -72,7 +72,7 @@ __global__ void digit_totals(const u32 *keys, u64 count, int bits, int width, u6
     if (const u32 some = found[place][threadIdx.x]) atomicAdd(&totals[place * DIGITS + threadIdx.x], (u64)some);
 }
 
-// A word of `progress` is 4 · count + kind: of the keys of one digit value in the tile, or up to it.
+// A word of `progress` is 4 · count + kind: the number of keys of one digit value in the tile, or up to it.
 enum Progress { NOTHING, OF_THE_TILE, UP_TO_THE_TILE };
 
 // Keys with this thread's digit in all tiles before this one (decoupled look-back, Merrill and Garland).
@@ -90,14 +90,14 @@ __device__ inline u64 keys_before(u64 *progress, u64 tile, u64 own) {
   return before;
 }
 
-// Writes every tile's keys, and values if `pairs`, to their places by one digit. One block per tile. `totals` are those
-// of this digit; `ticket` and `progress` (one word per tile and value) are 0 before.
+// Writes every tile's keys, and values if `pairs`, to their positions by one digit. One block per tile. `totals` are
+// the totals of this digit; `ticket` and `progress` (one word per tile and value) are 0 before.
 template <class Offset, bool pairs>
 __global__ void __launch_bounds__(BLOCK)
     digit_scatter(const u32 *keys, const u32 *values, u64 count, int shift, u32 mask, const u64 *totals, u32 *ticket,
                   u64 *progress, u32 *sorted_keys, u32 *sorted_values) {
   __shared__ SortTile tile;
-  __shared__ i64 firsts[DIGITS];  // where the tile's keys of a digit go, minus where they begin in the tile
+  __shared__ i64 firsts[DIGITS];  // target of the tile's keys of a digit, minus their start in the tile
   __shared__ u32 number;
   if (threadIdx.x == 0) number = atomicAdd(ticket, 1u);
   __syncthreads();
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(BLOCK)
     const u32 key = tile.swap[i];
     const u64 target = (u64)(firsts[key >> shift & mask] + i);
     sorted_keys[target] = key;
-    mine[j] = (u32)(key >> shift & mask);  // kept for the values, which are moved next
+    mine[j] = (u32)(key >> shift & mask);  // stored for the values, which are moved next
   }
   if (!pairs) return;
   u32 their[KEYS];
@@ -185,8 +185,8 @@ __global__ void sort_tile(u32 *keys, u32 *values, u64 count, int bits, int width
   sort_in_place<pairs>(keys, values, count, bits, width);
 }
 
-// Lines 6-10. In a structure-only product keys have no values; the predecessor is written here. In a key-value product
-// the value is A(u, v) · u, for the reduction to choose from (ANY) or to look up path counts with (PLUS).
+// Lines 6-10. In a structure-only product, keys have no values; the predecessor is written here. In a key-value
+// product, the value is A(u, v) · u, from which the reduction chooses (ANY) or looks up path counts (PLUS).
 template <class Offset>
 __device__ inline void gather_values(const Offset *offsets, const int *neighbours, const int *values, const int *queue,
                                      const i64 *sums, u64 lists, u64 arcs, const int *distance, int *keys, int *sources,
@@ -202,7 +202,7 @@ __device__ inline void gather_values(const Offset *offsets, const int *neighbour
   report(mine, counters);
 }
 
-// Equal keys are one vertex: with PLUS the sum is its path count, with ANY one value is its predecessor. Then the mask.
+// Equal keys are one vertex: with PLUS, their sum is its path count; with ANY, one value is its predecessor.
 template <class Offset>
 __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const int *sources, u64 arcs, int depth,
                                    u32 *visited, int *distance, int *parent, double *sigma, int *next, u64 *counters) {
@@ -211,14 +211,14 @@ __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const
   for (u64 i = thread_number(); i < padded; i += thread_count()) {
     const int v = i < arcs ? keys[i] : -1;
     const int d = v >= 0 ? status(distance, v) : 0;
-    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // the second: found by an equal key
+    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // the second: an equal key found it
     if (sigma) {
       bool last;
       const double sum = run_sum(v, unmasked ? sigma[sources[i]] : 0.0, last);
       if (unmasked && last) atomicAdd(&sigma[v], sum);
     }
     int value = unmasked && sources ? sources[i] : -1;
-    if (sources && !sigma) {  // the greatest of the values of equal keys, at the first lane that has the key
+    if (sources && !sigma) {  // the largest value of equal keys, at the first lane with the key
       for (int step = 1; step < WARP; step *= 2) {
         const int other = __shfl_down_sync(ALL_LANES, value, step), its = __shfl_down_sync(ALL_LANES, v, step);
         if (lane() + step < WARP && its == v) value = max(value, other);
@@ -226,7 +226,7 @@ __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const
     }
     if (unmasked && (i == 0 || keys[i - 1] != v) && (!sources || value >= 0)) {
       distance[v] = depth + 1;
-      atomicOr(&visited[v / 32], 1u << (v % 32));  // so that a row product finds its mask and operand ready
+      atomicOr(&visited[v / 32], 1u << (v % 32));  // mask and operand of a row product that may follow
       if (sources && parent) parent[v] = value;
       next[enqueue_at(&counters[TAIL])] = v;
       mine.add(offsets, v);
@@ -248,7 +248,7 @@ __global__ void reduce_sorted(const Offset *offsets, const int *keys, const int 
   reduce_keys(offsets, keys, sources, arcs, depth, visited, distance, parent, sigma, next, counters);
 }
 
-// The whole product of up to SORT_TILE arcs in one block: a barrier between two steps instead of a launch.
+// The full product of up to SORT_TILE arcs in one block: barriers between steps instead of launches.
 template <class Offset, bool pairs>
 __global__ void push_tile(const Offset *offsets, const int *neighbours, const int *values, const int *queue, u64 lists,
                           u64 arcs, i64 *ends, int *keys, int *sources, int bits, int width, int depth, u32 *visited,

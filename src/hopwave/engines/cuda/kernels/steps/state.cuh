@@ -1,11 +1,11 @@
-// How a search starts, and the forms of a frontier: queue, bitmap, status array.
+// The start of a search, and the forms of a frontier: queue, bitmap, status array.
 #pragma once
 #include "common/counts.cuh"
 #include "steps/gather.cuh"
 
 namespace hopwave::steps {
 
-// Each at distance 0, its own parent, with one path. `sources` is null if there is only one.
+// Sources have distance 0, are their own parents and have one path. `sources` is null if there is only one.
 template <class Offset>
 __global__ void set_sources(const int *sources, int single, u64 count, int *distance, int *parent, double *sigma,
                             int *queue) {
@@ -34,7 +34,7 @@ __global__ void queue_to_bits(const int *queue, u64 length, u32 *bits) {
   for (u64 i = thread_number(); i < length; i += thread_count()) atomicOr(&bits[queue[i] / 32], 1u << (queue[i] % 32));
 }
 
-// By population count and scan, with one atomic operation per block (Hiragushi, sections 3.5 and 4.2).
+// Bitmap to queue by population count and scan, with one atomic operation per block (Hiragushi, sections 3.5 and 4.2).
 template <class Offset>
 __global__ void bits_to_queue(const u32 *bits, u64 words, int *queue, u64 *counters) {
   __shared__ u64 first;
@@ -68,7 +68,7 @@ __global__ void merge_bits(u32 *visited, const u32 *found, u64 words) {
   for (u64 w = thread_number(); w < words; w += thread_count()) visited[w] |= found[w];
 }
 
-// Marks the vertices that no search finds because no arc leads to them (Hiragushi, section 3.4), and the bits past n.
+// Marks the vertices without in-arcs, which no search finds (Hiragushi, section 3.4), and the bits past n.
 template <class Offset>
 __global__ void closed_bits(const Offset *in_offsets, int n, u32 *closed) {
   const u64 padded = ((u64)n + 31) / 32 * 32;
@@ -88,7 +88,7 @@ __global__ void arc_rows(const Offset *offsets, int n, int *rows) {
 
 // ---- Path counts of a search whose levels Python launches (common/counts.cuh explains their encoding).
 
-// As bits: positive floats compare like their bits. LEAST is stored inverted, so that both start from 0.
+// Extremes as bits: positive floats compare like their bits. LEAST is stored inverted, so that both start at 0.
 template <class Offset>
 __global__ void level_extent(const int *distance, int n, int depth, const double *sigma, u64 *counters) {
   u64 greatest = 0, least = 0;
@@ -111,7 +111,7 @@ __global__ void scale_level(const int *distance, int n, int depth, double factor
     if (distance[v] == depth) sigma[v] *= factor;
 }
 
-// Extended counts of one level from those of the level before: one thread per vertex of `level`.
+// Extended counts of one level from those of the previous level: one thread per vertex of `level`.
 template <class Offset>
 __global__ void count_extended(const Offset *in_offsets, const int *in_neighbours, const int *level, u64 length,
                                int depth, const int *distance, double *mantissa, i64 *exponent) {
