@@ -27,7 +27,7 @@ def test_a_forked_process_is_told_so(forked: bool, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("hopwave.engines.cuda.launch.forget", lambda: None)
     said = errors.translated(runtime.CUDARuntimeError(errors.NOT_INITIALIZED), "uploading the graph")
     assert ("forked from one that had started CUDA" in said) == forked
-    assert "use device='cpu'" in said or "go on with device='cpu'" in said
+    assert "use device='cpu'" in said or "continue with device='cpu'" in said
     assert "initialization error" in said.replace("cudaErrorInitializationError", "initialization error")
 
 

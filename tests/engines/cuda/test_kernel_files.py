@@ -40,7 +40,7 @@ def test_a_damaged_file_is_made_again(folder: Path, damage: bytes | None, caplog
     (path,) = folder.iterdir()
     path.write_bytes(path.read_bytes()[:-1] if damage is None else damage)
     assert kernel_files.read(KEY) is None and not path.exists()
-    assert "is damaged and is made again" in caplog.text
+    assert "is damaged and will be compiled again" in caplog.text
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o777, None])
@@ -100,7 +100,7 @@ def test_damaged_code_in_a_wheel_is_compiled(
 @pytest.mark.parametrize(
     ("mode", "driver", "said"),
     [
-        (0o755, 12080, "made by CUDA 13, and the driver is of CUDA 12"),
+        (0o755, 12080, "compiled with CUDA 13, but the driver supports CUDA 12"),
         (0o777, 13000, "can be written to by others"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The CUDA engine: every search plan on the GPU, through CuPy, with hopwave's own kernels (kernels/*.cuh)."""
+"""The CUDA engine: runs every search plan on the GPU, through CuPy, with hopwave's own kernels (kernels/*.cuh)."""
 
 import importlib.util
 import warnings
@@ -21,16 +21,16 @@ from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
 from hopwave.system.optional import install
 
-LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and warp operations name the threads that take part
+LEAST_CAPABILITY = 70  # Volta (7.0): threads of a warp may diverge, and warp operations name the participating threads
 NO_CUTTING = (
-    "does not cut searches off for top=: it takes all searches of a batch to their end", ", or leave out top="
+    "does not prune searches for top=: all searches of a batch run to their end", ", or omit top="
 )  # fmt: skip
-# Operation → why there is none on a GPU, and what to do instead.
+# Operation → why the GPU does not support it, and what to do instead.
 WITHOUT: dict[str, tuple[str, str]] = {
-    "local_efficiencies": ("has no local efficiency: the graph around one vertex is too little work for a GPU", ""),
-    "path_sums": ("has no sums of paths (stress, load, groups): their recurrences have no kernels",
+    "local_efficiencies": ("does not support local efficiency: one vertex's graph is too little work for a GPU", ""),
+    "path_sums": ("does not support sums over paths (stress, load, groups): their recurrences have no kernels",
                   ", or betweenness_centrality, which runs on a GPU"),
-    "hyperball": ("has no HyperBall: the unions of its counters have no kernel",
+    "hyperball": ("does not support HyperBall: no kernel merges its counters",
                   ", or closeness_centrality(k=...), which runs on a GPU"),
     "cut_sweep": NO_CUTTING, "reach_bounds": NO_CUTTING,
     "weighted_path_sampling": ("draws paths by hops only: along weights, a search that ends at one vertex is too "
@@ -47,12 +47,12 @@ class Engine(NoOperations):
         from hopwave.system.devices import lacks_gpu
 
         reason = self._unusable()
-        none = "device='cuda' needs an NVIDIA GPU, and this machine has none; use device='cpu'"
+        none = "device='cuda' needs an NVIDIA GPU, but this machine has none; use device='cpu'"
         return none if reason is not None and lacks_gpu() else reason
 
     @staticmethod
     def _unusable() -> str | None:
-        """What CuPy or the driver lacks."""
+        """Why CuPy or the driver cannot be used; None if they can."""
         from hopwave.system.devices import cuda_extra, start_cuda
 
         command = install(cuda_extra())
@@ -61,19 +61,19 @@ class Engine(NoOperations):
         start_cuda()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # CuPy warns if there is no driver; the sentence below says so too
+                warnings.simplefilter("ignore")  # CuPy warns if the driver is missing; the message below repeats that
                 import cupy
             if not cupy.cuda.runtime.getDeviceCount():
                 return "device='cuda' found no GPU here; check nvidia-smi, or use device='cpu'"
             capability = int(cupy.cuda.Device().compute_capability)
-        except Exception as error:  # a driver that is missing, too old or stuck raises one of many errors
+        except Exception as error:  # a missing, old or stuck driver raises one of many errors
             said = " ".join(str(error).split()) or type(error).__name__
             return (
                 f"device='cuda' found no GPU that CuPy can use ({said}); check the driver with nvidia-smi, install "
                 f"the CuPy that suits it ({command}), or use device='cpu'"
             )
         if capability < LEAST_CAPABILITY:
-            return f"this GPU has compute capability {capability / 10}, hopwave needs 7.0; use device='cpu'"
+            return f"this GPU has compute capability {capability / 10}; hopwave needs at least 7.0; use device='cpu'"
         return None
 
     def load(self, graph: Graph, plan: Plan) -> Any:
@@ -127,7 +127,7 @@ class Engine(NoOperations):
             return Search(loaded, sources, question)
 
     def run(self, search: Any, plan: Plan, trace: bool) -> list[Level]:
-        """One launch if the plan's loop is on the device and the GPU allows it, else one level after another."""
+        """One launch if the plan's loop is on the device and the GPU supports it, otherwise level by level."""
         from hopwave.engines.cuda.search import ahead, by_level, one_launch, steps
 
         if one_launch.runs(plan) and search.loaded.device.cooperative:
@@ -148,7 +148,7 @@ class Engine(NoOperations):
             if search.ran_whole:
                 depth, counts = search.depth, search.counts
             else:
-                search.begin()  # with a limit of 0, no step has begun the search
+                search.begin()  # with a limit of 0, no step has started the search
                 depth = search.depth - (not search.nf and search.depth > 0)
                 counts = search.path_counts() if search.question.path_counts else None
             found: jobs.FoundBySearch = {
@@ -165,7 +165,7 @@ class Engine(NoOperations):
 
     @staticmethod
     def _placed(search: Any, array: Any) -> Any:
-        """Return the array on the device if the graph came from there, else in host memory."""
+        """Return the array on the device if the graph came from there, otherwise in host memory."""
         import cupy
 
         on_device = isinstance(array, cupy.ndarray)
@@ -219,7 +219,7 @@ class Engine(NoOperations):
             return job.chosen(numbering.swept(self._swept(graph, numbering.job(job), poll), job))
 
     def _swept(self, graph: Graph, job: Sweep, poll: Poll) -> Swept:
-        """Run a job along hops; its sources, and its answers by vertex, are numbers if the rows are packed."""
+        """Run a job along hops; with packed rows, numbers replace ids in its sources and its results by vertex."""
         from hopwave.engines.cuda import many
 
         plan = CATALOGUE["hopwave-dense"]
@@ -238,12 +238,12 @@ class Engine(NoOperations):
         return self._labels(graph, strong).copy()
 
     def _labels(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
-        strong = strong and graph.directed  # in an undirected graph, strong components are weak ones
+        strong = strong and graph.directed  # in an undirected graph, strong components equal weak components
         kept = graph._prepared.record(Structure).components
         if strong not in kept:
             from hopwave.engines.cuda.components import components, strong_components
 
-            with explained("looking for components", graph):
+            with explained("finding components", graph):
                 on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-dense"]).on_device
                 find: Any = strong_components if strong else components
                 kept[strong] = find(on_device)
@@ -253,13 +253,13 @@ class Engine(NoOperations):
         self, graph: Graph, parent: jobs.Integers, depth: npt.NDArray[np.int32], threads: int | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         _refuse_threads(threads)
-        with explained("looking for biconnected components", graph):
+        with explained("finding biconnected components", graph):
             from hopwave.engines.cuda.components import blocks
 
             return blocks(self._on_device(graph), parent, depth)
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
-        """Search, then walk back from the target, each time to the lowest id that is one level nearer."""
+        """Search, then walk back from the target, each step to the lowest id one level nearer."""
         plan = CATALOGUE["hopwave-dense"]
         search = self.start(self.load(graph, plan), (source,), jobs.SearchJob(predecessors=False))
         self.run(search, plan, False)
@@ -293,7 +293,7 @@ class Engine(NoOperations):
 
 def _refuse_threads(threads: int | None) -> None:
     if threads is not None:
-        raise EngineError(f"threads={threads!r} is for device='cpu'; a GPU uses all of its own")
+        raise EngineError(f"threads={threads!r} is for device='cpu'; omit threads= on a GPU")
 
 
 def path_back(graph: Graph, distances: npt.NDArray[np.int32], target: int) -> list[int]:
@@ -306,7 +306,7 @@ def path_back(graph: Graph, distances: npt.NDArray[np.int32], target: int) -> li
 
 
 def _betweenness(plan: Plan) -> Any:
-    """The module that runs a betweenness plan: TurboBC's pipeline, or hopwave's own regimes."""
+    """The module that runs a betweenness plan: TurboBC's pipeline, or hopwave's regimes."""
     if plan.regime == "source":
         from hopwave.engines.cuda.betweenness import turbobc
 
@@ -317,4 +317,4 @@ def _betweenness(plan: Plan) -> Any:
 
 
 if TYPE_CHECKING:
-    _: engines.Engine = Engine()  # mypy checks that it is one
+    _: engines.Engine = Engine()  # mypy checks the protocol

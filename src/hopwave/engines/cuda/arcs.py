@@ -1,4 +1,4 @@
-"""What is read off all arcs of a graph on the GPU (kernels/build/arcs.cuh)."""
+"""Functions that read all arcs of a graph on the GPU (kernels/build/arcs.cuh)."""
 
 import cupy
 import numpy as np
@@ -15,7 +15,7 @@ NO_LIMIT = np.int64(np.iinfo(np.int32).max)
 
 
 def with_reverse(graph, values):
-    """For every arc of an undirected graph: its value plus the value of its reverse."""
+    """For every arc of an undirected graph: its value plus the value of the reverse arc."""
     with explained("adding up both directions of edges", graph, LESS_MEMORY):
         on_device = uploaded(graph)
         sums = cupy.empty_like(values)
@@ -25,7 +25,7 @@ def with_reverse(graph, values):
 
 
 def scaled(values, factor=1.0, divisor=1.0):
-    """values · factor / divisor, of which one is 1: with the bits of NumPy, and no kernel that CuPy must compile."""
+    """values · factor / divisor, one of which is 1: bitwise identical to NumPy, and no kernel to compile."""
     with explained("scaling scores", remedy=LESS_MEMORY):
         found = cupy.empty_like(values)
         numbers = np.uint64(len(values)), np.float64(factor), np.float64(divisor)
@@ -34,11 +34,11 @@ def scaled(values, factor=1.0, divisor=1.0):
 
 
 def obeys(graph, levels, tree, sources, limit):
-    """Whether levels, and predecessors if they are given, obey the rules of a search (api/validate.py)."""
+    """Whether levels, and predecessors if passed, obey the rules of a search (api/validate.py)."""
     with explained("validating a search", graph):
         on_device = uploaded(graph)
         n, m, launch = on_device.n, on_device.m, on_device.launch
-        rows = on_device.__dict__.get("arranged") if not on_device.directed else None  # in any order
+        rows = on_device.__dict__.get("arranged") if not on_device.directed else None  # order does not matter
         is_source, found, broken = cupy.zeros(n, np.uint8), cupy.empty(n, np.uint8), cupy.zeros(1, np.uint32)
         is_source[cupy.asarray(sources)] = 1
         levels, tree = cupy.asarray(levels), NULL if tree is None else cupy.asarray(tree)

@@ -1,4 +1,4 @@
-"""Memory: how much a run may use, declared arrays, work that shrinks until it fits, cached buffers, and host memory."""
+"""Memory: budget of a run, declared arrays, work that shrinks until it fits, cached buffers, and pinned host memory."""
 
 import threading
 import weakref
@@ -10,11 +10,11 @@ import numpy as np
 
 from hopwave.errors import too_large
 
-SPARE = 1 << 28  # bytes of the GPU's memory left to other programs
+SPARE = 1 << 28  # bytes of GPU memory reserved for other programs
 
 
 def free_memory():
-    """Bytes that a run may take: what is free on the GPU and in CuPy's pool, minus SPARE."""
+    """Bytes that a run may use: free memory on the GPU and in CuPy's pool, minus SPARE."""
     pool = cupy.get_default_memory_pool()
     free = cupy.cuda.runtime.memGetInfo()[0] + pool.free_bytes() - SPARE
     limit = pool.get_limit()
@@ -43,13 +43,13 @@ def allocated(array):
 
 
 class NamedBuffers:
-    """Arrays by name that are used again, and replaced when a larger one is needed."""
+    """Reusable arrays by name; an array is replaced if a larger one is needed."""
 
     def __init__(self):
         self.arrays = {}
 
     def take(self, name, length, dtype, fill=None):
-        """An array of at least `length` items. Only a new array is filled with `fill`; kernels must leave it so."""
+        """An array of at least `length` items. Only a new array is filled with `fill`; kernels must restore it."""
         array = self.arrays.get(name)
         if array is None or len(array) < length:
             self.arrays.pop(name, None)  # freed before the larger one is allocated
@@ -78,7 +78,7 @@ class Pieces:
 
     @contextmanager
     def halving(self):
-        """A context that works on one piece. When it runs out of memory, it must not have changed a result."""
+        """A context that processes one piece. If it runs out of memory, it must not have changed a result."""
         try:
             yield
         except cupy.cuda.memory.OutOfMemoryError:
@@ -88,7 +88,7 @@ class Pieces:
 
 
 def copied(array):
-    """A copy; for array.copy() CuPy would first compile a kernel."""
+    """A copy of an array; array.copy() would first compile a kernel of CuPy's."""
     made = cupy.empty_like(array)
     copy_into(made, array)
     return made
@@ -100,9 +100,9 @@ def copy_into(target, array):
 
 # ---------------------------------------------------------------- results on the host
 
-LEAST_PINNED = 1 << 16  # bytes from which an answer is pinned; a smaller copy takes no longer than a launch
-MOST_ANSWERS = 8  # most answers that are pinned at the same time
-MOST_BYTES = 1 << 30  # most bytes of pinned memory: the system cannot swap it out
+LEAST_PINNED = 1 << 16  # minimum bytes of a pinned result; copying a smaller one takes no longer than a launch
+MOST_ANSWERS = 8  # maximum number of pinned results at the same time
+MOST_BYTES = 1 << 30  # maximum bytes of pinned memory, which the system cannot swap out
 
 
 class PinnedAnswers:
@@ -111,7 +111,7 @@ class PinnedAnswers:
         self.count = self.bytes = 0
 
     def array(self, shape, dtype):
-        """An array in pinned memory; None if there are too many already."""
+        """An array in pinned memory; None if the limits are reached."""
         size = prod(shape) * dtype.itemsize
         with self.lock:
             if size < LEAST_PINNED or self.count >= MOST_ANSWERS or self.bytes + size > MOST_BYTES:
@@ -135,17 +135,17 @@ pinned = PinnedAnswers()
 
 
 def to_host(array, stream=None):
-    """A copy of a GPU array as a NumPy array. Waits for the stream, by default the current one."""
+    """A copy of a GPU array as a NumPy array. Waits for the stream, by default the current stream."""
     out = pinned.array(array.shape, array.dtype) if array.flags.c_contiguous else None
     return array.get(stream=stream) if out is None else array.get(stream=stream, out=out)
 
 
 class CopiesBeside:
-    """A copy of a table whose rows are copied as they are filled, while the GPU computes the next."""
+    """A copy of a table whose rows are copied as they are filled, while the GPU computes the next rows."""
 
     def __init__(self, table):
         self.table, self.done = table, 0
-        self.host = pinned.array(table.shape, table.dtype)  # plain memory is not copied beside anything
+        self.host = pinned.array(table.shape, table.dtype)  # only pinned memory is copied asynchronously
         self.stream = None if self.host is None else cupy.cuda.Stream(non_blocking=True)
 
     def up_to(self, row):
@@ -166,7 +166,7 @@ class CopiesBeside:
 # ---------------------------------------------------------------- host memory to which kernels write
 
 _pool = cupy.cuda.PinnedMemoryPool()
-_waiting = {}  # size → memory that is no longer used, with the device whose kernels may still write to it
+_waiting = {}  # size → unused memory, with the device whose kernels may still write to it
 
 
 class Report:

@@ -1,4 +1,4 @@
-"""Sorted rows from edges on the GPU, part by part, in little more memory than the rows take (kernels/build/rows.cuh).
+"""Sorted rows from edges on the GPU, part by part, in little more memory than the rows need (kernels/build/rows.cuh).
 
 CuPy's binding to Thrust, which is already compiled, sorts the keys of each part.
 """
@@ -21,9 +21,9 @@ HEADER, ARCS, STATE = "build/rows.cuh", "build/arcs.cuh", "steps/state.cuh"
 BUCKETS = 4096  # kernels/build/rows.cuh
 KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # kernels/build/rows.cuh
 COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
-PER_BLOCK = 4 * BLOCK  # items that a block takes in one turn
-ASK_FROM = 1 << 27  # arcs from which to ask first how much memory is free
-SPARE = 0.125  # share of an array that may stay unused behind the rows (room for repeats); else rows are copied
+PER_BLOCK = 4 * BLOCK  # items that a block processes in one iteration
+ASK_FROM = 1 << 27  # minimum arcs for checking free memory first
+SPARE = 0.125  # maximum unused share of an array behind the rows (room for repeats); above it, rows are copied
 
 
 def launch(name, kind, blocks, *arguments):
@@ -35,7 +35,7 @@ def grid_for(items, per_block):
 
 
 def column(values, name):
-    """A column of any library as a CuPy array: used as it is if it is on this GPU, else uploaded."""
+    """A column of any library as a CuPy array: used in place if it is on this GPU, otherwise uploaded."""
     if not is_on_gpu(values):
         return uploaded(np.ascontiguousarray(as_column(values, name)))
     if hasattr(values, "null_count") and values.null_count:  # cuDF
@@ -88,7 +88,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
     """Sorted rows, as from `hopwave.graph.csr.rows_of`; ids are int32 or int64, from 0 to n − 1."""
     edges = len(source)
     if weights is not None and edges >= 1 << 32:
-        raise EngineError(f"{edges:,} weighted edges are more than a GPU sorts here; use device='cpu'")
+        raise EngineError(f"{edges:,} weighted edges exceed what the GPU can sort; use device='cpu'")
     if source.dtype != target.dtype:
         source, target = (column.astype(np.int64, copy=False) for column in (source, target))
     kind = C_TYPES[source.dtype]
@@ -104,7 +104,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
     cuts = parts(arcs_in, arcs)
     if arcs >= ASK_FROM:
         needed = bytes_needed(n, arcs_in, cuts, 0 if weights is None else weights.dtype.itemsize)
-        buffers.require(needed, f"sorting {arcs:,} arcs into rows", "free arrays of your own")
+        buffers.require(needed, f"sorting {arcs:,} arcs into rows", "free GPU arrays of your own")
     bits = np.int32(max(1, max(n - 1, 0).bit_length()))
     degrees = cupy.zeros(n, np.uint32)
     neighbours = cupy.empty(arcs, np.int32)
@@ -165,7 +165,7 @@ def arc_rows(offsets, arcs):
 
 
 def induced(rows, vertices):
-    """The rows of these vertices (ascending, each once) and the arcs between them, renumbered 0, 1, 2, …"""
+    """The rows of these vertices (ascending, without repeats) with the arcs between them, renumbered 0, 1, 2, …"""
     offsets, neighbours, weights = rows
     launch, count = kernels(offset_type(offsets)), len(vertices)
     chosen = cupy.asarray(vertices).astype(np.int32)
@@ -192,7 +192,7 @@ def ranks_by_degree(offsets):
 
 
 def ranks_of(keys):
-    """The vertices in the order of keys, whose lower half they are, and each vertex's rank. Sorts the keys."""
+    """Sorts keys, whose lower halves are vertices. Returns the vertices in this order, and each vertex's rank."""
     n = len(keys)
     order, rank = cupy.empty(n, np.int32), cupy.empty(n, np.int32)
     keys.sort()
@@ -201,7 +201,7 @@ def ranks_of(keys):
 
 
 def by_degree(offsets, neighbours, out=None):
-    """Each row's neighbours by descending length of their own rows, ties by number."""
+    """Each row's neighbours by descending length of the neighbour's row, ties by number."""
     kind = C_TYPES[offsets.dtype]
     order, rank = ranks_by_degree(offsets)
     arranged = cupy.empty_like(neighbours) if out is None else out
@@ -238,7 +238,7 @@ def parts(arcs_in, arcs):
 
 
 def bytes_needed(n, arcs_in, cuts, weight):
-    """Bytes on the GPU beside the edges: the rows, and the largest part while it is sorted; weight: bytes of one."""
+    """Bytes on the GPU besides the edges: the rows, and the largest part while it is sorted; weight: bytes of one."""
     largest = max((int(arcs_in[first:last].sum()) for first, last in cuts), default=0)
     return 12 * n + int(arcs_in.sum()) * (4 + weight) + largest * (SORTING_WEIGHTED if weight else SORTING)
 
@@ -259,7 +259,7 @@ def offsets_of(degrees, n, offset):
 
 
 def trimmed(array, size):
-    """The first `size` items; copied if much memory would stay unused behind them."""
+    """The first `size` items; copied if much memory behind them would stay unused."""
     if array is None or len(array) - size <= SPARE * size:
         return None if array is None else array[:size]
     exact = cupy.empty(size, array.dtype)
@@ -280,7 +280,7 @@ def greatest_length(launch, offsets):
 
 
 def long_rows(launch, offsets, arcs, length):
-    """The rows of more than `length` arcs, the longest first; `arcs` is the number of all arcs."""
+    """The rows of more than `length` arcs, the longest first; `arcs` is the total number of arcs."""
     n = len(offsets) - 1
     most = min(n, arcs // (length + 1))
     if not most:

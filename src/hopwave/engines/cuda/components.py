@@ -1,4 +1,4 @@
-"""Components on the GPU: weak ones by hooking (kernels/components/hooking.cuh), strong and biconnected ones."""
+"""Components on the GPU: weak (by hooking, kernels/components/hooking.cuh), strong and biconnected."""
 
 import cupy
 import numpy as np
@@ -21,7 +21,7 @@ together(
 
 
 def components(on_device):
-    """The number of every vertex's component, int32 on the host; components are ordered by their lowest vertices."""
+    """The component number of every vertex, int32 on the host; components are ordered by their lowest vertices."""
     few, vertices = np.int32(policy.SAMPLED_ARCS), np.int32(on_device.n)
     n, launch, long = on_device.n, on_device.launch, policy.LONG_HOOKED_ROW
     if not n:
@@ -46,8 +46,8 @@ def components(on_device):
 
 
 def sides(graph):
-    """The side of every vertex, int8 on the host; the lowest of a component is on side 0. None if a cycle is odd."""
-    with explained("looking for two sides", graph):
+    """The side of every vertex, int8 on the host; a component's lowest vertex is on side 0. None if a cycle is odd."""
+    with explained("testing whether the graph is bipartite", graph):
         on_device = uploaded(graph)
         n, launch = on_device.n, on_device.launch
         vertices, nodes = np.int32(n), 2 * n
@@ -61,7 +61,7 @@ def sides(graph):
             launch(HEADER, name, most, *rows, vertices, count, parent)
             launch(HEADER, "flatten", nodes, np.int32(nodes), parent)
             launch(HEADER, "write_sides", n, vertices, parent, found, odd)
-            if int(odd.get()[0]):  # most graphs with an odd cycle have one among the first arcs
+            if int(odd.get()[0]):  # in most graphs with an odd cycle, the first arcs contain one
                 return None
         return found.get()
 
@@ -100,13 +100,13 @@ STRONG_KERNELS = (
     "trim", "reach", "spread_colours", "close_colours",
 )  # fmt: skip
 PIECE = 512  # ROW_PIECE in kernels/common/rows.cuh
-PER_MULTIPROCESSOR = 2  # blocks of a cooperative launch: with more, barriers take longer
+PER_MULTIPROCESSOR = 2  # blocks of a cooperative launch: with more, barriers are slower
 ROUNDS = record(STRONG, "Rounds", "ptr lists", "u64 room", "ptr counts arrived")
 FORWARDS, BACKWARDS = np.uint32(1), np.uint32(2)
 
 
 class Strong:
-    """One run: the vertices whose components are known, in `part`, and the launches that find more."""
+    """One job: the vertices whose components are known, in `part`, and the launches that find more."""
 
     def __init__(self, on_device):
         n, m = on_device.n, on_device.m
@@ -117,7 +117,7 @@ class Strong:
             declare(np.int32, fill=-1, part=n) | declare(np.int32, fill=0, group=n) | declare(np.int32, out=n, into=n)
         )
         made |= declare(np.uint32, fill=0, marks=n) | declare(np.uint32, listed=n, counts=8)
-        made |= declare(np.uint64, colour=n, lists=(2, 2 * (n + m // PIECE)))  # of pieces of rows and columns
+        made |= declare(np.uint64, colour=n, lists=(2, 2 * (n + m // PIECE)))  # pieces of rows and columns
         self.arrays = allocate(made)
         self.part, self.group = self.arrays["part"], self.arrays["group"]
         lists, self.counts = self.arrays["lists"], self.arrays["counts"]
@@ -143,7 +143,7 @@ class Strong:
         self.together("trim", *self.rows, *self.columns, self.vertices, self.group, self.part, out, into)
 
     def largest(self):
-        """Close the component of the open vertex with most pairs of an arc in and an arc out."""
+        """Close the component of the open vertex with the most pairs of an in-arc and an out-arc."""
         out, into, marks = self.arrays["out"], self.arrays["into"], self.arrays["marks"]
         pairs = cupy.where(self.part < 0, out.astype(np.int64) * into, -1)
         pivot = np.int32(int(pairs.argmax()))
@@ -152,14 +152,14 @@ class Strong:
         self.launch("close_reached", self.n, self.vertices, pivot, marks, self.part, self.group)
 
     def coloured(self, seed):
-        """Close the component of every vertex whose colour is its own."""
+        """Close the component of every vertex whose colour is its own priority."""
         colour, listed = self.arrays["colour"], self.arrays["listed"]
         state = self.vertices, np.uint64(seed), self.part, self.group, colour, listed
         self.together("spread_colours", *self.rows, *state)
         self.together("close_colours", *self.columns, self.vertices, self.part, self.group, colour)
 
     def open(self, colour=NULL):
-        """How many vertices are open; their colours, if given, become their groups."""
+        """The number of open vertices; their colours, if passed, become their groups."""
         count = cupy.zeros(1, np.uint32)
         self.launch("regroup", self.n, self.vertices, self.part, colour, self.group, count)
         return int(count.get()[0])
@@ -190,7 +190,7 @@ together(HEADER, "neighbour_range", "join_others")
 
 
 def blocks(on_device, parent, depth):
-    """As hopwave.engines.cpu.blocks.blocks: all arcs are read on the GPU, and the tree is walked on the host."""
+    """Like hopwave.engines.cpu.blocks.blocks: the GPU reads all arcs, and the host walks the tree."""
     from hopwave.engines.cpu import blocks as tree
 
     on_device.refuse_compressed()

@@ -1,4 +1,4 @@
-"""Graphs in fewer bits: vertices numbered by descending degree, and packed rows of their numbers."""
+"""Compressed graphs: vertices numbered by descending degree, and packed rows of these numbers."""
 
 import logging
 from copy import copy
@@ -21,7 +21,7 @@ HEADER = "build/rows.cuh"
 
 
 class ByDegree:
-    """numbers[id] and ids[number]; ids of the shared number is one of its vertices. share: whether there is one."""
+    """numbers[id] and ids[number]. share: whether isolated vertices share one number, whose id is one of them."""
 
     def __init__(self, degrees, share=True):
         n = len(degrees)
@@ -43,10 +43,10 @@ class ByDegree:
         n, ids = len(self.numbers), self.ids if are_numbers else NULL
         kernels()(HEADER, "spread", -(-n // 4), self.numbers, values, ids, np.int64(n), out, shape="int")
 
-    # ---------------------------------------------------------------- answers by number, on the host
+    # ---------------------------------------------------------------- results by number, on the host
 
     def job(self, job):
-        """A job for many sources with their numbers instead of ids; `swept` leaves out pairs that go downwards."""
+        """A job for many sources with numbers instead of ids; `swept` drops pairs from a higher to a lower id."""
         sources = self.numbers[cupy.asarray(job.sources)].get().astype(job.sources.dtype)
         return replace(job, sources=sources, upwards=False)
 
@@ -57,14 +57,14 @@ class ByDegree:
         return replace(job, sources=sources, targets=targets, origins=origins)
 
     def swept(self, found, job):
-        """The answer to self.job(job) by id."""
+        """The result of self.job(job) by id."""
         numbers = self.numbers.get()
         columns = found.columns[numbers] if len(found.columns) else found.columns
         rows = found.rows
         if rows.size:
             rows = rows[:, numbers if isinstance(rows, np.ndarray) else self.numbers]
         reached, (vertices, distances) = found.reached, found.pairs
-        if len(vertices):  # of a source by ascending distance, then by id
+        if len(vertices):  # order: source, ascending distance, id
             vertices, source = self.ids.get()[vertices], np.repeat(np.arange(len(reached)), reached)
             order = np.lexsort((vertices, distances, source))
             if job.upwards:
@@ -84,26 +84,26 @@ HEADS = BLOCK_GROUPS + 1  # words before the groups' heads: the address of the b
 
 
 class PackedRows:
-    """The neighbours of m arcs: `add` takes them, in order; after `finish`, kernels read `heads`."""
+    """The neighbours of m arcs: `add` receives them, in order; after `finish`, kernels read `heads`."""
 
     def __init__(self, m, limit=None):
         self.m, self.limit = m, limit
         groups = max(1, -(-m // GROUP))
         self.heads = cupy.zeros(groups + -(-groups // BLOCK_GROUPS), HEAD["head"])
-        self.device_bytes = self.host_bytes = 0  # of words
-        self._words = []  # keeps their memory alive
+        self.device_bytes = self.host_bytes = 0  # bytes of words
+        self._words = []  # keeps the memory of words alive
         self._groups = 0
         self._carried = cupy.empty(0, np.int32)
 
     def add(self, values):
-        """Pack more neighbours; those of a block that is not full wait for more."""
+        """Pack more neighbours; the neighbours of an incomplete block wait for more."""
         values = cupy.concatenate((self._carried, values))
         whole = len(values) // BLOCK_ARCS * BLOCK_ARCS
         self._pack(values[:whole])
         self._carried = values[whole:].copy()
 
     def add_keys(self, keys):
-        """Sort keys of 64 bits, and pack their lower halves."""
+        """Sort 64-bit keys, and pack their lower halves."""
         keys.sort()
         for some in range(0, len(keys), policy.SORTED_ARCS):
             self.add(keys[some : some + policy.SORTED_ARCS].view(np.int32)[::2])
@@ -129,7 +129,7 @@ class PackedRows:
         self._groups += groups
 
     def _places(self, sizes):
-        """Memory for blocks of these many bytes; returns the address of each."""
+        """Memory for blocks of these sizes (bytes); returns the address of each."""
         room = int(sizes.sum()) if self.limit is None else self.limit - self.device_bytes
         here = int(np.searchsorted(np.cumsum(sizes), room, side="right"))
         places = []
@@ -162,11 +162,11 @@ def _launch(name, work, *arguments):
 
 log = logging.getLogger("hopwave")
 BFS = Ask("bfs")
-UPLOADED = 1 << 26  # arcs that are uploaded at a time
+UPLOADED = 1 << 26  # arcs per upload
 
 
 class CompressedRows:
-    """numbering; offsets, neighbours, in_offsets and in_neighbours, as kernels read them. limit: see PackedRows."""
+    """numbering; offsets, neighbours, in_offsets and in_neighbours for kernels. limit: see PackedRows."""
 
     def __init__(self, graph, limit=None):
         rows = [(graph.indptr, graph.indices)]
@@ -196,7 +196,7 @@ class CompressedRows:
         return places.view(np.uint64), packed.finish()
 
     def turned(self):
-        """The same rows for the graph whose arcs are turned round."""
+        """The rows of the reverse graph."""
         made = copy(self)
         made.offsets, made.neighbours, made.packed = self.in_offsets, self.in_neighbours, self.in_packed
         made.in_offsets, made.in_neighbours, made.in_packed = self.offsets, self.neighbours, self.packed
@@ -217,21 +217,21 @@ def compress(graph, memory_limit=None):
 
 
 def compress_if_needed(graph):
-    """Compress a graph whose plain rows do not fit into the free memory. Returns whether it is compressed."""
+    """Compress a graph whose plain rows exceed the free memory. Returns whether it is compressed."""
     shape, free = Shape(graph.n, graph.m, graph.directed, graph.indptr.dtype.itemsize), buffers.free_memory()
     needed = sum(footprint.footprint(shape, BFS).values())
     found = None if needed <= free else footprint.in_fewer_bits(shape, BFS, free, graph.indptr)
     if found is None:
         return False
     rest = "" if found[1] is None else f"; all but {amount(found[1])} of them stay on the host"
-    words = "a search of this graph needs %s on the GPU, and %s are free: its rows are compressed%s"
+    words = "a search of this graph needs %s on the GPU, but %s are free: its rows are compressed%s"
     log.warning(words, amount(needed), amount(free), rest)
     compress(graph, found[1])
     return True
 
 
 def uploaded(graph):
-    """The arrays of a graph on the GPU, kept with it: compressed rows if the plain ones do not fit."""
+    """The arrays of a graph on the GPU, cached with it: compressed rows if the plain rows do not fit."""
     if graph.m >= ASK_FROM and graph._gpu is None and graph._prepared.find(CudaGraph) is None:
         compress_if_needed(graph)
     return plain(graph)

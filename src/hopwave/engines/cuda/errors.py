@@ -6,14 +6,14 @@ from contextlib import ContextDecorator
 from hopwave.errors import EngineError
 from hopwave.system.optional import install
 
-# Another remedy if memory runs out.
-FEWER_BUFFERS = "take a plan with fewer buffers such as 'turbobfs-td-sccsc'"
-LESS_MEMORY = "give a memory_limit= below what is free"
+# Alternative remedies if memory runs out.
+FEWER_BUFFERS = "choose a plan with fewer buffers, such as 'turbobfs-td-sccsc'"
+LESS_MEMORY = "pass a memory_limit= below the free memory"
 OTHERS_LESS = "end other programs on this GPU"
 FEWER_ROWS = "compute fewer rows at a time"
 
-BAD_ALLOC = "std::bad_alloc"  # the text of the error when an allocation fails in CuPy's sorts
-NOT_INITIALIZED = 3  # CUDA's error, from runtime and driver, in a process that was forked after CUDA was started
+BAD_ALLOC = "std::bad_alloc"  # error text of failed allocations in CuPy's sorts
+NOT_INITIALIZED = 3  # CUDA's error, from runtime and driver, in a process that was forked after CUDA had started
 _imported_by = os.getpid()
 
 
@@ -35,7 +35,7 @@ class explained(ContextDecorator):
 
 
 def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
-    """A sentence about an error of CUDA or CuPy; None for any other error. graph: the graph on the GPU, if any."""
+    """A message for an error of CUDA or CuPy; None for any other error. graph: the graph on the GPU, if any."""
     import cupy
     from cupy.cuda import compiler, driver, runtime
 
@@ -75,7 +75,7 @@ def _failure(runtime, error, doing, graph):
             graph._prepared.pop(CudaGraph, None)  # its arrays are lost with the context
         launch.forget()
         return (
-            f"the GPU was lost {doing} ({error}); this process cannot use it again: restart Python, look at "
-            "nvidia-smi, or go on with device='cpu'"
+            f"the GPU was lost {doing} ({error}); this process cannot use it again: restart Python, check "
+            "nvidia-smi, or continue with device='cpu'"
         )
     return f"CUDA failed {doing} ({error}); try again, or use device='cpu'"

@@ -1,4 +1,4 @@
-"""Bytes that each question takes in the GPU's memory, besides CuPy's and the driver's own."""
+"""GPU memory (bytes) of each function, without the memory of CuPy and the driver."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,11 +11,11 @@ from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.ledger import Ask, Parts, Shape
 
 SWEEP_BLOCKS, THREADS = 4, 256  # blocks of search_many per multiprocessor, limited by registers; threads per block
-TABLES = ("bfs_many", "sssp_many", "distance_table")  # questions that return a distance for every source and vertex
+TABLES = ("bfs_many", "sssp_many", "distance_table")  # functions that return a distance for every source and vertex
 
 
 def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, free: int | None = None) -> Parts:
-    """The parts of one question at its peak on a GPU, by default an H200 with nothing else on it."""
+    """The parts of one function's peak memory on a GPU, by default an otherwise empty H200."""
     machine = machine or regimes.Machine()
     free = machine.memory if free is None else free
     if ask.what == "from_edges":
@@ -37,7 +37,7 @@ def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, fr
 
 
 def _rows(shape: Shape, sides: int | None = None) -> Parts:
-    """Offsets and neighbours, `sides` times: of a directed graph, those by head too; or packed into fewer bits."""
+    """Offsets and neighbours, `sides` times: a directed graph also stores arcs by head; or packed rows."""
     sides = sides or (2 if shape.directed else 1)
     if shape.packed:
         packed = int(sides * shape.m * shape.packed / 8)
@@ -46,7 +46,7 @@ def _rows(shape: Shape, sides: int | None = None) -> Parts:
 
 
 def _first_search(shape: Shape) -> Parts:
-    """While the neighbours of a graph are sorted by degree, or packed, before its first search."""
+    """Memory while the neighbours of a graph are sorted by degree, or packed, before its first search."""
     if shape.packed:
         sides = 2 if shape.directed else 1
         return _rows(shape) | {"packing": policy.PACKING * min(shape.m, policy.PACKED_ARCS[0]) + 4 * sides * shape.n}
@@ -67,7 +67,7 @@ def _sorted(n: int, arcs: int, weighted: bool) -> Parts:
 
 
 def packed_bits(lengths: npt.NDArray[Any]) -> float:
-    """About how many bits an arc takes in packed rows (compressed.py), of the lengths of all rows."""
+    """Approximate bits per arc in packed rows (compressed.py), from the lengths of all rows."""
     lengths = lengths[lengths > 0].astype(np.float64)
     most = np.ceil(np.log2(max(2, len(lengths))))
     spans = np.minimum(most, np.log2(32 * max(1, len(lengths)) / lengths))
@@ -114,7 +114,7 @@ def _many(shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> list[P
 
 
 def _sweep(shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> Parts:
-    """Searches that count hops, 64 in each word of a vertex, or one block for each."""
+    """Searches that count hops, with 64 sources per word of a vertex, or one block per source."""
     n, k, table = shape.n, ask.sources, ask.what in TABLES
     held, width = _rows(shape), 1
     if policy.one_block_each(n, shape.m, shape.depth, machine.shared):
@@ -132,7 +132,7 @@ def _sweep(shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> Parts
 
 
 def _along_weights(shape: Shape) -> tuple[list[Parts], Parts]:
-    """The moments while rows with lengths are made, and what remains. Both directions of a directed graph have them."""
+    """The stages of building rows with lengths, for both directions of a directed graph, and the remaining arrays."""
     held = _searching(shape) | {"lengths": (20 if shape.directed else 8) * shape.m}
     lengths = {"lengths": 8 * shape.m}
     sorting = _rows(shape) | lengths | {"sorting": 32 * shape.m}
@@ -143,7 +143,7 @@ def _along_weights(shape: Shape) -> tuple[list[Parts], Parts]:
 
 
 def _betweenness(shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> list[Parts]:
-    """Betweenness of vertices or edges, in the regime that would be chosen."""
+    """Betweenness of vertices or edges, in the regime that the engine would choose."""
     n, m, k = shape.n, shape.m, ask.sources
     width, budget = m if ask.edges else n, free if ask.memory_limit is None else ask.memory_limit
     regime = ask.plan.removeprefix("hopwave-") if ask.plan else regimes.choose(n, m, k, shape.depth, budget)[0]
@@ -188,7 +188,7 @@ def _shortest_paths(shape: Shape, ask: Ask, together: int) -> list[Parts]:
 
 
 def _power(shape: Shape, ask: Ask) -> list[Parts]:
-    """PageRank in one launch; rows of hubs are sorted by degree, those of a mesh in random order by neighbourhood."""
+    """PageRank in one launch; rows of hubs are sorted by degree, rows of a randomly numbered mesh by neighbourhood."""
     n, m, value = shape.n, shape.m, 8 if ask.weighted else 0
     held = _rows(shape) | {"values": value * m * (2 if shape.directed else 1), "ranks and out-weights": 32 * n}
     checking = _rows(shape, 1) | {"values": value * m, "checking values": 12 * m if value else 0}

@@ -1,4 +1,4 @@
-"""A graph on the GPU: its rows and columns without values, uploaded once and kept with the graph."""
+"""A graph on the GPU: its rows and columns without values, uploaded once and cached with the graph."""
 
 import threading
 import weakref
@@ -32,24 +32,24 @@ class made_once(cached_property):
 
 
 class CudaGraph:
-    """The arrays of one graph for all plans, each made when first needed; compressed: its rows, if they are packed."""
+    """The arrays of one graph for all plans, each created when first needed; compressed: its packed rows, if any."""
 
     def __init__(self, graph: Graph, compressed=None):
         self.n, self.m, self.directed = graph.n, graph.m, graph.directed
-        self.graph = weakref.ref(graph)  # the graph holds this object: a cycle would delay freeing both
+        self.graph = weakref.ref(graph)  # the graph refers to this object: a cycle would delay freeing both
         self.device = Device()
         self.lock = threading.RLock()
         self.kept = {"any": {}, "degree": {}}
         self.workspaces = []
-        # The graph's own arrays on this device, used without a copy; None if it has none here.
+        # The graph's own arrays on this device, used without a copy; None if this device has none.
         self.given = None if graph._gpu is None or graph.order != "ascending" else graph._gpu[:2]
         turned = graph._known_reverse() if graph.directed else None
         self.turned = turned._prepared.find(CudaGraph) if turned is not None else None
-        self.reverse = None if self.turned is None else turned  # lives as long as this object reads its arrays
+        self.reverse = None if self.turned is None else turned  # alive while this object reads its arrays
         if self.turned is not None and self.turned.compressed is not None:
             compressed = self.turned.compressed.turned()
         self.compressed = compressed
-        # Answers stay on the GPU if the graph, or the graph that it reverses, came from a GPU.
+        # Results stay on the GPU if the graph, or the graph that it reverses, came from a GPU.
         self.follows = "cuda" in (graph.device, "cpu" if turned is None else turned.device)
         given = graph.indptr if self.given is None else self.given[0]
         self.offset = offset_type(given if compressed is None else compressed.offsets)
@@ -70,11 +70,11 @@ class CudaGraph:
         return None if self.compressed is None else self.compressed.numbering
 
     def refuse_compressed(self):
-        """Raise EngineError if the rows are packed: called by what cannot read them."""
+        """Raise EngineError if the rows are packed; called by functions that cannot read packed rows."""
         if self.compressed is not None:
             raise EngineError(
-                "this graph's rows are compressed on the GPU, and only searches by plan 'hopwave-dense', searches from "
-                "many sources and betweenness of vertices without weights, components and PageRank read them so; use "
+                "this graph's rows are compressed on the GPU; only searches by plan 'hopwave-dense', searches from "
+                "many sources and betweenness of vertices without weights, components and PageRank support this; use "
                 "device='cpu', or G.to('cpu').to('cuda') if the plain rows fit"
             )
 
@@ -101,7 +101,7 @@ class CudaGraph:
         return cupy.asarray(self.graph().indptr)
 
     def columns_alone(self):
-        """columns; rows that were only needed to make them are dropped (TurboBC, section 3.4: one format is enough)."""
+        """Columns; rows that were only needed to build them are freed (TurboBC, section 3.4: one format suffices)."""
         with self.lock:
             rows_unused = self.directed and "rows" not in self.__dict__
             columns = self.columns
@@ -111,7 +111,7 @@ class CudaGraph:
 
     @property
     def in_offsets(self):
-        """Offsets of the in-neighbours; from whichever order of these is already on the GPU."""
+        """Offsets of the in-neighbours, from whichever order of the columns is already on the GPU."""
         if self.compressed is not None:
             return self.compressed.in_offsets
         return (self.__dict__.get("arranged") or self.columns)[0]
@@ -123,12 +123,12 @@ class CudaGraph:
 
     @made_once
     def arc_values(self):
-        """The values of the matrix, all 1: push-pull's baseline reads them, as a product with any semiring must."""
+        """The values of the matrix, all 1: push-pull's baseline reads them, as a product over any semiring must."""
         return cupy.ones(self.m, np.int32)
 
     @made_once
     def arranged(self):
-        """columns with every vertex's in-neighbours by descending in-degree (Hiragushi, section 3.4)."""
+        """Columns with every vertex's in-neighbours by descending in-degree (Hiragushi, section 3.4)."""
         unused = [name for name in ("rows", "columns") if name not in self.__dict__]
         in_offsets, in_neighbours = self.columns
         if not self.m:
@@ -141,14 +141,14 @@ class CudaGraph:
 
     @made_once
     def closed(self):
-        """Bitmap of the vertices that no search finds: those without in-arcs."""
+        """Bitmap of the vertices without in-arcs, which no search finds."""
         bits = cupy.empty(-(-self.n // 32), np.uint32)
         self.launch(STATE, "closed_bits", self.n, self.in_offsets, np.int32(self.n), bits)
         return bits
 
     @made_once
     def degree_bits(self):
-        """Bits of the greatest in-degree: a path count grows by at most this many bits in one level."""
+        """Bits of the largest in-degree: a path count grows by at most this many bits per level."""
         return greatest_length(self.launch, self.in_offsets).bit_length()
 
 
@@ -176,7 +176,7 @@ class Loaded:
 
     @cached_property
     def packed(self):
-        """The packed rows, if the graph has them and the plan's kernels read them; else None."""
+        """The packed rows, if the graph has them and the plan's kernels read them; otherwise None."""
         if self.on_device.compressed is None:
             return None
         own = self.plan.task == "betweenness" and self.plan.loop == "device" and self.plan.regime != "batch"
@@ -201,7 +201,7 @@ class Loaded:
 
     @cached_property
     def _rows(self):
-        """Only a pull gains from neighbours by degree; an undirected graph then uses one array for both directions."""
+        """Only a pull benefits from neighbours by degree; an undirected graph then uses one array for both."""
         if self.packed is not None:
             return self.packed.offsets, self.packed.neighbours
         return self.on_device.rows if self.directed or self.plan.order == "any" else self._columns

@@ -9,14 +9,14 @@ def words(kind: str, names: str) -> list[str]:
     return [f"hopwave::steps::{kind}::{name}" for name in names.split()]
 
 
-ROWS = "int", "long long"  # the types of row offsets
-PACKED_ROWS = (*ROWS, "unsigned long long")  # those, and that of packed rows
+ROWS = "int", "long long"  # types of row offsets
+PACKED_ROWS = (*ROWS, "unsigned long long")  # types of row offsets, including packed rows
 INT = ("int",)
 BOTH = "false", "true"
 WIDTHS = "1", "32"  # threads per column
 FLOATS = "float", "double"
-COUNTS = "unsigned", "double"  # the types of path counts
-SLOTS = "unsigned int", "unsigned long long"  # the types of places in a rank's part
+COUNTS = "unsigned", "double"  # types of path counts
+SLOTS = "unsigned int", "unsigned long long"  # types of slots in a rank's part
 EXTENDED, PACKED = "hopwave::Extended", "hopwave::Packed"
 TABLE: tuple[tuple[str, str, *tuple[list[str] | tuple[str, ...], ...]], ...] = (
     ("betweenness/batch.cuh", "gather_level", INT, ("false, false", "true, false", "true, true")),
@@ -71,7 +71,7 @@ TABLE: tuple[tuple[str, str, *tuple[list[str] | tuple[str, ...], ...]], ...] = (
     ("one_launch/by_level.cuh", "count_levels scan_levels fill_levels", ROWS),
     ("one_launch/search.cuh", "search", PACKED_ROWS, BOTH, BOTH),
     ("one_launch/search.cuh", "prepare", PACKED_ROWS),
-    ("one_launch/search.cuh", "count_paths", ROWS),  # packed rows have no path counts
+    ("one_launch/search.cuh", "count_paths", ROWS),  # packed rows do not support path counts
     ("rank/part.cuh", "draw_lengths relax name_parents check_lengths", SLOTS),
     ("rank/part.cuh", "check check_long", (*SLOTS, "int", PACKED), ("signed char", "short", "int")),
     ("rank/part.cuh", "hubs_first", SLOTS, ("unsigned char",)),

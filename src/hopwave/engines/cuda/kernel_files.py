@@ -1,7 +1,7 @@
 """Machine code of kernels on disk, in a folder that only its owner can write to, and in a wheel (ship.py).
 
-A file is one line of JSON (the symbol of every instance, and the SHA-256 of symbols and code) followed by the code. The
-files of a wheel are trusted like its Python files, and used if the driver is not older than their compiler.
+A file is one line of JSON (the symbol of every instance, and the SHA-256 of symbols and code) followed by the code.
+Files in a wheel are trusted like its Python files, and used unless the driver is older than their compiler.
 """
 
 import hashlib
@@ -24,20 +24,20 @@ def folder() -> Path:
 
 
 def why_not() -> str | None:
-    """Why the folder is not used, with the remedy; None if it is."""
+    """Why the folder is not used, with the remedy; None if it is used."""
     place = folder()
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         reason = why_not_trusted(place)
     except OSError as error:
-        return f"{place} cannot be made ({error.strerror}); set HOPWAVE_CACHE to a folder that can be written to"
+        return f"{place} cannot be created ({error.strerror}); set HOPWAVE_CACHE to a writable folder"
     if reason is None or ";" in reason:
         return reason
     return f"{reason}; set HOPWAVE_CACHE to a folder of your own"
 
 
 def read(key: tuple[str, ...]) -> tuple[bytes, dict[str, str]] | None:
-    """The code kept under this key, and the symbols of its instances; None if the file is missing or damaged."""
+    """The code stored under this key, and the symbols of its instances; None if the file is missing or damaged."""
     if why_not() is not None:
         return None
     path = path_of(key)
@@ -46,7 +46,7 @@ def read(key: tuple[str, ...]) -> tuple[bytes, dict[str, str]] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
-        log.warning("%s is damaged and is made again", path)
+        log.warning("%s is damaged and will be compiled again", path)
     with suppress(OSError):
         path.unlink()
     return None
@@ -57,12 +57,12 @@ def _content(path: Path) -> tuple[bytes, dict[str, str]]:
     about = json.loads(line)
     symbols = dict(about["symbols"])
     if about["sha256"] != _digest(code, symbols):
-        raise ValueError("its digest is another")
+        raise ValueError("the digest does not match")
     return code, symbols
 
 
 def read_shipped(key: tuple[str, ...], driver: int) -> tuple[bytes, dict[str, str]] | None:
-    """The code in the package under this key, for a driver of that CUDA version (13000); None if it cannot be used."""
+    """The package's code under this key, for a driver of this CUDA version (13000); None if it cannot be used."""
     path = path_of(key, SHIPPED)
     if not path.is_file():
         return None
@@ -77,32 +77,32 @@ def read_shipped(key: tuple[str, ...], driver: int) -> tuple[bytes, dict[str, st
 
 @cache
 def why_not_shipped(driver: int) -> str | None:
-    """Why the package's code is not used with that driver; None if it is."""
+    """Why the package's code is not used with this driver; None if it is used."""
     try:
         major = int(json.loads((SHIPPED / ABOUT).read_text(encoding="utf-8"))["nvrtc"][0])
         reason = why_not_trusted(SHIPPED, shared=True)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         return f"{SHIPPED / ABOUT} cannot be read ({type(error).__name__})"
     if reason is None and driver // 1000 < major:
-        reason = f"they were made by CUDA {major}, and the driver is of CUDA {driver // 1000}"
+        reason = f"compiled with CUDA {major}, but the driver supports CUDA {driver // 1000}"
     return reason
 
 
 @cache
 def _say_once(reason: str) -> None:
-    log.warning("kernels in the package are not used, and are compiled: %s", reason)
+    log.warning("kernels are compiled because those in the package cannot be used: %s", reason)
 
 
 def write(key: tuple[str, ...], code: bytes, symbols: dict[str, str]) -> None:
-    """Keep code, if possible. The file appears whole or not at all."""
+    """Store code, if possible. The file appears complete or not at all."""
     if (reason := why_not()) is not None:
-        log.info("kernels are not kept: %s", reason)
+        log.info("kernels are not cached: %s", reason)
         return
     try:
         with replacing(path_of(key)) as stream:
             stream.write(content_of(code, symbols))
     except OSError as error:  # the disk is full, or has become read-only
-        log.info("kernels are not kept: %s", error)
+        log.info("kernels are not cached: %s", error)
 
 
 def content_of(code: bytes, symbols: dict[str, str]) -> bytes:
@@ -119,6 +119,6 @@ def _digest(code: bytes, symbols: dict[str, str]) -> str:
 
 
 def path_of(key: tuple[str, ...], place: Path | None = None) -> Path:
-    """The file of this key, in the user's folder or in one that becomes the package's."""
+    """The file of this key, in the user's folder or in a folder that becomes part of a package."""
     digest = hashlib.sha256("\0".join(key).encode()).hexdigest()
     return (place or folder()) / (digest[:40] + SUFFIX)

@@ -1,4 +1,4 @@
-"""Kronecker graphs drawn and built on the GPU: the edges of hopwave.generate.kronecker, bit for bit."""
+"""Kronecker graphs drawn and built on the GPU: edges bitwise identical to hopwave.generate.kronecker."""
 
 import math
 
@@ -16,12 +16,12 @@ from hopwave.generate.recursive import GRAPH500, cell_borders
 HEADER = "generate/kronecker.cuh"
 RECIPE = record(HEADER, "Recipe", "u64 start", "u64 multiply[4] add[4]", "u32 borders[3]", "i32 scale")
 ROUNDS = 4  # rounds of the permutation of ids
-MOST_SCALE = 30  # ids have 31 bits, and the number after the last must fit too
-# Upper bounds on the bytes for the rows, a search with predecessors and its validation together.
+MOST_SCALE = 30  # maximum scale: ids have 31 bits, and n itself must fit
+# Upper bounds on the bytes for the rows, a search with predecessors and its validation.
 BYTES_PER_ARC = 4.1  # a neighbour, and lists of the pieces that long rows are cut into
-BYTES_PER_VERTEX = 72  # offset 8, degree 6, hub 4, queue 4, number and id 8, answer 16, bitmaps 1, validation 25
-PACKED_PER_VERTEX = 44  # the same with packed rows: an answer is validated in stretches of rows
-DRAWN_ARCS = 1 << 27, 3 << 29  # least and most arcs that are drawn, sorted and packed at a time
+BYTES_PER_VERTEX = 72  # offset 8, degree 6, hub 4, queue 4, number and id 8, result 16, bitmaps 1, validation 25
+PACKED_PER_VERTEX = 44  # bytes per vertex with packed rows: a result is validated in ranges of rows
+DRAWN_ARCS = 1 << 27, 3 << 29  # minimum and maximum arcs that are drawn, sorted and packed at a time
 SPARE = 1 << 32  # bytes that stay free while rows are packed
 PACKING = 20  # bytes per vertex while rows are packed
 CHECKED_ROWS = 1 << 26  # rows that are validated at a time
@@ -48,12 +48,12 @@ def edges(scale, seed, first, count, id_type=np.int64):
 
 
 def packed_bits(scale, edge_factor):
-    """About how many bits an arc takes in packed rows; measured at scales 16 to 20, and a little more."""
+    """Approximate bits per arc in packed rows; measured at scales 16 to 20, plus a margin."""
     return max(4.0, 7.4 + 0.6 * scale - math.log2(edge_factor))
 
 
 def bytes_needed(scale, edge_factor, compressed=False):
-    """Bytes on the GPU to build a graph of this scale, search it with predecessors, and validate the answer.
+    """Bytes on the GPU to build a graph of this scale, search it with predecessors, and validate the result.
 
     >>> [round(bytes_needed(scale, 16) / 2**30) for scale in (26, 29, 30)]
     [14, 102, 203]
@@ -69,7 +69,7 @@ def bytes_needed(scale, edge_factor, compressed=False):
 
 
 def beside_packed(scale, edge_factor):
-    """Bytes on the GPU beside packed rows, while they are built or searched."""
+    """Bytes on the GPU besides packed rows, while they are built or searched."""
     building = PACKING * (1 << scale) + BUILDING[1] * min(2 * edge_factor << scale, DRAWN_ARCS[0])
     return max(building, PACKED_PER_VERTEX << scale)
 
@@ -81,9 +81,9 @@ def must_pack(scale, edge_factor):
 class Rows:
     """A Graph500 graph on the GPU, with the fields that search/workspace.Workspace reads. It is undirected.
 
-    vertices: 2^scale. n: rows; vertices without arcs share one. by_degree: if False, rows in the order of ids.
-    compressed: whether rows are packed; None: if they do not fit otherwise. memory_limit: bytes of packed rows on the
-    GPU, by default what is free; the others are read across the bus.
+    vertices: 2^scale. n: number of rows; isolated vertices share one. by_degree: if False, rows in the order of ids.
+    compressed: whether rows are packed; None: only if they do not fit otherwise. memory_limit: bytes of packed rows on
+    the GPU, by default the free memory; the other rows are read from host memory.
     """
 
     graph = None
@@ -93,7 +93,7 @@ class Rows:
         n, count = 1 << scale, edge_factor << scale
         if scale > MOST_SCALE:
             raise EngineError(
-                f"scale {scale} has ids of more than 31 bits, which one GPU does not search; use a scale up to "
+                f"scale {scale} has ids of more than 31 bits, which one GPU does not support; use a scale up to "
                 f"{MOST_SCALE}, several ranks (mpiexec -n 4 hopwave graph500 ...), or device='cpu'"
             )
         if compressed is None:
@@ -135,7 +135,7 @@ class Rows:
         self.kept = {}
 
     def _pack(self, numbers, limit):
-        """Draw the edges again for every stretch of rows; sort its arcs, and pack them."""
+        """Draw the edges again for every range of rows; sort and pack its arcs."""
         self.packed = PackedRows(self.m, limit)
         coming = self.m * packed_bits(self.vertices.bit_length() - 1, self.edges // self.vertices) / 8
         at_once = int(buffers.free_memory() - coming - SPARE) // BUILDING[1]
@@ -163,14 +163,14 @@ class Rows:
         kernels()(HEADER, "sum_rows", WARP * self.n, *given, shape="int" if self.packed is None else rank.PACKED)
         listed, stored = sums.tolist()
         if listed != stored:
-            raise EngineError("the graph on the GPU is not the one that was drawn; please report this")
+            raise EngineError("the graph on the GPU differs from the edges drawn; please report this bug")
 
     def edges_within(self, reached):
-        """How many input edges join two reached vertices; `reached[id]` is True or False."""
+        """The number of input edges between two reached vertices; `reached[id]` is True or False."""
         return int((self.degrees * reached[self.ids]).sum(dtype=np.int64)) // 2
 
     def check_answer(self, levels, parent):
-        """rank.check for an answer by id: how often each rule is broken, and which vertices have their parent."""
+        """rank.check for a result by id: how often each rule is violated, and which vertices have their parent."""
         linked, levels, wrong = cupy.zeros(self.vertices, np.uint8), levels[self.ids], 0
         for first in range(0, self.n, CHECKED_ROWS):
             last = min(self.n, first + CHECKED_ROWS)

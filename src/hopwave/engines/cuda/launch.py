@@ -1,6 +1,6 @@
 """Kernels by name, and their launches.
 
-Kernels go through their items in strides of the grid, so no grid needs more blocks than the GPU holds at once.
+Kernels iterate over their items in grid-sized strides, so no grid needs more blocks than the GPU can hold.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ from cupy_backends.cuda.api import driver, runtime
 
 from hopwave.engines.cuda import nvrtc
 
-BLOCK = 256  # threads per block (kernels/common/threads.cuh), unless a kernel says otherwise
+BLOCK = 256  # threads per block (kernels/common/threads.cuh), unless a kernel overrides it
 WARP = 32
 NULL = np.uint64(0)  # a null pointer, as a kernel argument
 TILE = 4096  # items per tile of a prefix sum (kernels/common/threads.cuh)
@@ -28,7 +28,7 @@ C_TYPES = {
 
 
 def find_gpu():
-    """Make the GPU known to a new thread: unlike the runtime's calls, the driver's do not find it by themselves."""
+    """Bind the GPU to a new thread: unlike the runtime's calls, the driver's calls do not do this themselves."""
     if not driver.ctxGetCurrent():
         runtime.setDevice(runtime.getDevice())
 
@@ -51,7 +51,7 @@ TOGETHER: dict[str, list[tuple[str, ...]]] = {}  # header → groups of its kern
 
 
 def together(header, *names):
-    """Declare kernels of a header that one call uses: when the first is needed, all are compiled at the same time."""
+    """Declare kernels of a header that one call uses: when the first is needed, all are compiled in parallel."""
     TOGETHER.setdefault(header, []).append(names)
 
 
@@ -60,7 +60,7 @@ def truth(value):
 
 
 def offset_type(offsets):
-    """The type of an array of row offsets, in C++; unsigned for packed rows (kernels/common/rows.cuh)."""
+    """The C++ type of an array of row offsets; unsigned for packed rows (kernels/common/rows.cuh)."""
     return C_TYPES[offsets.dtype]
 
 
@@ -73,10 +73,10 @@ class Device:
 
 
 class Kernels:
-    """Instances of kernel templates on one GPU: each is compiled when it is first used, and kept.
+    """Instances of kernel templates on one GPU: each is compiled at its first use, and cached.
 
-    `offset` is the first template argument of all of them: the type of row offsets. If it is "", a kernel's `shape`
-    holds all of its template arguments.
+    `offset` is the first template argument of every instance: the type of row offsets. If it is "", a kernel's `shape`
+    contains all of its template arguments.
     """
 
     def __init__(self, offset=""):
@@ -86,7 +86,7 @@ class Kernels:
 
     @cached_property
     def attributes(self):
-        """What CUDA says of this GPU: CuPy copies it each time that it is asked."""
+        """CUDA's attributes of this GPU, cached: CuPy copies them at every access."""
         return cupy.cuda.Device().attributes
 
     def get(self, header, name, shape="", text=""):
@@ -102,7 +102,7 @@ class Kernels:
         return kernel
 
     def begin(self, header, group=None):
-        """Start to compile the kernels of a header that are used together: one group, or its only one."""
+        """Start compiling the kernels of a header that are used together: one group, or the only group."""
         (group,) = TOGETHER[header] if group is None else (group,)
         nvrtc.begin(header, [expression(header, name, self.offset) for name in group])
 
@@ -110,10 +110,10 @@ class Kernels:
         return min(-(-int(work) // threads), self.blocks * BLOCK // threads)
 
     def __call__(self, header, name, work, *arguments, shape="", blocks=None):
-        """Launch a kernel with one thread per item of work, or with `blocks` blocks; with no work, launch nothing."""
+        """Launch a kernel with one thread per item of work, or with `blocks` blocks; without work, do nothing."""
         if work <= 0:
             return
-        kernel = self._found.get((header, name, shape, ""))  # inlines get() and grid(): this is called for every level
+        kernel = self._found.get((header, name, shape, ""))  # inlines get() and grid(): called for every level
         if kernel is None:
             kernel = self.get(header, name, shape)
         kernel((blocks or min(-(-int(work) // BLOCK), self.blocks),), (BLOCK,), arguments)
@@ -121,7 +121,7 @@ class Kernels:
     def launch(self, kernel, work, arguments):
         kernel((min(-(-work // BLOCK), self.blocks),), (BLOCK,), arguments)
 
-    # ---------------------------------------------------------------- grids of exact size
+    # ---------------------------------------------------------------- launches with an explicit grid
 
     def configurable(self, header, name, shape="", cooperative=False):
         key = header, name, shape, cooperative
@@ -132,14 +132,14 @@ class Kernels:
         return kernel
 
     def exactly(self, header, name, shape, grid, threads, arguments, shared=0, cooperative=False):
-        """Launch with this grid, `shared` bytes of shared memory per block; Python ints are passed as 64 bits."""
+        """Launch with this grid and `shared` bytes of shared memory per block; Python ints are passed as 64 bits."""
         kernel = self.configurable(header, name, shape, cooperative)
         kernel.allow_shared(shared)
         arguments = tuple(np.int64(a) if isinstance(a, int) else a for a in arguments)
         kernel(grid, (threads,), arguments, shared_mem=shared)
 
     def resident_threads(self, header, name, shape=""):
-        registers = -(-self.configurable(header, name, shape).registers // 8) * 8  # allocated by eights
+        registers = -(-self.configurable(header, name, shape).registers // 8) * 8  # allocated in units of eight
         most = self.attributes["MaxRegistersPerMultiprocessor"] // max(1, registers)
         return min(self.attributes["MaxThreadsPerMultiProcessor"], most // WARP * WARP)
 
@@ -154,7 +154,7 @@ def kernels(offset=""):
 
 
 def forget():
-    """Drop every loaded kernel: when a GPU is lost, they belong to a context that no longer exists."""
+    """Drop every loaded kernel: after a GPU is lost, kernels belong to a context that no longer exists."""
     _kernels.cache_clear()
     nvrtc.forget()
 
@@ -163,18 +163,18 @@ def forget():
 #
 # CuPy packs the arguments of every launch again, which for records takes longer than a search of a small graph.
 
-ALIGNMENT = 16  # bytes: the greatest alignment of any argument
+ALIGNMENT = 16  # bytes: the largest alignment of any argument
 
 
 class PreparedLaunch:
-    """One kernel with its grid and its arguments by name, in the order of its parameters. Several threads may use it.
+    """One kernel with its grid and its arguments by name, in the order of its parameters. Thread-safe.
 
-    Arguments are NumPy scalars and records; those that change from launch to launch are counts and addresses.
+    Arguments are NumPy scalars and records; arguments that change between launches are counts and addresses.
     """
 
     def __init__(self, kernel, blocks, threads, shared=0, cooperative=True, **arguments):
         self.cooperative = cooperative
-        self.kernel = kernel  # without a reference to it, a function is unloaded
+        self.kernel = kernel  # without a reference, CUDA unloads the function
         self.handle, self.blocks, self.threads, self.shared = kernel.handle, blocks, threads, shared
         packed = {name: np.atleast_1d(value).tobytes() for name, value in arguments.items()}
         starts, end = [], 0
@@ -193,7 +193,7 @@ class PreparedLaunch:
         self._lock = threading.Lock()
 
     def __call__(self, **changed):
-        """Put the kernel into the current stream, with these arguments; later launches keep them."""
+        """Launch the kernel in the current stream with these arguments, which later launches keep."""
         words, place = self._words, self._place
         with self._lock:
             for name, value in changed.items():
@@ -218,10 +218,10 @@ class PreparedLaunch:
 
 
 class PackedLaunch:
-    """One kernel with plain arguments: arrays, and NumPy scalars of up to 8 bytes. For one thread at a time."""
+    """One kernel with plain arguments: arrays, and NumPy scalars of up to 8 bytes. Not thread-safe."""
 
     def __init__(self, function, count):
-        self.function, self.handle = function, function.ptr  # without a reference to it, a function is unloaded
+        self.function, self.handle = function, function.ptr  # without a reference, CUDA unloads the function
         self._memory = (ctypes.c_int64 * count)()
         first = ctypes.addressof(self._memory)
         self._list = (ctypes.c_void_p * count)(*range(first, first + 8 * count, 8))
@@ -233,13 +233,13 @@ class PackedLaunch:
         for place, one in enumerate(arguments):
             try:
                 words[place] = one.data.ptr if type(one) is cupy.ndarray else one
-            except (TypeError, ValueError):  # a float, or a number of 64 bits
+            except (TypeError, ValueError):  # a float, or a 64-bit number
                 words[place] = int.from_bytes(one.tobytes(), "little", signed=True)
         driver.launchKernel(self.handle, blocks, 1, 1, threads, 1, 1, 0, stream, self._list_address, 0)
 
 
 class PackedLaunches:
-    """Launches kernels like `launch.Kernels`, but for one search at a time: all of its launches go into one stream."""
+    """Launches kernels like `launch.Kernels`, but for one search at a time: all its launches use one stream."""
 
     def __init__(self, kernels):
         self.get, self.grid, self._most = kernels.get, kernels.grid, kernels.blocks
@@ -264,7 +264,7 @@ class PackedLaunches:
 
 
 def check_names(header, name, named, first=0):
-    """Raise TypeError unless these are the kernel's parameter names from number `first` on, in order."""
+    """Raise TypeError unless these are the kernel's parameter names, in order, starting at parameter `first`."""
     right = parameters(header, name)[first:]
     if tuple(named) != right:
         raise TypeError(f"{name} of {header} has the parameters {', '.join(right)}, not {', '.join(named)}")

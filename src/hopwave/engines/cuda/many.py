@@ -51,7 +51,7 @@ def sweep(loaded, job, labels, poll):
 
 
 def begin(offset, sources):
-    """Start to compile the kernels for a job of `sources` sources; a single one is mostly a probe for a larger job."""
+    """Start compiling the kernels for a job of `sources` sources; one source is usually a probe for a larger job."""
     few, many = policy.SWEEP.words
     needed = (few, many) if sources == 1 else (many,) if sources > policy.WORD * few else (few,)
     nvrtc.begin(HEADER, [expression(HEADER, "search_many", offset, words) for words in needed])
@@ -59,7 +59,7 @@ def begin(offset, sources):
 
 
 class Run:
-    """A job's arrays on the GPU, used by one group of sources after another."""
+    """A job's arrays on the GPU, reused by one group of sources after another."""
 
     def __init__(self, loaded, job, labels):
         self.loaded, self.job, self.labels = loaded, job, labels
@@ -77,7 +77,7 @@ class Run:
         self.counters = cupy.empty((self.subgrids, COUNTERS.itemsize), np.uint8)
         long_row = policy.SWEEP.long_row
         self.longest = build.long_rows(loaded.on_device.launch, loaded.in_offsets, loaded.m, long_row)
-        # Over the sources: reached, Σ d, the greatest d; Σ 1/d as float64.
+        # Over the sources: number reached, Σ d, maximum d; Σ 1/d as float64.
         sums, histogram = (k, loaded.n + 1) if job.keep in ("sums", "columns") else (0, 0)
         columns = loaded.n if job.keep == "columns" else 0
         self.sums, self.histogram = cupy.zeros((4, sums), np.int64), cupy.zeros(histogram, np.int64)
@@ -111,7 +111,7 @@ class Run:
     # ---------------------------------------------------------------- searching
 
     def rows_at_once(self):
-        """Sources whose distances are on the GPU at a time: whole groups, as many as policy.SWEEP.table_bytes holds."""
+        """Number of sources whose distances are on the GPU at a time: full groups within policy.SWEEP.table_bytes."""
         groups = policy.SWEEP.table_bytes // (4 * max(1, self.loaded.n)) // self.width
         return max(1, groups) * self.width
 
@@ -122,7 +122,7 @@ class Run:
         return self.rows
 
     def order(self, first, last):
-        """The order in which to search from sources first to last, so that sources that gain from it share a group."""
+        """The order in which to search from sources first to last, so that similar searches share a group."""
         sources = self.job.sources[first:last]
         if last - first <= self.width or self.job.keep == "pairs":
             return np.arange(last - first)
@@ -133,7 +133,7 @@ class Run:
             return np.argsort(neighbourhood_rank(CpuGraph(self.loaded.graph))[sources], kind="stable")
         if self.loaded.directed:
             return np.arange(last - first)
-        # By component: a vertex is done when all sources that can reach it have reached it.
+        # Sort by component: a vertex is done when all sources that can reach it have reached it.
         return np.argsort(self.labels[sources], kind="stable")
 
     def search(self, first, last, poll):
@@ -155,10 +155,10 @@ class Run:
                 done, event = running.popleft()
                 event.synchronize()
                 poll(done)
-        del uploaded  # not before the GPU has read it
+        del uploaded  # keeps the upload alive until the GPU has read it
 
     def _set_sources(self, first, last, starts):
-        """Upload the sources in order, their places in the answer, and the most pairs that each group can find."""
+        """Upload the sources in order, their indices in the result, and the maximum number of pairs per group."""
         self.places = places = self.order(first, last)
         most = np.add.reduceat(self.reachable[first:last][places], starts) if len(starts) else starts
         ids = self.job.sources[first:last][places].astype(np.int32)
@@ -171,7 +171,7 @@ class Run:
         self.kernel((self.blocks,), (BLOCK,), (self.arguments,))
 
     def pairs(self):
-        """One group's pairs, sorted, on the host. Searches again if the array was too short."""
+        """One group's pairs, sorted, on the host. Repeats the search if the array was too short."""
         length = policy.SWEEP.first_pairs
         while True:
             found = cupy.empty(length, np.uint64)
@@ -186,13 +186,13 @@ class Run:
                 return found.get()
             length = count
 
-    # ---------------------------------------------------------------- the answer
+    # ---------------------------------------------------------------- the result
 
     def swept(self, rows=None):
         sums, histogram = np.zeros((4, len(self.job.sources)), np.int64), np.zeros(len(self.histogram), np.int64)
         if self.sums.size:
             sums[:, self.places] = self.sums.get()
-            histogram[: sums[2].max() + 1] = self.histogram[: sums[2].max() + 1].get()  # beyond, there is nothing
+            histogram[: sums[2].max() + 1] = self.histogram[: sums[2].max() + 1].get()  # zero beyond
         more = {} if rows is None else {"rows": rows}
         if self.found:
             sums[0] = self._pairs_per_source()
@@ -230,7 +230,7 @@ def one_block_each(graph, job):
 
 
 def sweep_each(loaded, job, poll):
-    """Run all searches of the job; see hopwave.algorithms.many_sources. Answers have the bits of many.py."""
+    """Run all searches of the job; see hopwave.algorithms.many_sources. Results are bitwise identical to `sweep`."""
     n, k, follows = loaded.n, len(job.sources), loaded.on_device.follows
     kernel = nvrtc.configurable(EACH, expression(EACH, "search_each", offset_type(loaded.offsets)))
     words, shared = -(-n // 32), policy.each_shared(n)
@@ -246,7 +246,7 @@ def sweep_each(loaded, job, poll):
         limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT),
         histogram=histogram if job.keep == "sums" else None,
     )  # fmt: skip
-    step = policy.SWEEP.rounds * blocks  # sources per launch: Ctrl-C waits for the launch
+    step = policy.SWEEP.rounds * blocks  # sources per launch: Ctrl-C waits for the end of a launch
     if job.keep == "rows":
         step = max(1, min(step, policy.SWEEP.table_bytes // (4 * max(1, n)))) if not follows else max(1, k)
     answer = np.empty((k, n), np.int32) if job.keep == "rows" and step < k else None

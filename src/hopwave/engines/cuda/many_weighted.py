@@ -25,7 +25,7 @@ from hopwave.planning.many_sources import Swept
 from hopwave.system.threads import each
 
 HEADER = "many/lengths.cuh"
-PARTS = 6  # float64 numbers in a struct Sums
+PARTS = 6  # float64 numbers per struct Sums
 
 LENGTHS = record(
     HEADER, "Lengths", "ptr sources ticket rows reached total inverse farthest parts", "i64 count"
@@ -44,7 +44,7 @@ def sweep(loaded, job, poll):
 
 
 def one_by_one(graph, follows, job, poll):
-    """A table of distances by searches that each have the whole GPU, or a large part of it: the same bits."""
+    """A table of distances by searches that each use the full GPU, or a large part of it: bitwise identical results."""
     k, n = len(job.sources), graph.n
     A, limit = Matrix.from_graph(graph).to("cuda"), math.inf if job.limit is None else float(job.limit)
     size = max(1, k if follows else policy.ALONG_WEIGHTS.table_bytes // (8 * max(1, n)))
@@ -67,7 +67,7 @@ def one_by_one(graph, follows, job, poll):
 
 
 def _filled(A, sources, limit, table):
-    """Search from the sources into the rows of the table; yields how many are filled, in the current stream."""
+    """Search from the sources into the rows of the table; yields the number of finished rows, in the current stream."""
     here, together = cupy.cuda.get_current_stream(), policy.ALONG_WEIGHTS.together
     if len(sources) < together:
         for row, source in enumerate(sources):
@@ -85,7 +85,7 @@ def _filled(A, sources, limit, table):
 
 
 class WeightedRun:
-    """Searches of a job along weights by a kernel of a header, one block or team of blocks for each."""
+    """Searches of a job along weights by a kernel of a header, one block or team of blocks per source."""
 
     header, kernel = HEADER, "search_lengths"
 
@@ -105,8 +105,8 @@ class WeightedRun:
     def require(needed, budget):
         if needed > budget:
             raise EngineError(
-                f"a search along weights needs {amount(needed)} on this graph, and {amount(budget)} of the GPU's "
-                "memory are free for it; free arrays of your own, or use device='cpu'"
+                f"a search along weights needs {amount(needed)} on this graph, but {amount(budget)} of the GPU's "
+                "memory are free; free GPU arrays of your own, or use device='cpu'"
             )
 
     def launch_searches(self, searches, state, results):
@@ -124,7 +124,7 @@ class Run(WeightedRun):
         super().__init__(loaded, job)
         n, k = loaded.n, len(job.sources)
         self.table, self.summed = job.keep != "sums", job.keep in ("sums", "columns")
-        self.sums = np.zeros((3, k))  # Σ d, Σ 1/d, the greatest d
+        self.sums = np.zeros((3, k))  # Σ d, Σ 1/d, maximum d
         self.reached = np.zeros(k, np.int64)
         self.columns, self.of_block = cupy.zeros((2, n if job.keep == "columns" else 0, 3), np.float64)
         self.pairs = []
@@ -167,10 +167,10 @@ class Run(WeightedRun):
             self._add_columns(begin, end, rows)
         elif self.job.keep == "pairs":
             self._list_pairs(begin, end, sources, rows)
-        del ticket, parts  # not before the GPU has read them
+        del ticket, parts  # keeps the arrays alive until the GPU has read them
 
     def _add_columns(self, begin, end, rows):
-        """Add to the sums over sources: within a block of the job source by source from 0, then block by block."""
+        """Add to the sums over sources: within a block of the job source by source, from 0; then block by block."""
         job, n, k = self.job, self.loaded.n, len(self.job.sources)
         size = job.block or k
         while begin < end:
@@ -207,12 +207,12 @@ class Run(WeightedRun):
 
 # ---------------------------------------------------------------- distances to some targets, and sums of values
 #
-# Only the columns of the targets, or the sums, leave the GPU. While one piece of the sources is copied to the host, the
-# next is searched.
+# Only the columns of the targets, or the sums, are copied from the GPU. While one piece of the sources is copied to the
+# host, the next is searched.
 
-SOME_PARTS = 8  # float64 numbers in a struct SomeSums
-WORTH_STAGING = 1 << 26  # bytes of a piece from which it goes through pinned memory
-COPIERS = 4  # threads that copy from there: the system gives a new array its pages when they are first written to
+SOME_PARTS = 8  # float64 numbers per struct SomeSums
+WORTH_STAGING = 1 << 26  # minimum bytes of a piece for copying it through pinned memory
+COPIERS = 4  # threads that copy from pinned memory: the first write to each page of a new array is slow
 
 CHOSEN = record(HEADER, "Chosen", "ptr sources targets ticket rows", "i64 count width")
 VALUES = record(
@@ -258,14 +258,14 @@ class ChosenRun(WeightedRun):
         self.searches, self.at_once = self._fit(free_memory())
 
     def _fit(self, budget):
-        """How many searches fit at the same time, and how many sources into one launch; two pieces are under way."""
+        """The number of concurrent searches, and of sources per launch, that fit; two pieces are in progress."""
         k, row = max(1, len(self.job.sources)), 8 * max(1, int(np.prod(self.width)))
         state = total(length_arrays(self.loaded.n, 1, True))
         self.require(state + row, budget // 2)
         return policy.table_fit(k, self.shape.blocks, state, row, budget)
 
     def launch(self, begin, end, searches):
-        """Begin to search from sources begin to end. Returns where the results will be, and when they are there."""
+        """Start searching from sources begin to end. Returns the arrays of the results, and the event after them."""
         count, team, decay = end - begin, self.shape.team, self.job.valued and self.job.valued.decay
         searches = min(searches, count)
         sources, ticket = cupy.asarray(self.job.sources[begin:end].astype(np.int32)), cupy.zeros(1, np.uint32)

@@ -1,4 +1,4 @@
-"""Compiles template instances of kernels/*/*.cuh when they are first needed, and keeps them on disk."""
+"""Compiles template instances of kernels/*/*.cuh when they are first needed, and caches them on disk."""
 
 import atexit
 import hashlib
@@ -14,23 +14,23 @@ from hopwave.system.threads import Pool, Task
 
 log = logging.getLogger("hopwave")
 KERNELS = Path(__file__).resolve().parent / "kernels"
-THREADS = 16  # most threads that compile at the same time
-PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block may use without asking CUDA for more
+THREADS = 16  # maximum number of compiling threads
+PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block may use without requesting more from CUDA
 
 
 class CompilingFailed(RuntimeError):
-    """NVRTC refused a kernel, or cannot be loaded."""
+    """NVRTC rejected a kernel, or cannot be loaded."""
 
 
 def qualified(header, name):
-    """The full C++ name of something that a header defines: hopwave::steps::push_shares, hopwave::Extended."""
+    """The full C++ name of a definition in a header: hopwave::steps::push_shares, hopwave::Extended."""
     folder = header.partition("/")[0]
     return f"hopwave::{name}" if folder == "common" else f"hopwave::{folder}::{name}"
 
 
 @cache
 def sources_hash():
-    """Sixteen digits that change when any kernel changes."""
+    """A hash of all kernels, 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for path in sorted(KERNELS.rglob("*.cuh")):
         digest.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes())
@@ -45,7 +45,7 @@ def options():
 
 
 def _compile(header, arch, names, more=(), text=""):
-    """The code of instances for a GPU that need not be present, and their symbols."""
+    """The code and symbols of instances, for a GPU that need not be present."""
     from cupy_backends.cuda.libs import nvrtc
 
     program = nvrtc.createProgram(f'#include "{header}"\n{text}', "hopwave.cu", (), ())
@@ -80,7 +80,7 @@ def include_folders():
 
 @cache
 def architecture(capability):
-    """What to compile for: machine code for a GPU of this compute capability (90); PTX if NVRTC is older than it."""
+    """The compilation target: machine code for a GPU of this compute capability (90); PTX if NVRTC is older."""
     from cupy_backends.cuda.libs import nvrtc
 
     known = max((arch for arch in nvrtc.getSupportedArchs() if arch <= capability), default=capability)
@@ -96,7 +96,7 @@ class Building:
         self.begun = {}
 
     def begin(self, header, arch, names, more=(), text="") -> Task:
-        """A task that gives the code and symbols of these instances: read from disk, or compiled and kept there."""
+        """A task that returns the code and symbols of these instances: read from disk, or compiled and cached there."""
         key = header, arch, tuple(names), tuple(more), text
         with self.lock:
             found = self.begun.get(key)
@@ -107,7 +107,7 @@ class Building:
                     self.pool = Pool(self.pool.threads)
                     raise
         if found.done() and found.error is not None:
-            self.begun.pop(key, None)  # the next call tries again: headers may have been installed
+            self.begun.pop(key, None)  # the next call tries again: headers may have been installed since
         return found
 
     @staticmethod
@@ -127,7 +127,7 @@ building = Building()
 
 
 class Compiling:
-    """Counts the threads inside NVRTC. One that is still there when the process ends would crash it."""
+    """Counts the threads inside NVRTC. A thread still inside when the process ends would crash it."""
 
     def __init__(self):
         self.inside = []
@@ -140,7 +140,7 @@ class Compiling:
         self.inside.pop()
 
     def wait(self):
-        """Let no task begin any more, and wait for those that have begun."""
+        """Start no more tasks, and wait for the running ones."""
         building.pool.stopped = True
         while self.inside:
             time.sleep(0.01)
@@ -150,19 +150,19 @@ compiling = Compiling()
 
 
 def file_key(header, arch, names, more=(), text=""):
-    """Everything that the machine code of these instances depends on."""
+    """All inputs on which the machine code of these instances depends."""
     from cupy_backends.cuda.libs import nvrtc
 
     return (*shipped_key(header, arch, names, more, text), *map(str, nvrtc.getVersion()))
 
 
 def shipped_key(header, arch, names, more=(), text=""):
-    """The key of code in a wheel: it does not depend on the compiler that is installed."""
+    """The key of code in a wheel: independent of the installed compiler."""
     return (sources_hash(), header, arch, *names, *more, text)
 
 
 def _shipped(header, arch, names, more, text):
-    """The code that the package carries; None if there is none for this GPU and driver."""
+    """The package's code; None if it does not support this GPU and driver."""
     if not kernel_files.SHIPPED.is_dir():
         return None
     import cupy
@@ -192,7 +192,7 @@ def is_kept(header, name):
 
 
 def _driver():
-    """CUDA's driver, after the GPU was made known to this thread (launch.find_gpu, which may be imported later)."""
+    """CUDA's driver, after binding the GPU to this thread (launch.find_gpu, which may be imported later)."""
     from cupy_backends.cuda.api import driver, runtime
 
     if not driver.ctxGetCurrent():
@@ -216,14 +216,14 @@ class Kernel:
         return driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, self.handle)
 
     def allow_shared(self, size):
-        """Let blocks use `size` bytes of shared memory: CUDA must be asked for more than PLAIN_SHARED."""
+        """Allow blocks `size` bytes of shared memory: more than PLAIN_SHARED must be requested from CUDA."""
         if size > PLAIN_SHARED:
             driver = _driver()
             driver.funcSetAttribute(self.handle, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, size)
 
 
 class Loaded:
-    """The functions that this process has loaded, each once: two threads that ask at the same time get the same one."""
+    """The functions that this process has loaded, each once: concurrent threads receive the same function."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -263,7 +263,7 @@ def _cooperative(header, name, block, device, text):
 
 
 def cooperative(header, name, block, text=""):
-    """One instance for cooperative launches on the current GPU, and how many of its blocks the GPU holds at once."""
+    """One instance for cooperative launches on the current GPU, and the maximum number of its resident blocks."""
     import cupy
 
     return _cooperative(header, name, block, cupy.cuda.runtime.getDevice(), text)

@@ -1,4 +1,4 @@
-"""A rank's part of a distributed graph on its GPU (kernels/rank/part.cuh), with the interface of the CPU's Part."""
+"""One rank's part of a distributed graph on its GPU (kernels/rank/part.cuh), with the interface of the CPU's Part."""
 
 from functools import cached_property
 
@@ -10,8 +10,8 @@ from hopwave.engines.cuda.policy import LONG_CHECKED_ROW
 from hopwave.engines.cuda.records import record
 
 HEADER = "rank/part.cuh"
-PACKED = "hopwave::Packed"  # of rows that are packed (kernels/common/rows.cuh)
-SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: it bounds the memory, and row · slots stays small
+PACKED = "hopwave::Packed"  # offset type of packed rows (kernels/common/rows.cuh)
+SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: limits memory, and keeps row · slots small
 
 
 def long_rows(offsets):
@@ -42,7 +42,7 @@ class Part:
         self.slot = C_TYPES[self.heads.dtype]
 
     def tidy(self):
-        """Free the memory that building took: other ranks may share this GPU."""
+        """Free the memory used for building: other ranks may share this GPU."""
         cupy.get_default_memory_pool().free_all_blocks()
 
     def finish(self):
@@ -51,7 +51,7 @@ class Part:
     def push(self, frontier, sent, two_phase=False):
         """Return new (heads, tails), in any order, one per head; sets their bits in `sent`.
 
-        two_phase: expand, then contract (Hiragushi, section 3.2); else equal shares of arcs, in one kernel.
+        two_phase: expand, then contract (Hiragushi, section 3.2); otherwise equal shares of arcs, in one kernel.
         """
         kind = self.heads.dtype
         if not len(frontier):
@@ -75,7 +75,7 @@ class Part:
         return found[:kept], parents[:kept]
 
     def pull(self, first, closed, front, parents, compacted=False, sorted_rows=False):
-        """Pull for the rows from slot `first` on; sets parents, and bits in `closed`. Returns (found, arcs read).
+        """Pull for the rows starting at slot `first`; sets parents, and bits in `closed`. Returns (found, arcs read).
 
         compacted: open rows are packed first (Hiragushi, Figure 3). sorted_rows: read rows in the order of sort_rows.
         """
@@ -91,7 +91,7 @@ class Part:
         return found, checked
 
     def claim(self, heads, parents, visited, parent):
-        """Return the unvisited ones of this rank's vertices `heads`; sets their parents, unless `parent` is None."""
+        """Return the unvisited vertices of this rank among `heads`; sets their parents, unless `parent` is None."""
         kept, tail = cupy.empty(len(heads), np.int64), cupy.zeros(1, np.uint64)
         identity = "int" if parent is None else C_TYPES[parent.dtype]
         given = (NULL, NULL) if parent is None else (parents, parent)
@@ -105,7 +105,7 @@ class Part:
         kernels()(HEADER, "hubs_first", WARP * rows, *given, shape=shape)
 
     def sort_rows(self, weight):
-        """A second copy of the rows of `into`, in which tails of greater weight come first; ties by slot."""
+        """A second copy of the rows of `into`, with tails sorted by descending weight; ties by slot."""
         order = cupy.argsort(-weight.astype(np.int64), kind="stable")
         place = cupy.empty(len(order), np.int64)
         place[order] = cupy.arange(len(order))
@@ -155,11 +155,11 @@ class Lengths:
             names[i] = (kept[2 * i].data.ptr, kept[2 * i + 1].data.ptr, len(kept[2 * i]))
         given = (np.int64(count), names[:1], names[1:], np.uint64(n), np.uint64(start))
         self._launch("draw_lengths", WARP * count, offsets, neighbours, *given, lengths)
-        self.part.finish()  # before the arrays that the names point to are freed
+        self.part.finish()  # before the arrays to which the names point are freed
         return lengths
 
     def relax(self, rows, distances, best, who, touched):
-        """Heads that got a shorter path, in any order; sets best and who for them. `touched` is 0 before and after."""
+        """Heads with a shorter path, in any order; sets best and who for them. `touched` is 0 before and after."""
         part = self.part
         if not len(rows):
             return cupy.empty(0, np.int64)

@@ -61,7 +61,7 @@ def filled(dtype, **values):
 
 
 def fill(made, **values):
-    """Set some fields of a record. The caller keeps arrays alive: a record holds only their addresses."""
+    """Set some fields of a record. The caller keeps arrays alive: a record stores only their addresses."""
     for name, value in values.items():
         made[name] = address(value) if value is None or hasattr(value, "get") else value
 

@@ -1,4 +1,4 @@
-"""Vertices renumbered so that neighbours lie near each other in memory: meshes and roads then read fewer sectors."""
+"""Vertices renumbered so that neighbours are close in memory: meshes and roads then read fewer memory sectors."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +14,12 @@ together(
     HEADER, "count_near", "find_farthest", "morton_keys", "ranks_and_lengths", "row_lengths", "move_rows", "old_places",
     "to_new_order", "to_old_order",
 )  # fmt: skip
-BITS = 16  # per coordinate: two coordinates interleaved are 32 bits
+BITS = 16  # bits per coordinate: two interleaved coordinates have 32 bits
 
 
 @dataclass(frozen=True)
 class Renumbered:
-    """A graph with new vertex numbers. order[new] is the old number; rank[old] is the new one, kept on the host."""
+    """A graph with new vertex numbers. order[new] is the old number; rank[old] is the new number, on the host."""
 
     order: Any
     rank: Any
@@ -30,14 +30,14 @@ class Renumbered:
 
 
 def neighbours_near(launch, offsets, neighbours, reach=64):
-    """The share of the arcs whose ends' numbers differ by less than `reach`."""
+    """The fraction of arcs whose endpoint numbers differ by less than `reach`."""
     n, near = len(offsets) - 1, cupy.zeros(1, np.uint64)
     launch(HEADER, "count_near", WARP * n, offsets, neighbours, np.int64(n), np.int32(reach), near)
     return int(near.get()[0]) / max(1, len(neighbours))
 
 
 def farthest(launch, one, other):
-    """(v, distance) with the greatest min(one[v], other[v]); ties go to the lowest v."""
+    """(v, distance) with the largest min(one[v], other[v]); ties by lowest v."""
     found = cupy.zeros(1, np.uint64)
     launch(HEADER, "find_farthest", len(one), one, other, np.uint64(len(one)), found)
     distance, vertex = divmod(int(found.get()[0]), 1 << 32)
@@ -45,7 +45,7 @@ def farthest(launch, one, other):
 
 
 def morton_order(launch, both, offsets):
-    """The vertices in Morton's order of two distances; if both arrays are equal, in the order of that distance."""
+    """The vertices in the Morton order of two distances; if both arrays are equal, in the order of that distance."""
     n = len(offsets) - 1
     most = [farthest(launch, distance, distance)[1] for distance in both]
     step = (max(most) + 1 >> BITS) + 1
@@ -65,7 +65,7 @@ def moved_rows(launch, offsets, neighbours, order, rank, lengths):
 
 
 def renumbered(loaded, search):
-    """The graph in Morton's order of distances; search(v): distances from v, as an array on the GPU."""
+    """The graph in the Morton order of distances; search(v): distances from v, as an array on the GPU."""
     launch, n = loaded.on_device.launch, loaded.n
     # Two vertices that are far apart, but not at opposite ends of the graph.
     one = search(int(loaded.graph.degrees.argmax()))
@@ -81,7 +81,7 @@ def renumbered(loaded, search):
 
 
 def old_places(launch, order, fresh, offsets, m):
-    """The old place of each of the m arcs; fresh: offsets in the new order, offsets: in the old one."""
+    """The old index of each of the m arcs; fresh: offsets in the new order, offsets: in the old order."""
     n, places = len(order), cupy.empty(m, np.int64)
     launch(HEADER, "old_places", WARP * n, fresh, offsets, order, np.int64(n), places)
     return places

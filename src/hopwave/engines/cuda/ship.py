@@ -14,7 +14,7 @@ ORDINARY = Path(__file__).resolve().parent / "ordinary.json"
 
 
 def ship(place: Path, gpus: tuple[str, ...] = GPUS, ordinary: Path = ORDINARY) -> int:
-    """Compile the recorded instances for these GPUs into a folder; returns how many files that makes."""
+    """Compile the recorded instances for these GPUs into a folder; returns the number of files."""
     from cupy_backends.cuda.libs import nvrtc as library
 
     place.mkdir(parents=True, exist_ok=True)

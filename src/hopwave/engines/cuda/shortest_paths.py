@@ -1,4 +1,4 @@
-"""Searches for shortest paths on the GPU: what is prepared for a matrix, the launch, and its report to the host."""
+"""Searches for shortest paths on the GPU: preparation of a matrix, the launch, and its report to the host."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from hopwave.planning.trace import Bucket
 
 STATE = "shortest_paths/state.cuh"
 SUMMARY = record(STATE, "Summary", "f64 greatest sum", "u64 fractions")
-WHOLE, REAL = "unsigned int", "unsigned long long"  # bits of a distance
+WHOLE, REAL = "unsigned int", "unsigned long long"  # bits of a distance: integer lengths, real lengths
 LENGTHS = {np.dtype(np.uint32): ("unsigned int", WHOLE), np.dtype(np.float32): ("float", REAL),
            np.dtype(np.float64): ("double", REAL)}  # fmt: skip
-NO_DISTANCE = 2**32 - 1  # for 32 bits: no path
+NO_DISTANCE = 2**32 - 1  # 32-bit distance without a path
 
 
 def possible(values):
-    """The types in LENGTHS that these values may get. If there are two, `lengths_of` decides by the values."""
+    """The types in LENGTHS that these values may use. If there are two, `lengths_of` decides by the values."""
     whole, real = LENGTHS[np.dtype(np.uint32)], LENGTHS[np.dtype(np.float64)]
     if values is None or values.dtype.kind in "bu":
         return [whole]
@@ -39,7 +39,7 @@ def possible(values):
 
 
 def lengths_of(values, n):
-    """Lengths of a type that kernels take, or None if all are 1; and their mean."""
+    """Lengths of a type that kernels accept, or None if all are 1; and their mean."""
     if values is None or not len(values):
         return None, 1.0
     kind, count = c_type(values.dtype), np.uint64(len(values))
@@ -62,9 +62,9 @@ def lengths_of(values, n):
 
 SEARCH, PREDECESSORS = "shortest_paths/search.cuh", "shortest_paths/predecessors.cuh"
 THREADS = 1024  # per block, in kernels/shortest_paths/state.cuh
-TRACE_COLUMNS = 5  # least distance, rounds, vertices, arcs, nanoseconds
+TRACE_COLUMNS = 5  # smallest distance, rounds, vertices, arcs, nanoseconds
 TRACE_ROWS = 1 << 12
-SHORT_PATH = 63  # most vertices of a path that one block walks back; others have all predecessors computed
+SHORT_PATH = 63  # maximum vertices of a path that one block walks back; longer paths need all predecessors
 
 WORK = record(
     "shortest_paths/state.cuh", "Work<unsigned int>", "ptr dist near[2] far[2] chunks[2] counters trace targets",
@@ -75,14 +75,14 @@ WORK = record(
 
 @dataclass
 class PreparedPaths:
-    """Kept with a matrix on the GPU: its arcs and its transpose's, and buffers by stream."""
+    """Cached with a matrix on the GPU: its arcs, its transpose's arcs, and buffers by stream."""
 
     arcs: dict[bool, Arcs] = field(default_factory=dict)
     buffers: dict[tuple[bool, int], Buffers] = field(default_factory=dict)
     beside: dict[bool, list[tuple[Any, Buffers]]] = field(default_factory=dict)
 
     def __reduce__(self):
-        """A pickle or a copy of the matrix has nothing prepared."""
+        """A pickle or a copy of the matrix contains no prepared arrays."""
         return PreparedPaths, ()
 
 
@@ -103,7 +103,7 @@ class Arcs:
         return {name: np.uint64(address(array)) for name, array in arrays.items()} | {"n": np.int64(self.n)}
 
     def kernel(self, header, name, *more):
-        """A cooperative kernel; raises EngineError if this GPU cannot run one."""
+        """A cooperative kernel; raises EngineError if this GPU does not support it."""
         kernel, fit = nvrtc.cooperative(header, expression(header, name, self.offset, self.length, *more), THREADS)
         blocks = kernels().attributes["MultiProcessorCount"]
         if not fit:
@@ -112,7 +112,7 @@ class Arcs:
 
 
 class Buffers:
-    """The arrays that a search writes: made once, used by one search of a stream after another."""
+    """The arrays that a search writes: allocated once, reused by consecutive searches of a stream."""
 
     def __init__(self, arcs, split=None, capacity=None, share=1):
         n, m = arcs.n, arcs.m
@@ -158,7 +158,7 @@ def buffers_of(A, arcs):
 
 
 def searches_beside(A, count):
-    """(stream, buffers) for up to `count` searches at the same time, as memory allows; they wait for this stream."""
+    """(stream, buffers) for up to `count` concurrent searches, as memory allows; they wait for this stream."""
     arcs, kept = arcs_of(A), A._prepared.record(PreparedPaths).beside
     made = kept.setdefault(A._turned, [])
     try:
@@ -184,7 +184,7 @@ def is_symmetric(A):
 
 
 def launch(arcs, buffers, job, width, trace, out=None, both_ways=False):
-    """Run search() on these arcs, in these buffers; both_ways: rows have the arcs into their vertices."""
+    """Run search() on these arcs, in these buffers; both_ways: rows contain the arcs into their vertices."""
     distances = cupy.empty(arcs.n, np.float64) if out is None else out
     if not arcs.n:
         return distances, []
@@ -217,7 +217,7 @@ def launch(arcs, buffers, job, width, trace, out=None, both_ways=False):
         made = int(buffers.report.get().view(policy.PATH_REPORT)[0]["buckets"])
         if made <= rows:
             return distances, buckets(table[:made].get(), arcs.bits)
-        rows = made  # more buckets than rows: repeat with a row for each
+        rows = made  # more buckets than rows of the trace: repeat with enough rows
 
 
 def sources_of(sources):
@@ -252,10 +252,10 @@ def predecessors(A, sources, distances):
 
 
 def path_back(A, source, target, distances):
-    """The ids of a shortest path, both ends included, from distances on the GPU; None if there is no path."""
+    """The ids of a shortest path, including both endpoints, from distances on the GPU; None if no path exists."""
     into = arcs_of(A if is_symmetric(A) else A.T)
     path = cupy.empty(1 + SHORT_PATH, np.int32)
-    nvrtc.begin(PREDECESSORS, [expression(PREDECESSORS, "choose", into.offset, into.length)])  # a longer path needs it
+    nvrtc.begin(PREDECESSORS, [expression(PREDECESSORS, "choose", into.offset, into.length)])  # for a longer path
     kernel = kernels(into.offset).get(PREDECESSORS, "walk_back", into.length)
     given = (into.offsets, into.neighbours, NULL if into.lengths is None else into.lengths, distances)
     kernel((1,), (THREADS,), (*given, np.int32(source), np.int32(target), np.int32(SHORT_PATH), path))
@@ -279,7 +279,7 @@ SEARCHES = record(
 
 
 class Spurs:
-    """Searches in one graph, which is copied to the GPU with the first of them."""
+    """Searches in one graph, which is copied to the GPU at the first search."""
 
     def __init__(self, arcs, rest, slack, target):
         self.arcs, self.rest, self.slack, self.target = arcs, rest, slack, target
@@ -291,9 +291,9 @@ class Spurs:
         fits = self.at_once >= policy.SPURS.fewest and len(self.arcs.indices) < 1 << 31
         return fits and count >= policy.SPURS.least
 
-    @explained("searching for paths", remedy="ask for fewer paths")
+    @explained("searching for paths", remedy="request fewer paths")
     def lengths(self, paths, known, spurs, most):
-        """The lengths of spurs that leave known paths; infinite for those that would be longer than `most`."""
+        """The lengths of spurs that leave known paths; infinite for spurs longer than `most`."""
         if not self.given:
             whole = {"offsets": self.arcs.indptr, "neighbours": self.arcs.indices}
             self.given = {name: cupy.asarray(part.astype(np.int32)) for name, part in whole.items()}

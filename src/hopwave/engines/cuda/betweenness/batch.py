@@ -1,4 +1,4 @@
-"""Betweenness with a batch of sources at once (kernels/betweenness/batch.cuh), for shallow graphs."""
+"""Betweenness for a batch of sources per search (kernels/betweenness/batch.cuh), for shallow graphs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ LONG = record("betweenness/batch.cuh", "Long", "i32 v slot slots")
 
 @dataclass(frozen=True)
 class Lists:
-    """Neighbour lists cut into chunks, longest first; `longs` are the lists of more than one chunk."""
+    """Adjacency lists cut into chunks, longest first; `longs` are the lists of more than one chunk."""
 
     chunks: Any
     longs: Any
@@ -30,7 +30,7 @@ class Lists:
 
 
 def cut(launch, offsets, neighbours):
-    """Every list in chunks of at most CHUNK_ARCS; an empty list is a chunk too: its vertex still gets its δ."""
+    """Every list in chunks of at most CHUNK_ARCS; an empty list is a chunk, too: its vertex still needs its δ."""
     n, most = len(offsets) - 1, np.int32(regimes.CHUNK_ARCS)
     rows, tiles = np.uint64(n), -(-n // TILE)
     sums, total = cupy.empty(tiles, np.uint64), cupy.zeros(1, np.uint64)
@@ -39,7 +39,7 @@ def cut(launch, offsets, neighbours):
     slots, long = divmod(int(total.get()[0]), 1 << 32)
     count = n + slots - long
     chunks, longs, keys = table(CHUNK, count), table(LONG, long), cupy.empty(count, np.uint64)
-    slot_of = cupy.empty(n, np.int32)  # the first slot of every list
+    slot_of = cupy.empty(n, np.int32)  # first slot of every list
     launch(HEADER, "write_pieces", BLOCK * tiles, offsets, rows, most, sums, keys, slot_of, longs)
     if count:
         keys.sort()
@@ -52,7 +52,7 @@ def table(dtype, count):
     return cupy.empty((count, dtype.itemsize // 4), np.int32)
 
 
-SMALL_BLOCK = 64  # threads per block if each of a batch's 64 sources gets one thread
+SMALL_BLOCK = 64  # threads per block if each of a batch's 64 sources has one thread
 
 BATCH = record(
     HEADER, "Batch",
@@ -71,7 +71,7 @@ def begin(edges):
 
 
 def first_of_searches(job, sources):
-    """The place of the first source of every search: one source each, or as many as have ascending components."""
+    """The index of the first source of every search: one source each, or several with ascending components."""
     is_first = np.ones(len(sources), np.bool_)
     if job.components is not None:
         label = job.components[sources]
@@ -92,14 +92,14 @@ class Batches:
         at_once = regimes.batches_at_once(n, m, k, lanes, machine, job.edges)
         self.size = lanes * at_once * regimes.rounds(m, k, lanes * at_once) * -(-job.planned_sources // k)
         levels = min(depth, regimes.MAX_BATCH_LEVELS) + 2
-        fixed = job.deterministic and job.edges  # a batch first adds up the flows of its own sources over an arc
+        fixed = job.deterministic and job.edges  # a batch first adds up its own sources' flows over an arc
         self.lanes, self.at_once = regimes.batch_fit(n, m, lanes, at_once, levels, budget(), fixed)
         self.least = self.lanes if fixed else 1
         self.kernels = kernels()
         self.targets = None if job.targets is None else cupy.asarray(job.targets.astype(np.float64))
         count_levels = regimes.MAX_COUNT_BITS // max(1, loaded.on_device.degree_bits)
         self.levels = min(regimes.MAX_BATCH_LEVELS, count_levels)
-        told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)  # numbers: what every level of every batch found
+        told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)  # numbers: the count that every level of every batch found
         self.report = Report(8 * told)
         self.told = self.report.view(np.uint64, told)
         self.back = self._lists("rows", loaded.offsets, loaded.neighbours)
@@ -131,7 +131,7 @@ class Batches:
         return certificate
 
     def _piece(self, sources, firsts, total, lanes):
-        """Launch all levels of these searches, both ways. Return a function that fetches rows of the certificate."""
+        """Launch all levels of these searches, forward and backward. Return a function that fetches certificates."""
         count, sources = len(firsts) - 1, sources[firsts[0] : firsts[-1]]
         batches, job = -(-count // lanes), self.job
         origins = np.zeros(batches * lanes)
@@ -142,7 +142,7 @@ class Batches:
         masks = self._search(state, cupy.asarray(np.asarray(sources, np.int32)), cupy.asarray(searches))
         if masks is None:
             del state, parts
-            own = copied(total)  # dropped if memory runs out: the piece is then halved and done again
+            own = copied(total)  # discarded if memory runs out: the piece is then halved and repeated
             both = self.block_regime.add(sources, own)
             copy_into(total, own)
             return lambda: (slice(firsts[0], firsts[-1]), both)
@@ -161,7 +161,7 @@ class Batches:
         return sides
 
     def _search(self, state, ids, searches):
-        """Return the masks of every level, or None if the search must leave the batch."""
+        """Return the masks of every level, or None if the search must leave the batch regime."""
         limit = NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
         masks, ended = [state.masks()], None
         fields, count = state.fields(self.forward, masks[0], masks[0]), len(ids)
@@ -216,7 +216,7 @@ class State:
         )  # fmt: skip
 
     def blocks(self, lists):
-        """Blocks per batch, such that all batches together fill the GPU."""
+        """Blocks per batch, such that all batches jointly fill the GPU."""
         warps = BLOCK // WARP
         return min(max(1, -(-len(lists.chunks) // warps)), max(1, self.regime.kernels.blocks // self.batches))
 
@@ -232,7 +232,7 @@ class State:
             launch(HEADER, "finish_longs", flags, (blocks, self.batches), BLOCK, (fields,))
 
     def close(self, depth):
-        """After a level, find the sources that still found a vertex. Returns an event that says when that is known."""
+        """After a level, find the sources that still found a vertex. Returns an event for the end of this step."""
         regime = self.regime
         fields = self.fields(regime.forward, self.visited, self.visited)
         distance = depth if regime.job.edges else depth - 1

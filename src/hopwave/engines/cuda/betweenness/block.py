@@ -31,7 +31,7 @@ ALONE = record(
 
 
 def begin(loaded, job, runs):
-    """Start to compile the block regime's kernels, in the usual shape. `runs`: False if it only takes over sources."""
+    """Start compiling the block regime's kernels, in the usual shape. `runs`: False if it only serves as a fallback."""
     plain = truth(not (job.edges or loaded.directed))
     names = [expression(HEADER, "sources_alone", loaded.on_device.offset, "double", "true", plain, "false")]
     names += [expression(HEADER, name, "int") for name in ("add_rows", "sum_rows")] if runs else []
@@ -78,7 +78,7 @@ class Blocks:
         return regimes.block_state(self.loaded.n, self.shape.shared)
 
     def _graph(self, arrays):
-        """The kernels' struct Graph of these arrays; the caller keeps them alive."""
+        """The kernels' struct Graph of these arrays; the caller keeps the arrays alive."""
         rows = {"offsets": arrays.offsets, "neighbours": arrays.neighbours}
         columns = {"in_offsets": arrays.offsets, "in_neighbours": arrays.neighbours}
         if self.loaded.directed:
@@ -124,7 +124,7 @@ class Blocks:
             again = len(overflowed)
             self.extended += again
             self._run(results, cupy.asarray(overflowed), again, min(blocks, again), EXTENDED, 0, 1)
-            self._overflowed(results)  # raises an error if one still cannot be counted
+            self._overflowed(results)  # raises an error if a count still overflows
         sums = cupy.empty(count, np.float64)
         amounts = NULL if origins is None else cupy.asarray(origins)
         sizes = count, self.width

@@ -15,7 +15,7 @@ from hopwave.engines.cuda.records import filled, record
 HEADER = "betweenness/core.cuh"
 KERNELS = ("core_forward", "core_demand", "core_backward")
 ROW_WARPS = 4  # as in the header
-DELTA = 4.0  # the width of a bucket of distances, in mean lengths of the core's arcs
+DELTA = 4.0  # width of a distance bucket, in mean lengths of the core's arcs
 NUMBERS = "indptr component first_vertex first_chain at chains end begin size length twice table "
 NUMBERS = (NUMBERS + "table_begin table_shift").split()
 AMOUNTS = ["counts", "sent", "taken", "own_sent", "own_taken", "demand_out", "demand_in"]
@@ -34,9 +34,9 @@ CORE = record(
 
 
 class CoreRun(core_run.CoreRun):
-    """As on the CPU, with other batches. `total` holds whole numbers, two per sum, and then `starts` and `ends`."""
+    """Like the CPU's CoreRun, with other batches. `total` contains two integers per sum, then `starts` and `ends`."""
 
-    halves = False  # each pair counts by itself
+    halves = False  # each pair is counted separately
     _done = 0
     done = property(lambda self: self._done)
 
@@ -82,7 +82,7 @@ class CoreRun(core_run.CoreRun):
                 self._batch(done, core, numbers, grid)
                 done += 1
             if int(core["status"][0]):
-                raise OverflowError("a number of shortest paths in the core outgrew float64")
+                raise OverflowError("a number of shortest paths in the core exceeds float64")
             inside = inside.copy()
             chains = slice(*self._C.at[self._C.first[[first, done]]])
             both = np.split(inside.view(np.float64), 2)
@@ -105,7 +105,7 @@ class CoreRun(core_run.CoreRun):
 
 
 def units_of(demand, label):
-    """Powers of 2: units per 1 of the demand of pairs, targets and sources, so that no sum has 2^60 units."""
+    """Powers of 2: units per 1 of the demand of pairs, targets and sources, so that no sum reaches 2^60 units."""
     most = [np.bincount(label, column).max(initial=0.0) for column in demand.T]
     most = np.array([most[0] * most[1], most[1], most[0]])
     with np.errstate(divide="ignore", over="ignore"):

@@ -1,7 +1,7 @@
-"""How a GPU computes betweenness: which regime for which graph, how many sources at a time, in how much memory.
+"""How a GPU computes betweenness: the regime for a graph, the number of concurrent sources, the memory.
 
 n, m, k   vertices, arcs, sources        depth   levels of a search from the vertex of highest degree
-block     one block or team per source   batch   up to 64 sources share every read   wide   the whole GPU on one source
+block     one block or team per source   batch   up to 64 sources share every read   wide   the full GPU on one source
 """
 
 from dataclasses import dataclass
@@ -16,31 +16,31 @@ from hopwave.errors import EngineError, too_large
 
 Regime = Literal["block", "batch", "wide"]
 
-LANES = 64  # most sources of a batch: one bit each in a 64-bit mask
-CHUNK_ARCS = 512  # arcs of a list that one warp takes at a time
-MAX_BATCH_LEVELS = 48  # a batch keeps one mask per level and vertex; deeper searches go to the block regime
-MAX_COUNT_BITS = 1000  # a batch's path counts are plain float64; searches that might pass 2^1000 go to blocks
-MAX_WIDE_SOURCES = 4  # up to this many sources, each gets the whole GPU
-PIECE_ARCS = 1024  # arcs of a long row that one warp takes at a time, in the wide regime
-PUSH_COST = 4  # cost of pushing a path count along an arc, by atomics; pulling along an arc costs 1
+LANES = 64  # maximum number of sources in a batch: one bit each in a 64-bit mask
+CHUNK_ARCS = 512  # maximum arcs of a chunk, which one warp processes
+MAX_BATCH_LEVELS = 48  # a batch stores one mask per level and vertex; the block regime takes deeper searches
+MAX_COUNT_BITS = 1000  # a batch's path counts are plain float64; if they might exceed 2^1000, the block regime is used
+MAX_WIDE_SOURCES = 4  # maximum number of sources at which each uses the full GPU
+PIECE_ARCS = 1024  # maximum arcs of a piece of a long row, which one warp processes, in the wide regime
+PUSH_COST = 4  # cost of pushing a path count along an arc, by atomics, relative to pulling along an arc
 PUSH_BACK_COST = 32  # cost of pushing a share along an arc: two atomics, many of them at the same hubs
-MAX_SMALL_ARCS = 1 << 20  # a graph with fewer arcs, and less than SPARSE_DEGREE per vertex, goes to the block regime
+MAX_SMALL_ARCS = 1 << 20  # the block regime takes graphs with fewer arcs, and less than SPARSE_DEGREE per vertex
 SPARSE_DEGREE = 4
-MIN_ARCS_TO_RENUMBER = 1 << 27  # sources × arcs from which renumbering pays, on a deep graph
-MIN_NEAR_SHARE = 0.25  # an order is good if this share of the arcs joins near numbers (renumber.neighbours_near)
-MAX_ORDERED_VERTICES = 1 << 19  # a graph with more vertices is renumbered whatever its order
-MAX_THREADS = 1024  # per block
-MIN_THREADS = 64  # per block
+MIN_ARCS_TO_RENUMBER = 1 << 27  # minimum sources × arcs at which renumbering pays off, on a deep graph
+MIN_NEAR_SHARE = 0.25  # minimum share of arcs between near numbers in a good order (renumber.neighbours_near)
+MAX_ORDERED_VERTICES = 1 << 19  # a graph with more vertices is renumbered regardless of its order
+MAX_THREADS = 1024  # threads per block
+MIN_THREADS = 64  # threads per block
 MAX_TEAM = 32  # blocks per source
-MAX_BATCHES = 32  # per launch
-BATCH_ARCS = 1 << 25  # arcs × batches that fill the GPU: more batches at once are not faster
-MAX_ROUNDS = 8  # launches between two checks of the clock, where progress is shown and Ctrl-C is handled
-MAX_ROUND_ARCS = 1 << 36  # most sources × arcs between two checks
+MAX_BATCHES = 32  # batches per launch
+BATCH_ARCS = 1 << 25  # arcs × batches that fill the GPU: more concurrent batches are not faster
+MAX_ROUNDS = 8  # launches between two checks of the clock, which update progress and handle Ctrl-C
+MAX_ROUND_ARCS = 1 << 36  # maximum sources × arcs between two checks
 FLOAT = 8  # bytes of a float64
 ROW_OVERHEAD = 64  # bytes per source in addition to its row of scores: certificate, status, id
 MAPPED = 16  # levels with a bitmap, in the wide regime
 
-# Structs that are items of arrays.
+# Structs that are array elements.
 BOARD = record(
     "betweenness/block.cuh", "Board", "f64 due counted", "u32 item arrived", "i32 found[3]", "i32 high low", size=128
 )
@@ -54,7 +54,7 @@ SHARED = record(
 
 @dataclass(frozen=True)
 class Machine:
-    """A GPU: multiprocessors, the shared memory and threads of each, memory, whether it can launch cooperatively."""
+    """A GPU: multiprocessors, shared memory and threads of each, memory, whether it can launch cooperatively."""
 
     multiprocessors: int = 132
     shared: int = 227 << 10
@@ -66,19 +66,19 @@ class Machine:
 @dataclass(frozen=True)
 class Shape:
     threads: int  # per block
-    group: int  # lanes that share a vertex
-    blocks: int  # sources at once: one block or one team for each
+    group: int  # lanes per vertex
+    blocks: int  # concurrent sources: one block or one team per source
     shared: int  # bytes of codes per block in shared memory; 0: codes are in global memory
     team: int = 1  # blocks per source
 
 
 def power_of_two(x: float) -> int:
-    """The greatest power of two that is not above x, at least 1."""
+    """The largest power of two that is not above x, at least 1."""
     return 1 << max(0, int(x).bit_length() - 1)
 
 
 def is_deep(depth: int) -> bool:
-    """Whether searches may be too deep for batches: other sources may search twice as deep as the probe."""
+    """Whether searches may be too deep for batches: a search may be twice as deep as the probe."""
     return depth > MAX_BATCH_LEVELS // 2
 
 
@@ -94,7 +94,7 @@ def choose(n: int, m: int, k: int, depth: int, budget: int) -> tuple[Regime, str
     if k <= MAX_WIDE_SOURCES:
         return "wide", f"{k} source{'s' * (k != 1)} on a graph of {m:,} arcs"
     if batch_bytes(n, m, lanes_for(k), depth + 2) > budget:
-        return "wide", f"{k} sources do not fit together"
+        return "wide", f"a batch of {k} sources does not fit into memory"
     return "batch", f"{k} sources on a graph of {m:,} arcs, {depth} levels deep"
 
 
@@ -107,17 +107,17 @@ def code_words(n: int) -> int:
 
 
 def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
-    """Blocks about twice as wide as the mean level. Few sources get large blocks, or teams of them."""
-    group = min(32, power_of_two(m / max(1, n) / 6))  # a lane takes about six arcs or more
+    """Blocks about twice as wide as the mean level. Few sources use large blocks, or teams of blocks."""
+    group = min(32, power_of_two(m / max(1, n) / 6))  # a lane processes about six arcs or more
     shared = 4 * code_words(n)
     if shared > machine.shared:
         shared = 0
     resident = machine.shared // (shared + 1024) if shared else 16  # blocks; CUDA reserves 1 kB for each
-    level = n / (depth + 1) * group  # lanes that a mean level keeps busy
+    level = n / (depth + 1) * group  # lanes that a mean level occupies
     threads = max(
         power_of_two(2.25 * level),
-        power_of_two(machine.threads / max(1, resident)),  # else a multiprocessor is not filled
-        power_of_two(machine.threads * machine.multiprocessors / max(1, k)),  # else the GPU is not filled
+        power_of_two(machine.threads / max(1, resident)),  # otherwise a multiprocessor is not filled
+        power_of_two(machine.threads * machine.multiprocessors / max(1, k)),  # otherwise the GPU is not filled
     )
     threads = min(MAX_THREADS, max(MIN_THREADS, threads))
     blocks = max(1, min(resident, machine.threads // threads)) * machine.multiprocessors
@@ -130,12 +130,12 @@ def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
 
 
 def worth_renumbering(n: int, m: int, k: int, depth: int, budget: int) -> bool:
-    """Whether renumbering a deep graph may pay: it takes four searches, a sort, and a copy of the graph."""
+    """Whether renumbering a deep graph may pay off: it needs four searches, a sort, and a copy of the graph."""
     return is_deep(depth) and k * m >= MIN_ARCS_TO_RENUMBER and 64 * (m + n) <= budget
 
 
 def scattered(n: int, near: float) -> bool:
-    """Whether a graph's own order is worse than ours; `near` is the share of its arcs that join near numbers."""
+    """Whether the graph's order is worse than the Morton order; `near`: share of its arcs between near numbers."""
     return near < MIN_NEAR_SHARE or n > MAX_ORDERED_VERTICES
 
 
@@ -169,13 +169,13 @@ def weighted_state(n: int, m: int) -> int:
 
 
 def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
-    """Sources between two checks of the clock: rounds of all blocks, if an eighth of the memory holds their rows."""
+    """Sources between two checks of the clock: rounds of all blocks, if their rows fit into an eighth of the memory."""
     rows = machine.memory // 8 // max(1, FLOAT * width)
     return max(1, min(k, MAX_ROUNDS * shape.blocks, rows))
 
 
 def block_fit(state: int, width: int, shape: Shape, size: int, budget: int) -> tuple[int, int]:
-    """How many blocks of `state` bytes, and rows of scores, fit into the budget: first reduce rows, then both."""
+    """The number of blocks of `state` bytes, and of rows of scores, that fit: first reduce rows, then both."""
     row = FLOAT * width + ROW_OVERHEAD
     if state + row > budget:
         raise _too_little(state + row, "one source", budget)
@@ -191,7 +191,7 @@ def lanes_for(k: int) -> int:
 
 
 def batch_arrays(n: int, batches: int, lanes: int, slots: int) -> dict[str, Array]:
-    """The arrays of batches; each level has a mask in addition. slots: of partial sums, for lists that were cut."""
+    """The arrays of batches; each level needs one more mask. slots: of partial sums, for cut lists."""
     return (
         {"visited": mask_array(n, batches)}
         | declare(np.uint64, fill=0, alive=batches)
@@ -210,12 +210,12 @@ def part_array(n: int, sources: int, multiprocessors: int) -> Array:
 
 
 def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:
-    slots = max(1, 2 * m // CHUNK_ARCS)  # a list of more than CHUNK_ARCS has less than two chunks for every full one
+    slots = max(1, 2 * m // CHUNK_ARCS)  # a list of more than CHUNK_ARCS has less than two chunks per CHUNK_ARCS arcs
     return total(batch_arrays(n, 1, lanes, slots)) + levels * mask_array(n, 1).nbytes
 
 
 def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges: bool) -> int:
-    """Batches per launch: a small graph needs several to fill the GPU. Scores of arcs allow only one at a time."""
+    """Batches per launch: a small graph needs several to fill the GPU. Scores of arcs allow only one."""
     if edges:
         return 1
     in_memory = machine.memory // 8 // batch_bytes(n, m, lanes, MAX_BATCH_LEVELS)
@@ -223,7 +223,7 @@ def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges:
 
 
 def rounds(m: int, k: int, sources: int) -> int:
-    """Launches (of `sources` each) between two checks of the clock: the host need not wait after each."""
+    """Launches (of `sources` each) between two checks of the clock: the host need not wait after each launch."""
     work = sources * max(1, m)
     return max(1, min(-(-k // sources), MAX_ROUNDS, MAX_ROUND_ARCS // work))
 
@@ -231,7 +231,7 @@ def rounds(m: int, k: int, sources: int) -> int:
 def batch_fit(
     n: int, m: int, lanes: int, batches: int, levels: int, budget: int, fixed: bool = False
 ) -> tuple[int, int]:
-    """Sources per batch, and batches at once, that fit: first reduce the batches, then their size."""
+    """Sources per batch, and concurrent batches, that fit: first reduce the batches, then their size."""
     least = lanes if fixed else 1
     while batches > 1 and batches * batch_bytes(n, m, lanes, levels) > budget:
         batches //= 2
@@ -248,7 +248,7 @@ def batch_fit(
 
 
 def most_pieces(m: int) -> int:
-    """An upper bound on the pieces of long rows: a row of more than PIECE_ARCS has at most two for every full one."""
+    """An upper bound on the pieces of long rows: at most two per PIECE_ARCS arcs of a longer row."""
     return max(1, 2 * m // PIECE_ARCS)
 
 
@@ -284,13 +284,13 @@ def _too_little(needed: int, what: str, budget: int) -> EngineError:
 
 # ---------------------------------------------------------------- the core of a graph (core_run.py)
 
-MOST_CORE_ROWS = 1 << 14  # of a batch: more do not keep the GPU busier
-DEMAND_BLOCKS = 8  # per multiprocessor, of the kernel that adds up demand
-ROW_BYTES = 28  # per core vertex and row: d, s, T, queue, begins
+MOST_CORE_ROWS = 1 << 14  # maximum core vertices per batch: more do not improve the GPU's utilisation
+DEMAND_BLOCKS = 8  # blocks per multiprocessor of the kernel that adds up demand
+ROW_BYTES = 28  # bytes per core vertex and row: d, s, T, queue, begins
 
 
 def core_batch_size(vertices: int, most: int, memory: int, free: int) -> int:
-    """Core vertices of a batch, at most `most`: a third of the memory is for their rows."""
+    """Core vertices per batch, at most `most`: a third of the memory is for their rows."""
     return max(1, min(most, min(memory // 3, free // 2) // (ROW_BYTES * max(1, vertices))))
 
 

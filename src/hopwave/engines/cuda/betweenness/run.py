@@ -1,4 +1,4 @@
-"""Sums of dependencies on the GPU: our three regimes behind one class (regimes.py chooses between them)."""
+"""Sums of dependencies on the GPU: three regimes behind one class (regimes.py chooses a regime)."""
 
 from functools import cache
 
@@ -19,9 +19,9 @@ def why_not(plan, job):
     if not job.has_demand:
         return None
     if plan.regime == "wide":
-        return f"plan {plan.name!r} counts every pair once on a GPU; use 'auto' or 'hopwave-block'"
+        return f"plan {plan.name!r} counts every pair once on a GPU; use plan='auto' or 'hopwave-block'"
     if job.endpoints and job.deterministic:
-        return "the ends of paths that count differently are added up by atomics on a GPU; use device='cpu'"
+        return "endpoints of weighted pairs are summed by atomics on a GPU, in no fixed order; use device='cpu'"
     return None
 
 
@@ -46,21 +46,21 @@ def memory_budget(job):
 
 
 def choose(loaded, job):
-    """The regime for a job, and why. Regimes differ in the last bits, so deterministic=True ignores free memory."""
+    """The regime for a job, and why. Regimes differ in rounding, so deterministic=True ignores the free memory."""
     n, m, k = loaded.n, loaded.m, len(job.sources)
-    few = k <= regimes.MAX_WIDE_SOURCES  # the free memory does not matter then, so it is not asked for
+    few = k <= regimes.MAX_WIDE_SOURCES  # the choice does not depend on the free memory, so it is not queried
     demand = job.has_demand
     if few and not demand and not regimes.is_small(n, m) and loaded.graph._prepared.record(Structure).depth is None:
-        begin(loaded, job, "wide")  # while the probe's kernels are compiled
+        begin(loaded, job, "wide")  # while the probe's kernels are being compiled
     budget = machine().memory if job.deterministic or few else memory_budget(job)
     name, why = regimes.choose(n, m, k, probed_depth(loaded), budget)
     if name == "batch" and loaded.packed:
         name, why = "wide", "batches do not read compressed rows"
-    return ("block", "pairs count differently") if name == "wide" and demand else (name, why)
+    return ("block", "pairs have weights") if name == "wide" and demand else (name, why)
 
 
 def renumbered_if_worth(loaded, job, depth):
-    """The graph renumbered so that neighbours are near in memory, or None if that does not pay; kept with the graph."""
+    """The graph renumbered so that neighbours are close in memory, or None if not worthwhile; cached with the graph."""
     if loaded.packed or not regimes.worth_renumbering(
         loaded.n, loaded.m, job.planned_sources, depth, memory_budget(job)
     ):
@@ -76,7 +76,7 @@ def renumbered_if_worth(loaded, job, depth):
 
 
 def begin(loaded, job, name):
-    """Start to compile a regime's kernels, before its first run on a graph; the slowest to compile come first."""
+    """Start compiling a regime's kernels, before its first run on a graph; the slowest to compile come first."""
     key = "begun", name, job.edges
     if key in loaded.kept:
         return
@@ -117,10 +117,10 @@ def regime(loaded, job, name):
 
 
 class Accumulation:
-    """A run over many sources that can pause after any block and be continued: see hopwave.algorithms.brandes."""
+    """A run over many sources that can pause after any block and resume: see hopwave.algorithms.brandes."""
 
     def __init__(self, loaded, job, plan):
-        self.numbering = loaded.numbering  # if rows are packed: sources and targets are numbers until sums are done
+        self.numbering = loaded.numbering  # with packed rows, sources and targets are numbers until the sums are done
         if self.numbering is not None:
             if job.edges:
                 loaded.on_device.refuse_compressed()
@@ -149,13 +149,13 @@ class Accumulation:
 
     @property
     def sums_on_device(self):
-        """The sums on the GPU if the graph came from there, or if they are of arcs; else None."""
+        """The sums on the GPU if the graph came from there, or if they are sums of arcs; otherwise None."""
         return self._state[0] if self.job.edges or self.loaded.graph.device == "cuda" else None
 
     def advance(self, first, poll):
         with explained("adding up dependencies", self.loaded.graph, LESS_MEMORY), self.loaded.lock:
-            # A block has its own array. The old sums are added to it, and then it replaces them. So after Ctrl-C the
-            # sums hold a whole block or nothing of it.
+            # A block has its own array. The old sums are added to it, then it replaces them. After Ctrl-C, the sums
+            # therefore contain a complete block or nothing of it.
             self._state = cupy.asarray(self.total) if first else None, first
             for number in range(first, self.blocks):
                 if number > first and poll(number):

@@ -1,4 +1,4 @@
-"""Sampling shortest paths on the GPU: thousands of pairs at once, one warp each (kernels: sampled_paths.cuh)."""
+"""Sampling shortest paths on the GPU: thousands of concurrent pairs, one warp each (kernels: sampled_paths.cuh)."""
 
 import time
 from itertools import pairwise
@@ -18,7 +18,7 @@ from hopwave.planning.jobs import PATH_SUMS
 HEADER = "betweenness/sampled_paths.cuh"
 THREADS = 256  # PATH_THREADS in the kernels
 NO_CUTOFF = np.iinfo(np.int32).max
-BYTES_PER_VERTEX = 20  # per search: level, queue, path, path count
+BYTES_PER_VERTEX = 20  # bytes per vertex of a search: level, queue, path, path count
 
 GRAPH = record(HEADER, "PathGraph<int>", "ptr offsets[2] neighbours[2]", "i64 n ascending degree_bits[2]")
 WORK = record(
@@ -27,7 +27,7 @@ WORK = record(
 
 
 class PathSampling:
-    """See planning.jobs.PathSampling. All sums are of whole numbers, so that the order of pairs does not matter."""
+    """See planning.jobs.PathSampling. All sums are of integers, so that the order of pairs does not matter."""
 
     def __init__(self, graph, on_device, job):
         self.job, self.graph, self.device = job, graph, on_device
@@ -35,7 +35,7 @@ class PathSampling:
         self.done, self.counts, self.sums = 0, np.zeros(n, np.int64), np.zeros(len(PATH_SUMS), np.int64)
         rows, columns = self.device.rows, self.device.columns
         offsets = [array.astype(rows[0].dtype, copy=False) for array in (rows[0], columns[0])]
-        self.arrays = [*offsets, rows[1], columns[1]]  # kept alive: the record holds only their addresses
+        self.arrays = [*offsets, rows[1], columns[1]]  # kept alive: the record stores only their addresses
         self.rows = filled(
             GRAPH, offsets=[array.data.ptr for array in self.arrays[:2]],
             neighbours=[array.data.ptr for array in self.arrays[2:]], n=n,
@@ -54,7 +54,7 @@ class PathSampling:
         return self.done
 
     def _draw(self, until, poll):
-        """Launch for some time, then fetch all counts; after Ctrl-C fetch nothing."""
+        """Launch for some time, then fetch all counts; after Ctrl-C, fetch nothing."""
         n, drawn, counts, sums, paused = self.device.n, self.done, 0, 0, False
         self.on_gpu.fill(0)
         end = time.perf_counter() + PATHS.seconds_per_fetch
@@ -68,11 +68,11 @@ class PathSampling:
             paused = poll(drawn)
         found = self.on_gpu.get()
         counts, sums = self.counts + found[:n] + counts, self.sums + found[n:] + sums
-        self.counts, self.sums, self.done = counts, sums, drawn  # at once: Ctrl-C leaves all old or all new
+        self.counts, self.sums, self.done = counts, sums, drawn  # one assignment: Ctrl-C leaves all old or all new
         return paused
 
     def _allocate(self, pairs):
-        """Allocate buffers for as many searches as the GPU runs at once, the memory holds, and pairs are left."""
+        """Allocate buffers for the concurrent searches: limited by the GPU, the memory, and the remaining pairs."""
         n = self.device.n
         limit = self.job.memory_limit
         usable = (free_memory() if limit is None else min(limit, free_memory())) * PATHS.share_of_memory
@@ -99,7 +99,7 @@ class PathSampling:
         self.next, self.left_count = cupy.empty(1, np.uint64), cupy.empty(1, np.uint32)
 
     def _launch(self, first, last):
-        """Draw the pairs from number first to last into on_gpu. Returns the pairs left to the CPU, ascending."""
+        """Draw the pairs from number first to last into on_gpu. Returns the pairs that the CPU must draw, ascending."""
         n = self.device.n
         left = cupy.empty(last - first, np.int64)
         self.next.fill(first)
@@ -133,7 +133,7 @@ def scratch(size):
 
 
 def degree_bits(degrees):
-    """log2 of the greatest degree, rounded up as in the CPU engine."""
+    """log2 of the largest degree, rounded up as in the CPU engine."""
     return int(np.ceil(np.log2(max(2, int(degrees.max(initial=0)) + 1))))
 
 

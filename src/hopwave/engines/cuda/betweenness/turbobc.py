@@ -16,20 +16,20 @@ from hopwave.errors import EngineError, amount
 from hopwave.planning.plan import Push
 
 HEADER = "betweenness/turbobc.cuh"
-ORDER_WORDS = 6  # words per arc to bring scores of edges from the order of the matrix into that of the graph
+ORDER_WORDS = 6  # words per arc to convert scores of edges from the matrix's order to the graph's
 ARCS_OF_A_THREAD = 4  # PRODUCT_IN_FLIGHT of kernels/common/products.cuh
-COUNTS = {"unsigned": np.uint32, "double": np.float64}  # the type of path counts: the paper's, and the wider one
+COUNTS = {"unsigned": np.uint32, "double": np.float64}  # types of path counts: the paper's type, and a wider type
 WIDTHS = {"arcs": ("arcs", ""), "columns": ("columns", ", 1"), "warps": ("columns", f", {WARP}")}  # threads per column
 RUN_STATE = record(HEADER, "RunState", "u64 done deepest overflowed due ends ticket", "f64 found")
 FLOWS = record(HEADER, "Flows<unsigned>", "i32 n source", "u64 finished", "ptr S targets sigma delta factors bc run")
-PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, the state is cleared for every source
+PER_SOURCE = RUN_STATE.fields["deepest"][1]  # first byte of the state that is cleared for every source
 
 
 def why_not(plan, job):
     if job.has_demand:
-        return f"plan {plan.name!r} counts every pair once; for source_weights= or target_weights= use plan='auto'"
+        return f"plan {plan.name!r} counts every pair once; for source_weights= or target_weights=, use plan='auto'"
     if job.deterministic and product_of(plan) == "arcs":
-        return f"plan {plan.name!r} adds in whatever order threads run; for deterministic=True use plan='auto'"
+        return f"plan {plan.name!r} adds in an order that varies between runs; for deterministic=True, use plan='auto'"
     return None
 
 
@@ -42,23 +42,23 @@ def product_of(plan):
 
 
 def needed_words(n, m, product, wide=False, squares=False, targets=False, edges=False):
-    """4-byte words of device memory that a run holds: the matrix, S and σ, three arrays of δ, the sums."""
+    """4-byte words of device memory that a run uses: the matrix, S and σ, three arrays of δ, the sums."""
     matrix = n + 1 + m * (2 if product == "arcs" else 1)
     sums = 2 * m if edges else 2 * n * (1 + squares)
     return matrix + n * (2 + wide) + 6 * n + sums + (n // 4 + 1) * targets
 
 
 class Accumulation:
-    """A run over many sources that can pause after any of them and be continued: see hopwave.algorithms.brandes."""
+    """A run over many sources that can pause after any source and resume: see hopwave.algorithms.brandes."""
 
     size = 1
 
     def __init__(self, loaded, job, plan):
         self.graph, self.on_device, self.job, self.plan = loaded.graph, loaded.on_device, job, plan
         self.n, self.m, self.product = loaded.n, loaded.m, product_of(plan)
-        if job.deterministic and loaded.directed:  # the way back scatters in directed graphs: see Pipeline
+        if job.deterministic and loaded.directed:  # the backward pass scatters in directed graphs: see Pipeline
             raise EngineError(
-                f"plan {plan.name!r} adds in whatever order threads run on a directed graph; "
+                f"plan {plan.name!r} adds in an order that varies between runs on a directed graph; "
                 "for deterministic=True use plan='auto'"
             )
         self.blocks, self.done = len(job.sources), 0
@@ -66,7 +66,7 @@ class Accumulation:
         self.total = np.zeros(self.m if job.edges else self.n * (2 if job.squares else 1))
         self.certificate = np.zeros((self.blocks, 2))
         self._check_memory()
-        # As products read it: every arc's row and column, or the rows by column.
+        # The matrix as products read it: row and column of every arc, or the rows by column.
         offsets, rows = self.on_device.columns
         self.matrix = offsets, rows, np.int32(self.n)
         if self.product == "arcs":
@@ -107,17 +107,17 @@ class Accumulation:
                         break
                     self._add(number)
                     self._settle()
-            finally:  # also on Ctrl-C: the GPU's state says which sources are in its sums
+            finally:  # also after Ctrl-C: the GPU's state records which sources are in its sums
                 self._settle()
                 self.total[:] = (self.sums[self._arc_order()] if self.job.edges else self.sums).get()
         return self.done
 
     def _arc_order(self):
-        """Where the graph's arcs, sorted by tail and then by head, are in the matrix, which is sorted by head."""
+        """The index in the matrix, sorted by head, of each of the graph's arcs, sorted by tail and then by head."""
         return cupy.argsort(self.on_device.columns[1], kind="stable")
 
     def _as_matrix(self, scores):
-        """Scores of vertices as they are; those of the graph's arcs in the order of the matrix."""
+        """Scores of vertices unchanged; scores of the graph's arcs in the order of the matrix."""
         there = cupy.asarray(scores)
         if not self.job.edges:
             return there
@@ -139,7 +139,7 @@ class Accumulation:
         return self._seen[0]
 
     def _add(self, number):
-        """Add one source, first in the type that most sources so far needed, then in wider ones until it fits."""
+        """Add one source, first in the type that most sources so far needed, then in wider types until it fits."""
         source = int(self.job.sources[number])
         for kind in ("double",) if 2 * self.widened > number else ("unsigned", "double"):
             pipeline = self._pipeline(kind)
@@ -202,7 +202,7 @@ class Pipeline:
         self._product = (max(1, -(-threads // BLOCK)),)
 
     def forward(self, run, source):
-        """The first loop of Algorithm 1. Returns the deepest level, or None if the counts do not fit their type."""
+        """The first loop of Algorithm 1. Returns the deepest level, or None if the counts exceed their type."""
         cutoff = run.job.cutoff
         clear(self.state, 0, 4 * len(self.S) + self.sigma.nbytes)
         clear(run.arena, 0, 2 * self.f.nbytes)
@@ -228,14 +228,14 @@ class Pipeline:
         return depth
 
     def _levels(self, depth, cutoff):
-        """Levels until the host reads the state again; a read costs more than a small level, so it becomes rarer."""
+        """Levels until the host reads the state again; a read costs more than a small level, so the interval grows."""
         levels = max(1, depth // 8)
         if self.kind == "double":
             levels = min(levels, max(1, self.scaling.safe_levels()))
         return levels if cutoff is None else min(levels, cutoff - depth)
 
     def _rescale(self, run, depth):
-        """Divide f and σ by a power of two if the next level might overflow. Returns False if that is not enough."""
+        """Divide f and σ by a power of two if the next level might overflow. Returns False if that does not suffice."""
         level, counts = (self.S, self.n, np.int32(depth)), (self.sigma, self.f)
         return self.scaling.rescale(run.on_device.launch, run.n, level, counts, lambda: cupy.zeros(COUNTERS, np.uint64))
 

@@ -17,7 +17,7 @@ from hopwave.engines.cuda.policy import length_arrays
 from hopwave.engines.cuda.records import filled, record
 
 SHORTEST = "common/shortest.cuh"
-FAR = np.finfo(np.float64).max  # no distance is greater
+FAR = np.finfo(np.float64).max  # no distance is larger
 
 GRAPH = record(
     SHORTEST, "WeightedGraph<int>", "ptr offsets neighbours lengths in_offsets in_neighbours in_lengths",
@@ -32,15 +32,15 @@ STATE = record(
 
 @dataclass(frozen=True)
 class Arcs:
-    """A graph's arcs with their lengths on the GPU, and the least distance by which a search's bound moves."""
+    """A graph's arcs with their lengths on the GPU, and the minimum step of a search's bound."""
 
-    arrays: tuple[Any, ...]  # kept alive: the record holds addresses
+    arrays: tuple[Any, ...]  # kept alive: the record stores only their addresses
     graph: Any  # the kernels' struct WeightedGraph
     delta: float
 
 
 def arcs_of(loaded):
-    """Return the arcs of a loaded graph with weights; made once, and kept with the graph."""
+    """Return the arcs of a loaded graph with weights; built once, and cached with the graph."""
     with loaded.lock:
         if "lengths" not in loaded.kept:
             loaded.kept["lengths"] = _uploaded(loaded)
@@ -68,7 +68,7 @@ def _uploaded(loaded):
 
 
 class Searches:
-    """The arrays in which a number of blocks or teams search at the same time, and the kernels' struct PathState."""
+    """The arrays in which several blocks or teams search at the same time, and the kernels' struct PathState."""
 
     def __init__(self, loaded, searches, shape, limit, own=True):
         self.arrays = allocate(length_arrays(loaded.n, searches, own))

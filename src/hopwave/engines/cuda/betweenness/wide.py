@@ -1,4 +1,4 @@
-"""Betweenness with the whole GPU on one source at a time, each in one launch (kernels/betweenness/wide.cuh)."""
+"""Betweenness with the full GPU on one source at a time, in one launch per source (kernels/betweenness/wide.cuh)."""
 
 import cupy
 import numpy as np
@@ -14,7 +14,7 @@ from hopwave.engines.cuda.search.workspace import BLOCK, NO_LIMIT, NoCooperative
 from hopwave.planning.catalogue import CATALOGUE
 
 HEADER = "betweenness/wide.cuh"
-SEARCH = "hopwave-dense"  # the plan whose search gives the levels
+SEARCH = "hopwave-dense"  # the plan of the search that computes the levels
 
 TOLD = record(HEADER, "Told", "f64 found", "u64 due reached", "i64 depth too_deep")
 WIDE = record(
@@ -29,7 +29,7 @@ def begin(offset):
 
 
 class Buffers:
-    """The arrays that the sources of one graph share, beside its search's buffers. One source at a time uses them."""
+    """The arrays that the sources of one graph share, besides its search's buffers. One source at a time uses them."""
 
     def __init__(self, loaded):
         engine, plan = engines.engine("cuda"), CATALOGUE[SEARCH]
@@ -60,7 +60,7 @@ class Buffers:
     def run(self, **changing):
         stream, search = cupy.cuda.get_current_stream(), self.search
         if search.stream is not None and search.stream.ptr != stream.ptr:
-            search.stream.synchronize()  # its buffers are for one search at a time
+            search.stream.synchronize()  # buffers serve one search at a time
         search.stream = stream
         self._launch(**changing)
         stream.synchronize()
@@ -79,7 +79,7 @@ class Wide:
             loaded.kept["wide"] = Buffers(loaded)
         self.buffers = loaded.kept["wide"]
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
-        # One level more than the kernel takes, so that the kernel notices deeper searches.
+        # One level more than the kernel supports, so that the kernel notices deeper searches.
         limit = min(NO_LIMIT if job.cutoff is None else job.cutoff, self.buffers.max_levels + 1)
         # Scores of arcs are in the graph's own order.
         self.back = loaded.neighbours if job.edges else self.buffers.search.loaded.neighbours

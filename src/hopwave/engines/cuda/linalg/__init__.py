@@ -29,7 +29,7 @@ COMMUTATIVE = ("plus", "times", "min", "max", "lor", "land", "lxor")
 class _Explained(errors.explained):
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if isinstance(error, Exception) and not isinstance(error, EngineError):
-            forget()  # the next call works again
+            forget()  # so that the next call works again
         super().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
 
 
@@ -298,4 +298,4 @@ def _ones(size: int, dtype: np.dtype[Any]) -> Array:
 
 
 if TYPE_CHECKING:
-    _: engines.Algebra = Algebra()  # mypy checks that it is one
+    _: engines.Algebra = Algebra()  # mypy checks the protocol

@@ -12,12 +12,12 @@ from hopwave.graph.csr import Rows, arc_tails
 from hopwave.graph.row_operations import inside
 from hopwave.planning.jobs import Touched
 
-MOST_TERMS = 1 << 27  # terms written out at a time: about 40 bytes each, including the sort
+MOST_TERMS = 1 << 27  # maximum terms expanded at a time: about 40 bytes each, including the sort
 MOST_ENTRIES = 2**31 - 1
 
 
 def dots(A, B, product, mask):
-    """C at the places of the mask: each is a row of A times a column of B."""
+    """C at the positions of the mask: each entry is a row of A times a column of B."""
     here = stream_scratch()
     left, right = A.rows, B.columns
     if left.indptr.dtype != right.indptr.dtype:
@@ -50,7 +50,7 @@ def dots(A, B, product, mask):
 
 
 def expanded(A, B, product, mask, complement):
-    """C from all its terms (expand, sort, reduce), some rows of A at a time; the mask is applied last."""
+    """C from all its terms (expand, sort, reduce), a range of rows of A at a time; the mask is applied last."""
     left, right = A.rows, B.rows
     shape = A.shape[0], B.shape[1]
     counts = cupy.diff(right.indptr).astype(np.int64)[left.indices]
@@ -72,10 +72,10 @@ def expanded(A, B, product, mask, complement):
 
 
 def _stretches(left, starts, total):
-    """Ranges [begin, end) of A's entries, each of whole rows with about MOST_TERMS terms."""
+    """Ranges [begin, end) of A's entries, each of complete rows with about MOST_TERMS terms."""
     if not total:
         return []
-    by_row = starts[left.indptr]  # terms before each row
+    by_row = starts[left.indptr]  # number of terms before each row
     edges = cupy.searchsorted(by_row, cupy.arange(MOST_TERMS, total, MOST_TERMS, dtype=np.int64)).tolist()
     rows = sorted({0, *edges, len(left.indptr) - 1})
     cuts = left.indptr[cupy.asarray(rows)].tolist()
@@ -134,4 +134,4 @@ def _values(here, product, left, right):
 
 def _check(count):
     if count > MOST_ENTRIES:
-        raise EngineError(f"{count} entries are more than one product can number; take fewer rows, or device='cpu'")
+        raise EngineError(f"{count} entries exceed the limit of one product; compute fewer rows, or use device='cpu'")

@@ -21,10 +21,10 @@ from hopwave.planning.jobs import PowerEnd, PowerJob, ShortestPathsJob
 HEADER = "linalg/power.cuh"
 THREADS, BLOCKS = 1024, 1  # POWER_THREADS per block and POWER_BLOCKS per multiprocessor in the kernels
 KINDS = 7  # TILE_KINDS in the kernels: pieces of cut rows; rows with 32, 16, 8, 4, 2 threads and 1 thread each
-ROW_BOUNDS = (6, 12, 24, 48, 96)  # entries up to which a row gets 1, 2, 4, 8, 16 threads: AHEAD per thread
+ROW_BOUNDS = (6, 12, 24, 48, 96)  # maximum entries of a row for 1, 2, 4, 8, 16 threads: AHEAD per thread
 MOST_ROUNDS = np.iinfo(np.int64).max
 OTHER_SHARED = 2048  # bytes of shared memory that a block needs for its sums
-MOST_LAUNCHES = 64  # most launches kept with a matrix: streams × kernels
+MOST_LAUNCHES = 64  # maximum number of launches cached with a matrix: streams × kernels
 
 DEALT = record(
     HEADER, "DealtRows<int>", "ptr offsets columns values order piece_row first_piece inverse",
@@ -44,12 +44,12 @@ def iterate(A, job):
         return None
     out, pending = begun
     rounds, change, _ = pending.wait()
-    pending.scratch.meeting += rounds + 2  # at least the number of meetings that took place
+    pending.scratch.meeting += rounds + 2  # at least the number of barriers that took place
     return PowerEnd(out, rounds, float(np.uint64(change).view(np.float64)))
 
 
 def product(x, A, rounds=1):
-    """x · A, or x · A · A …, for which nothing waits; None if `iterate` would return None."""
+    """x · A, or x · A · A …, without waiting; None if `iterate` would return None."""
     begun = begin(A, PowerJob(x, 0.0, rounds))
     if begun is None:
         return None
@@ -59,7 +59,7 @@ def product(x, A, rounds=1):
 
 
 def begin(A, job):
-    """Launch a power iteration: its result, and its numbers when they are there. None if it cannot be one launch."""
+    """Launch a power iteration: its result, and its numbers once available. None if one launch is not possible."""
     if not A.nnz:
         return None
     try:
@@ -103,14 +103,14 @@ def begin(A, job):
 
 
 class Dealt:
-    """The columns of a matrix (the arcs into each vertex) as tiles of the kernel; order: of packed rows, their ids."""
+    """The columns of a matrix (the arcs into each vertex) as tiles of the kernel; order: ids of packed rows."""
 
     def __init__(self, part: Rows, m: int, job: PowerJob, order=None):
         attributes = cupy.cuda.Device().attributes
         self.can_launch = bool(attributes["CooperativeLaunch"])
         blocks = BLOCKS * attributes["MultiProcessorCount"]
         self.n, self.m = len(part.indptr) - 1, m
-        # Entries above which a row is cut into pieces: an equal share of all entries per warp.
+        # Maximum entries of a row that is not cut into pieces: an equal share of all entries per warp.
         self.cut = max(POWER.least_cut, self.m // (blocks * (THREADS // WARP)))
         self.order, piece_row, first_piece = order, None, None
         self.pieces = self.hot = 0
@@ -124,7 +124,7 @@ class Dealt:
         copied = order is None and not short
         sorted_offset = C_TYPES[np.dtype(build.offset_dtype(self.m))] if copied else offset
         inverts = [] if job.totals is None else [expression(HEADER, "invert", offset)]
-        nvrtc.begin(HEADER, [self.instance(job, sorted_offset), *inverts])  # while rows are sorted
+        nvrtc.begin(HEADER, [self.instance(job, sorted_offset), *inverts])  # while rows are being sorted
         if short:
             rows = unsorted_rows(self.n, self.m)
             self.order_by_distance()
@@ -144,7 +144,7 @@ class Dealt:
         self.kept, self.launches = {}, {}
 
     def order_by_distance(self):
-        """Copy the matrix with rows numbered by distance from the first, if that brings neighbours near each other."""
+        """Copy the matrix with rows numbered by distance from the first row, if neighbours are then close in memory."""
         launch, offsets = kernels(offset_type(self.offsets)), self.offsets
         if self.n < POWER.order_vertices:
             return
@@ -160,7 +160,7 @@ class Dealt:
         self.offsets, self.columns = moved
 
     def sort(self):
-        """Copy the matrix with rows sorted by length, unless they are. Returns the first row of each kind of tile."""
+        """Copy the matrix with rows sorted by length, if they are not. Returns the first row of each kind of tile."""
         launch, offsets = kernels(offset_type(self.offsets)), self.offsets
         keys, longer = cupy.empty(self.n, np.uint64), cupy.zeros(KINDS - 1, np.uint64)
         launch(HEADER, "length_keys", self.n, offsets, np.uint64(self.n), np.uint64(self.cut), keys, longer)
@@ -205,19 +205,19 @@ class Dealt:
         return found
 
     def inverse(self, A, totals):
-        """1 / the sum of each vertex's out-weights, 0 for dead ends, in the order of rows; kept."""
+        """1 / the sum of each vertex's out-weights, 0 for dead ends, in the order of rows; cached."""
         if "inverse" not in self.kept:
             packed, made = getattr(A, "packed", None), cupy.empty(self.n, np.float64)
             offsets = A.rows.indptr if packed is None else packed.offsets
             total = totals() if A.has_values else NULL
             order = NULL if self.order is None or packed is not None else self.order
             kernels(offset_type(offsets))(HEADER, "invert", self.n, offsets, total, order, np.uint64(self.n), made)
-            self.kept.setdefault("inverse", made)  # the first stays: other threads' launches may hold its address
+            self.kept.setdefault("inverse", made)  # the first array stays: other threads' launches may use its address
         return self.kept["inverse"]
 
 
 def hops(rows):
-    """The distance of every vertex from the first, as int32; -1 if there is no path."""
+    """The distance of every vertex from the first, as int32; -1 if no path exists."""
     arcs = paths.Arcs(rows)
     buffers = paths.Buffers(arcs)
     paths.launch(arcs, buffers, ShortestPathsJob((0,)), arcs.width, trace=False)
@@ -225,7 +225,7 @@ def hops(rows):
 
 
 def unsorted_rows(n, m):
-    """The first row of each kind of tile, if the mean length decides the threads of every row.
+    """The first row of each kind of tile, if the mean length decides the number of threads for every row.
 
     >>> unsorted_rows(100, 600), unsorted_rows(100, 700)
     ([0, 0, 0, 0, 0, 0, 0, 100], [0, 0, 0, 0, 0, 0, 100, 100])
@@ -235,7 +235,7 @@ def unsorted_rows(n, m):
 
 
 def tiles_of(rows, pieces):
-    """For each kind of tile, how many there are of it and the kinds before; rows: the first row of each kind, and n.
+    """For each kind of tile, the number of tiles up to and including it; rows: the first row of each kind, and n.
 
     >>> tiles_of([0, 2, 5, 5, 5, 5, 5, 70], 9)
     [9, 12, 12, 12, 12, 12, 15]
@@ -258,7 +258,7 @@ def pieces_of(lengths, piece):
 
 
 def dealt_columns(A, job):
-    """The tiles of A's columns, kept with A; the first job's kernel is compiled while they are made."""
+    """The tiles of A's columns, cached with A; the first job's kernel is compiled while the tiles are built."""
 
     def made():
         packed = getattr(A, "packed", None)
@@ -273,7 +273,7 @@ def dealt_columns(A, job):
 
 
 class PackedMatrix(Matrix):
-    """A pattern. What cannot read packed rows asks for `rows` or `columns`: then the plain ones are uploaded."""
+    """A pattern. Code that cannot read packed rows uses `rows` or `columns`, which uploads the plain rows."""
 
     __slots__ = ("nnz", "packed", "plain")
     device, dtype, has_values = "cuda", np.dtype(np.bool_), False

@@ -1,4 +1,4 @@
-"""Scratch space of products on the GPU, one per thread and stream: counters, buffers that are used again, launches."""
+"""Scratch space of products on the GPU, one per thread and stream: counters, reusable buffers, launches."""
 
 import threading
 
@@ -13,7 +13,7 @@ from hopwave.engines.cuda.records import record
 PROGRESS = record("linalg/products.cuh", "Progress", "u64 found touched cut done")
 PIECE = 512  # kernels/linalg/products.cuh
 SLOTS = 64  # counts per page of pinned memory that may be in transfer to the host
-SLOT = 32  # bytes per count: found, touched, pieces left to compute
+SLOT = 32  # bytes per count: found, touched, pieces still to compute
 LAST_STAMP = 2**32 - 4
 _of_thread = threading.local()
 
@@ -44,22 +44,22 @@ class StreamScratch(NamedBuffers):
         self.progress = cupy.zeros(len(PROGRESS), np.uint64)
         self.pages, self.slots = [], []
         self.arena = None  # set by waves.py
-        self.meeting = 1  # for power.py: the number of the next meeting of blocks
+        self.meeting = 1  # for power.py: number of the next barrier between blocks
         self.stamp = 0
 
     def array_kernel(self, name, text="", dtype=None):
-        """A kernel on whole arrays: for an operator, or for values of one type."""
+        """A kernel on full arrays: for an operator, or for values of one type."""
         return self.kernels.get("linalg/arrays.cuh", name, RING if text else c_type(dtype), text)
 
     def group(self, count):
-        """How many of `count` rows a warp takes at a time: fewer if there are few rows."""
+        """The number of rows, of `count`, that a warp processes at a time: fewer if there are few rows."""
         return min(WARP, -(-count // self.warps))
 
     def spread(self, count, group):
         return min(-(-count // (group * (BLOCK // WARP))), self.blocks)
 
     def marks(self, n):
-        """A mark for each of n rows, and a stamp that is greater than all marks."""
+        """A mark for each of n rows, and a stamp that is higher than all marks."""
         marks = self.arrays.get("marks")
         if marks is None or len(marks) < n or self.stamp >= LAST_STAMP:
             self.arrays["marks"] = marks = cupy.zeros(n, np.uint32)
@@ -74,7 +74,7 @@ class StreamScratch(NamedBuffers):
         return ones[:size]
 
     def slot(self):
-        """A place in host memory to which kernels write their counts."""
+        """A slot in host memory to which kernels write their counts."""
         if not self.slots:
             page = Report(SLOTS * SLOT)
             self.pages.append(page)
@@ -84,7 +84,7 @@ class StreamScratch(NamedBuffers):
 
 
 class Pending:
-    """Counts that a kernel writes; the host waits for the kernel when they are first read."""
+    """Counts that a kernel writes; the host waits for the kernel when it first reads them."""
 
     __slots__ = ("address", "counts", "scratch", "view")
 
@@ -93,7 +93,7 @@ class Pending:
         self.view, self.address = scratch.slot()
 
     def wait(self):
-        """(found, touched, pieces). If there are pieces, the first two are not final until a launch computes them."""
+        """(found, touched, pieces). If pieces remain, the first two are not final until a launch computes them."""
         if self.counts is None:
             self.again()
         return self.counts
@@ -109,12 +109,12 @@ class Pending:
         return self.wait()[1]
 
     def __del__(self):
-        if getattr(self, "view", None) is not None:  # it has none if Ctrl-C came while it was made
+        if getattr(self, "view", None) is not None:  # no view if Ctrl-C came during construction
             self.scratch.slots.append((self.view, self.address))
 
 
 class Cuts:
-    """How many long rows a compressed matrix has, and how many pieces they are cut into."""
+    """The number of long rows of a compressed matrix, and the number of their pieces."""
 
     __slots__ = ("pieces", "rows")
 
@@ -138,5 +138,5 @@ class Cuts:
 
 
 def cuts_of(A, part, columns):
-    """The cuts of A's rows or of its columns; `part` are these rows or columns."""
+    """The cuts of A's rows or of its columns; `part` is these rows or columns."""
     return A._prepared.made((Cuts, A._turned != columns), lambda: Cuts(cupy.diff(part.indptr)))

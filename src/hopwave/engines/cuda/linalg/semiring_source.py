@@ -30,7 +30,7 @@ def ring_text(product, a, x, pattern):
             carries=not (add.any_term and product.term == "one"),
             reads_a=reads_a and not pattern,
             reads_x=reads_x,
-            # Without structure-only, unused values are read too (push-pull, section 5.5).
+            # Without structure-only, unused values are also read (push-pull, section 5.5).
             weighs_a=not product.structure_only and not (reads_a and not pattern),
             weighs_x=not product.structure_only and not reads_x,
         ),
@@ -47,9 +47,9 @@ def ring_text(product, a, x, pattern):
     return _struct(lines)
 
 
-@lru_cache(maxsize=256)  # every betweenness run on a GPU asks for the same one, to check its sums
+@lru_cache(maxsize=256)  # every betweenness run on a GPU requests the same text, to check its sums
 def monoid_text(add, values, dtype):
-    """⊕ alone: over an array of `values`, summed in `dtype`."""
+    """Only ⊕: over an array of `values`, summed in `dtype`."""
     return _struct(
         [
             *_types(dtype, values, values),
@@ -132,7 +132,7 @@ def _struct(lines):
 # ---------------------------------------------------------------- the kernels of one product
 
 HEADER = "linalg/mxv.cuh"
-VERBS = "pull", "dots", "push", "expand"  # compiled for a ring; pull also with a list of rows or without
+VERBS = "pull", "dots", "push", "expand"  # compiled for a ring; pull also with or without a list of rows
 
 
 class Kernels:
@@ -152,7 +152,7 @@ class Kernels:
 
 
 def kernels_of(here, product, part, x):
-    """The kernels of a product, kept with its record, which `linalg.arithmetic` reuses."""
+    """The kernels of a product, cached with its record, which `linalg.arithmetic` reuses."""
     a = None if part.values is None else part.values.dtype
     key = Kernels, here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
     return product.prepared.made(key, lambda: Kernels(product, part.indptr.dtype, a, x))
@@ -181,7 +181,7 @@ def instances(offset):
 
 
 def array_instances():
-    """Kernels on whole arrays: those for a ring's text, and those for a type of values."""
+    """Kernels on full arrays: for a ring's text, and for a type of values."""
     for_text = "sum_all", "combine_at", "map_two", "combine_sorted", "map_one"
     for_type = "spread", "collect", "fill", "take"
     return (

@@ -21,13 +21,13 @@ OPEN, WON = 0, 1
 
 
 def independent_set(A, seed):
-    """Which vertices are in the set, bool. Every round draws priorities for the candidates that are left."""
+    """Whether each vertex is in the set, bool. Every round draws priorities for the remaining candidates."""
     rows, n = A.rows[:2], A.shape[0]
     launch = kernels(offset_type(A.rows.indptr))
     candidates, state = cupy.arange(n, dtype=np.int32), cupy.zeros(n, np.uint8)
     rank = cupy.full(n, -1, np.int64)
     while count := len(candidates):
-        # There are no ties: the highest of all wins, so that every round has a winner.
+        # There are no ties: the highest priority wins, so that every round has a winner.
         begin = np.uint64(counter.start(seed, PRIORITIES))
         launch(SET, "draw", count, candidates, np.uint64(count), begin, rank)
         for kernel in ("choose", "leave"):
@@ -68,7 +68,7 @@ class Labels:
         self.count = int(count.get()[0])
 
     def settle(self, seed, most):
-        """At most `most` rounds, until no vertex would move; returns whether none would."""
+        """At most `most` rounds, until no vertex would change its label; returns whether that state was reached."""
         for number in range(most):
             if self.restless() == 0:
                 return True
@@ -92,7 +92,7 @@ class Labels:
         return int(self.restless_count.get()[0])
 
     def move(self, seed):
-        """Those whose coins show heads take the labels that they would move to."""
+        """Vertices whose coins show heads adopt their new labels."""
         begin = np.uint64(counter.start(seed, COINS))
         self.launch(LABELS, "move", self.n, np.int32(self.n), begin, self.wins, self.f, self.moved, self.stale)
         arcs = np.int32(self.n), np.uint64(self.m)
@@ -102,12 +102,12 @@ class Labels:
 # ---------------------------------------------------------------- core numbers
 
 PEEL = "linalg/peel.cuh"
-PEEL_BLOCKS = 2  # blocks: more would only wait for entries
+PEEL_BLOCKS = 2  # blocks per multiprocessor: more would only wait for entries
 PEELING = record(PEEL, "Peeling", "u32 arrived least[2] head tail pending")
 
 
 def core_numbers(A, both):
-    """The core number of every vertex, int64 on the GPU. Loops do not count. both: whether arcs in and out count."""
+    """The core number of every vertex, int64 on the GPU. Loops do not count. both: whether in- and out-arcs count."""
     rows, n = A.rows, A.shape[0]
     columns = A.columns if both else None
     entries = (2 if both else 1) * (n + A.nnz // PIECE)
@@ -133,8 +133,8 @@ def core_numbers(A, both):
 
 TRIANGLES = "linalg/triangles.cuh"
 WARP_SLOTS = 1024  # in the kernels
-SHORT_THREADS, LONG_THREADS = 128, 256  # per block: a warp for each vertex, or all for one
-SHORT_BLOCKS, LONG_BLOCKS = 14, 8  # blocks
+SHORT_THREADS, LONG_THREADS = 128, 256  # threads per block: one warp per vertex, or one block per vertex
+SHORT_BLOCKS, LONG_BLOCKS = 14, 8  # blocks per multiprocessor
 
 
 def triangles(part):
@@ -146,16 +146,16 @@ def count_triangles(part):
 
 
 def counted(part, each):
-    """Triangles of a symmetric pattern, with `each` of every vertex; None if a vertex's table exceeds shared memory."""
+    """Triangles of a symmetric pattern; each: per vertex; None if a vertex's table exceeds shared memory."""
     offsets, neighbours, _ = part
     n, launch = len(offsets) - 1, kernels(offset_type(offsets))
     found, total = cupy.zeros(n if each else 0, np.int64), cupy.zeros(1, np.uint64)
     ups, longs = cupy.empty(n, np.uint32), cupy.empty(n, np.int32)
-    counts = cupy.zeros(4, np.uint32)  # vertices with long lists, the longest; the next vertex, the next of the long
+    counts = cupy.zeros(4, np.uint32)  # vertices with long lists, the longest; next vertex, next with a long list
     rows = offsets, neighbours, np.uint64(n)
     launch(TRIANGLES, "count_up", WARP * n, *rows, ups, longs, counts)
     up = build.offsets_of(ups, n, offsets.dtype)
-    heads = cupy.empty(len(neighbours) // 2, np.int32)  # every edge but loops is stored twice
+    heads = cupy.empty(len(neighbours) // 2, np.int32)  # every edge except loops is stored twice
     launch(TRIANGLES, "write_up", WARP * n, *rows, up, heads)
     long, most = counts[:2].tolist()
     multiprocessors = launch.attributes["MultiProcessorCount"]
@@ -183,11 +183,11 @@ def counted(part, each):
 LANCZOS = "linalg/power.cuh"
 MOST_VECTORS = 20  # LANCZOS_MOST in the kernels: vectors of Q
 PASSES = 3
-STEPS_AHEAD = 4  # steps without a wait: those that were not needed cost less than waits
+STEPS_AHEAD = 4  # steps without a wait: unneeded steps cost less than waits
 
 
 def lanczos_steps(A, Q, k):
-    """See hopwave.engines.Algebra.lanczos: STEPS_AHEAD steps, as far as there is room in Q."""
+    """See hopwave.engines.Algebra.lanczos: up to STEPS_AHEAD steps, as Q has room."""
     if A.has_values or len(Q) > MOST_VECTORS + 1:
         return None
     kernel, fit = nvrtc.cooperative(LANCZOS, expression(LANCZOS, "orthogonal", offset_type(A.rows.indptr)), BLOCK)
@@ -197,7 +197,7 @@ def lanczos_steps(A, Q, k):
     blocks = min(-(-n // BLOCK), fit)
     ends = range(k, min(k + STEPS_AHEAD, len(Q) - 1))
     sums, arrived = cupy.empty((PASSES, MOST_VECTORS * blocks), np.float64), cupy.zeros(len(ends), np.uint32)
-    found = cupy.empty((len(ends), MOST_VECTORS + 1), np.float64)  # per step: Q y, and the length of the rest
+    found = cupy.empty((len(ends), MOST_VECTORS + 1), np.float64)  # per step: Q y, and the length of the remainder
     for step, end in enumerate(ends):
         y = _there_and_back(Q[end], A)
         if y is None:
@@ -209,7 +209,7 @@ def lanczos_steps(A, Q, k):
 
 
 def _there_and_back(x, A):
-    """Aᵀ A x, for which nothing waits; None if there is no such launch."""
+    """Aᵀ A x, without waiting; None if no such launch exists."""
     if A.rows.indices is A.columns.indices:
         return product(x, A, rounds=2)
     h = product(x, A.T)

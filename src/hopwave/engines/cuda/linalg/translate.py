@@ -1,6 +1,6 @@
-"""A user's operator as a C++ expression: the Python function is called with symbols, which record every operation.
+"""A user's operator as a C++ expression: the Python function is called with symbols that record every operation.
 
-Where the function tests whether a value is true, it is called once for each outcome: `condition ? one : other`.
+If the function tests whether a value is true, it is called once per outcome: `condition ? one : other`.
 """
 
 import builtins
@@ -23,7 +23,7 @@ TESTS = ("isnan", "isinf", "isfinite")
 
 
 class Branch(Exception):
-    """The function tests a condition that this path has no outcome for yet; the text is the condition."""
+    """The function tests a condition for which this path has no outcome yet; the text is the condition."""
 
 
 class Symbol:
@@ -38,7 +38,7 @@ class Symbol:
         return Symbol(text, kind, self.path)
 
     def __bool__(self):
-        """Whether the condition holds on the path that is being traced; a condition not met before ends the trace."""
+        """Whether the condition holds on the path being traced; a new condition ends the trace."""
         return self.path.outcome(self)
 
     def __pow__(self, other):
@@ -133,7 +133,7 @@ def literal(value):
             return value.hex() if value >= 0 else f"({value.hex()})"
         bits = int(np.float64(value).view(np.int64))
         return f"hopwave::linalg::double_of({bits}LL)"
-    raise TypeError(f"{value!r} is no number")
+    raise TypeError(f"{value!r} is not a number")
 
 
 def _choose(sign):
@@ -167,7 +167,7 @@ def _test(name):
     def called(value):
         if not isinstance(value, Symbol):
             return getattr(math, name)(value)
-        known = literal(name == "isfinite")  # of whole numbers
+        known = literal(name == "isfinite")  # of integers
         return value.made(f"(bool){name}((double)({value.text}))" if value.kind == "f" else known, "b")
 
     return called
@@ -177,7 +177,7 @@ def _converted(plain, pattern, to):
     return lambda value=0: value.made(pattern.format(value.text), to) if isinstance(value, Symbol) else plain(value)
 
 
-# Functions to call instead if arguments may be symbols.
+# Replacements for functions whose arguments may be symbols.
 MEANING = {
     min: _choose("<"),
     max: _choose(">"),
@@ -202,7 +202,7 @@ def meaning(value, seen):
     try:
         if value in MEANING:
             return MEANING[value]
-    except TypeError:  # not hashable, so it is no function
+    except TypeError:  # not hashable, so not a function
         return value
     return symbolic(value, seen) if isinstance(value, types.FunctionType) else value
 
@@ -242,9 +242,9 @@ class Path:
 
 @lru_cache(maxsize=256)
 def translated(name, function, kinds, constants=()):
-    """The C++ expression, and the result's kind, of a function of x and y, which are of these kinds.
+    """The C++ expression, and the result's kind, of a function of x and y, whose kinds are passed.
 
-    `constants`: those of the operator, which are written into the expression.
+    `constants`: the operator's constants, which are written into the expression.
 
     >>> translated("clipped", lambda x, y: min(x + y, 10), "ii")
     ('(((10LL) < (x + y)) ? (10LL) : (x + y))', 'i')

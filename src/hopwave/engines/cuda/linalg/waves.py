@@ -1,4 +1,4 @@
-"""Sequences of masked products on the GPU: all of them in one cooperative launch (kernels/linalg/waves.cuh)."""
+"""Sequences of masked products on the GPU, each in one cooperative launch (kernels/linalg/waves.cuh)."""
 
 import cupy
 import numpy as np
@@ -17,7 +17,7 @@ from hopwave.engines.cuda.search.workspace import BLOCK, NO_LIMIT, PREPARING, Le
 
 HEADER = "linalg/waves.cuh"
 PATTERN = np.dtype(np.bool_)
-MOST_LAUNCHES = 64  # most launches kept with a matrix: streams × products
+MOST_LAUNCHES = 64  # maximum number of launches cached with a matrix: streams × products
 
 
 def instances(offset):
@@ -62,7 +62,7 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
         made = pending.counts[1]
         if made < len(rows):
             break
-        rows = trace_table(made)  # more levels than the table had rows: once more, with a row for each
+        rows = trace_table(made)  # more levels than rows of the table: repeat with enough rows
     if not at_once:
         part, made = prepared.pull, pending.wait()[1]
         order, starts, arcs = by_level(kernels(prepared.offset), part.indptr, levels, made)
@@ -75,9 +75,9 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
 
 
 def beginning(x, dtype, carries):
-    """A function from the type of values to x as arguments: places, values, one place, one value, count."""
+    """A function from the type of values to x as arguments: indices, values, one index, one value, count."""
     count = np.int32(x.nnz)
-    if count == 1 and x.device == "cpu":  # the usual case: nothing is uploaded
+    if count == 1 and x.device == "cpu":  # the usual case: no upload
         (only,), (value,) = x.listed()
         return lambda kind: (NULL, NULL, np.int32(only), _plain(kind.type(value)), count)
     places, values = x.to("cuda").listed()
@@ -90,7 +90,7 @@ def _plain(value):
 
 
 class Prepared:
-    """What the kernels need of a matrix: its entries by rows and by columns, hubs, and which rows have no entries."""
+    """Kernel inputs derived from a matrix: its entries by rows and by columns, hubs, and the empty rows."""
 
     def __init__(self, A):
         attributes = cupy.cuda.Device().attributes
@@ -139,6 +139,6 @@ def arena(here, n, m):
     found = here.arena
     if found is None or found.n < n or found.m < m:
         n, m = max(n, found.n if found else 0), max(m, found.m if found else 0)
-        here.arena = None  # freed before the larger one is allocated
+        here.arena = None  # freed before the larger arena is allocated
         found = here.arena = LevelBuffers(n, m)
     return found

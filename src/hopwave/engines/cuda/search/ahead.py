@@ -1,6 +1,6 @@
-"""Levels launched before the host has read the counters of earlier ones, for plans with one step and no queue.
+"""Levels launched before the host has read the counters of earlier levels, for plans with one step and no queue.
 
-Each batch has twice as many levels as the last. From the fifth level on, the launches of two levels are repeated.
+Each batch has twice as many levels as the previous one. After four levels, the launches of two levels are repeated.
 """
 
 from itertools import pairwise
@@ -26,11 +26,11 @@ def run(search, plan, trace):
     """Run all levels of a search. Without a trace, levels that were launched together share their time evenly."""
     search.begin()
     levels, batch, step = [], FIRST, plan.steps[0]
-    recorded: dict[int, Recorded] = {}  # the launches of an even level and of an odd one
+    recorded: dict[int, Recorded] = {}  # the launches of an even level and of an odd level
     limit = search.question.depth_limit
     while search.nf and (limit is None or search.depth < limit):
         count = batch if limit is None else min(batch, limit - search.depth)
-        if search.sigma is not None:  # after this many levels path counts may have to be scaled down
+        if search.sigma is not None:  # after this many levels, path counts may need scaling
             count = min(count, max(1, search.scaling.safe_levels()))
         times = _launch(search, step, count, recorded if levels else None, trace)
         for counters, seconds in zip(search.read_counters(count), times(), strict=True):
@@ -42,7 +42,7 @@ def run(search, plan, trace):
 
 
 def _launch(search, step, count, recorded, trace):
-    """Launch `count` levels. Returns a function that returns the seconds of each when they have ended."""
+    """Launch `count` levels. Returns a function that waits for them and returns the seconds of each level."""
     begun = search.depth
     events = search.work.events(count + 1 if trace else 2)
     search.all_counters.data.memset_async(0, COUNTER_BYTES * count)
@@ -72,7 +72,7 @@ def _launch(search, step, count, recorded, trace):
 
 
 class Recorded:
-    """The launches of one level, made now and prepared to be repeated for later levels."""
+    """The launches of one level, made now and prepared for repetition in later levels."""
 
     def __init__(self, search, launches):
         self.counters = search.all_counters.data.ptr
@@ -85,7 +85,7 @@ class Recorded:
                 self.steps.append(_prepared(search, launch))
 
     def again(self, depth, number):
-        """Launch the recorded kernels again, for the level of this depth, which uses counter row `number`."""
+        """Repeat the recorded launches for the level of this depth, which uses counter row `number`."""
         row = self.counters + number * COUNTER_BYTES
         values = {Changing.LEVEL: depth, Changing.BEFORE: row - COUNTER_BYTES if number else 0, Changing.COUNTERS: row}
         for step in self.steps:

@@ -1,7 +1,7 @@
 """The levels of a search: their counters, their vertices in order, and path counts that never overflow.
 
 σ̂ = σ / 2^shift   with one shift per level, if all counts of the level then fit into float64
-m · 2^e           mantissa and exponent per vertex, if they do not (docs/betweenness.md)
+m · 2^e           mantissa and exponent per vertex, otherwise (docs/betweenness.md)
 """
 
 import math
@@ -27,7 +27,7 @@ together(HEADER, "count_levels", "scan_levels", "fill_levels")
 
 
 def by_level(launch, in_offsets, distance, depth):
-    """(order, starts, arcs): reached vertices by level, long in-rows first; begins and end of levels; their in-arcs."""
+    """(order, starts, arcs): reached vertices by level, long in-rows first; starts and end of levels; their in-arcs."""
     n, levels = len(distance), depth + 1
     order, starts = cupy.empty(n, np.int32), cupy.empty(levels + 1, np.int64)
     bins, arcs = cupy.zeros(CLASSES * levels, np.uint32), cupy.zeros(levels, np.int64)
@@ -39,7 +39,7 @@ def by_level(launch, in_offsets, distance, depth):
 
 
 def recounted(search, levels):
-    """The levels of a search whose queues held duplicates, with their true numbers of vertices and arcs."""
+    """The levels of a search whose queues contained duplicates, with their true numbers of vertices and arcs."""
     if not search.depth:
         return levels
     count = search.depth + 1
@@ -63,8 +63,8 @@ def recounted(search, levels):
 
 STATE = "steps/state.cuh"
 
-# A level is scaled down when a count of the next one might pass 2^LARGEST. A count that is then below 2^SMALLEST would
-# lose precision. engines/cpu/search/loop.py and kernels/common/counts.cuh have the same bounds.
+# A level is scaled down when a count of the next level might exceed 2^LARGEST. A count then below 2^SMALLEST would lose
+# precision. engines/cpu/search/loop.py and kernels/common/counts.cuh use the same bounds.
 LARGEST, SMALLEST = 1000, -900
 
 
@@ -72,16 +72,16 @@ class LevelScaling:
     """The shift of every level so far, and a bound on the last level's counts."""
 
     def __init__(self, degree_bits):
-        self.bits = max(1, degree_bits)  # bits by which a count can grow in one level
+        self.bits = max(1, degree_bits)  # bits by which a count can grow per level
         self.shifts = [0]
-        self.bound = 0  # upper bound of log2 of the last level's counts
+        self.bound = 0  # upper bound on log2 of the last level's counts
 
     def add_level(self):
         self.shifts.append(self.shifts[-1])
         self.bound += self.bits
 
     def safe_levels(self):
-        """How many levels can follow before the counts must be measured."""
+        """Number of levels that can follow before the counts must be measured."""
         return (LARGEST - self.bound) // self.bits
 
     def rescale(self, launch, n, level, counts, cleared_counters):
@@ -91,12 +91,12 @@ class LevelScaling:
         counters = cleared_counters()
         launch(STATE, "level_extent", n, *level, counts[0], counters)
         extent = counters.get()[[GREATEST, LEAST]]
-        extent[1] = ~extent[1]  # stored inverted, so that both counters start from 0
+        extent[1] = ~extent[1]  # stored inverted, so that both counters start at 0
         greatest, least = extent.view(np.float64).tolist()
         self.bound = math.ceil(math.log2(greatest))
         if self.safe_levels() >= 1:
             return True
-        target = max(LARGEST // 2, LARGEST - 64 * self.bits)  # low enough for some further levels
+        target = max(LARGEST // 2, LARGEST - 64 * self.bits)  # low enough for several more levels
         shift = self.bound - target
         if math.log2(least) - shift < SMALLEST:
             return False
@@ -111,7 +111,7 @@ class LevelScaling:
 def unscaled(sigma, distance, shifts):
     """σ on the host, from σ̂, the distances and the levels' shifts: float64, or mantissa and exponent."""
     mantissa, exponent = np.frexp(sigma.get())
-    shifts = np.append(np.asarray(shifts, np.int64), 0)  # the last one is for distance -1
+    shifts = np.append(np.asarray(shifts, np.int64), 0)  # the last entry is for distance -1
     return ScaledCounts.plain(mantissa, exponent + shifts[distance.get()])
 
 

@@ -1,4 +1,4 @@
-"""hopwave's own plan on the GPU: a whole search is one cooperative launch (kernels/one_launch/search.cuh)."""
+"""hopwave's own plan on the GPU: a full search is one cooperative launch (kernels/one_launch/search.cuh)."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ SCALING = record(by_level.HEADER, "ScalingState", "u64 greatest[2]", "i32 overfl
 
 
 def runs(plan):
-    """Whether this loop runs the plan: a push and a pull under the rule Growing, with the loop on the device."""
+    """Whether this module can run the plan: a push and a pull under the rule Growing, with the loop on the device."""
     kinds = tuple(type(step) for step in plan.steps)
     return plan.loop == "device" and kinds == (Push, Pull) and isinstance(plan.rule, Growing)
 
@@ -46,7 +46,7 @@ def begin(offset, n, question):
 
 
 def is_kept(loaded):
-    """Whether the kernel of a plain search of this graph is on disk."""
+    """Whether the kernel of a plain search of this graph is cached on disk."""
     shape = "true", truth(loaded.n >= LevelSplit.fill)
     return nvrtc.is_kept(HEADER, expression(HEADER, "search", loaded.on_device.offset, *shape))
 
@@ -82,7 +82,7 @@ def run(search, plan, trace):
 
 
 class DirectSearch:
-    """Searches of one graph by one plan, each only a launch: see hopwave.engines.Engine.direct_search."""
+    """Searches of one graph by one plan, each a single launch: see hopwave.engines.Engine.direct_search."""
 
     without = ()
 
@@ -127,7 +127,7 @@ def levels(rows, count, plan):
 
 
 def path_counts(W, distance, depth):
-    """σ along a finished search: float64 on the GPU or, if a level had to be scaled, numbers on the host."""
+    """σ along a finished search: float64 on the GPU or, if a level was scaled, numbers on the host."""
     if W.loaded.numbering is not None:
         W.loaded.on_device.refuse_compressed()
     kernel = W.loaded.kept.get("count_paths")
@@ -154,19 +154,19 @@ def path_counts(W, distance, depth):
 
 
 def distances_from(loaded, source):
-    """Hops from one vertex to every other (-1: not reached), and the greatest of them."""
+    """Hops from one vertex to every other (-1: unreached), and the maximum."""
     engine, plan = engines.engine("cuda"), CATALOGUE["hopwave-dense"]
-    # With predecessors: most searches want them, so that kernel is compiled already.
+    # With predecessors: most searches compute them, so that kernel is already compiled.
     search = engine.start(engine.load(loaded.graph, plan), (source,), SearchJob())
     engine.run(search, plan, False)
     return search.distance, engine.fetch(search)["depth"]
 
 
-MAX_HOST_ARCS = 1 << 22  # arcs that SciPy searches in a twentieth of the time that compiling our search takes
+MAX_HOST_ARCS = 1 << 22  # SciPy searches this many arcs in 5% of the time that compiling the GPU search takes
 
 
 def probed_depth(loaded):
-    """Levels of a search from the vertex of highest degree, found once per graph."""
+    """Levels of a search from the vertex of highest degree, measured once per graph."""
     graph = loaded.graph
     known = graph._prepared.record(Structure)
     if known.depth is None:
@@ -181,7 +181,7 @@ def probed_depth(loaded):
 
 
 def depth_on_host(rows, source):
-    """The greatest number of hops from a vertex along these rows, by SciPy."""
+    """The maximum number of hops from a vertex along these rows, by SciPy."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 

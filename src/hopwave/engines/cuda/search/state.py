@@ -11,8 +11,8 @@ from hopwave.planning.plan import Push
 
 HEADER = "steps/state.cuh"
 COUNTER_BYTES = 8 * COUNTERS
-MOST_AHEAD = 64  # most levels whose counters are read together; each has a row of counters
-BENIGN = Push("twc", "queue", "benign")  # made once: checking the words of a step takes longer than a small level
+MOST_AHEAD = 64  # maximum levels whose counters are read together; each has a row of counters
+BENIGN = Push("twc", "queue", "benign")  # created once: checking the words of a step takes longer than a small level
 
 
 class SearchBuffers(NamedBuffers):
@@ -33,7 +33,7 @@ class SearchBuffers(NamedBuffers):
 
 
 class Search:
-    """A search from its sources on; nothing runs on the GPU before the first step."""
+    """A search and its state; the GPU does not run before the first step."""
 
     def __init__(self, loaded, sources, question):
         self.loaded, self.question, self.sources = loaded, question, sources
@@ -51,15 +51,15 @@ class Search:
         self.sigma = self.counts = self.work = None
         self.ran_whole = False  # set by one_launch.py
         self.timed = True  # whether events time the levels: only for a trace (Engine.run)
-        self.ahead = False  # whether levels are launched before earlier ones have been read (ahead.py)
+        self.ahead = False  # whether levels are launched before earlier counters have been read (ahead.py)
         self.scaling, self.overflowed = None, False  # of path counts
-        # A plan that scans the status array, or looks ahead into it, claims vertices there; others keep a bitmap.
+        # A plan that scans the status array, or looks ahead in it, claims vertices there; other plans use a bitmap.
         steps = loaded.plan.steps
         self.scans = any(
             step.output in ("scan", "reuse") if isinstance(step, Push) else step.asynchronous for step in steps
         )
-        # Duplicates may stay in a queue that only BENIGN pushes read. A pull needs an exact bitmap, a rule exact sizes,
-        # and a path must not be counted twice (Hiragushi, section 3.2).
+        # Duplicates may stay in a queue that only BENIGN pushes read. A pull needs an exact bitmap, a rule needs exact
+        # sizes, and a path must not be counted twice (Hiragushi, section 3.2).
         self.duplicates = not question.path_counts and steps == (BENIGN,)
         self.queues = any(isinstance(step, Push) and step.mapping != "edge" for step in steps)
         self.has_queue = self.has_frontier_bits = self.visited_exact = False
@@ -80,7 +80,7 @@ class Search:
         # Pulls and products over all arcs need no queue; only the sources are written to one.
         self.queue = take("queue", n if self.queues else self.nf, np.int32)
         self.next_queue = take("next queue", n, np.int32) if self.queues else None
-        self.marks = False  # whether the visited bitmap has wrong bits in no place; some bits may be missing
+        self.marks = False  # whether all bits of the visited bitmap are correct; some may be missing
         self.distance.data.memset_async(0xFF, self.distance.nbytes)
         if self.parent is not None:
             self.parent.data.memset_async(0xFF, self.parent.nbytes)
@@ -107,13 +107,13 @@ class Search:
         return {"distance": self.distance, "parent": self.parents, "sigma": self.sigmas}
 
     def equal_shares(self, arcs):
-        """Blocks for equal shares of arcs: four arcs per thread, at most four times as many blocks as the GPU holds."""
+        """Blocks for equal shares of arcs: four arcs per thread, at most four times the GPU's resident blocks."""
         return min(-(-arcs // (4 * BLOCK)), 4 * self.on_device.device.blocks)
 
     # ---------------------------------------------------------------- counters
 
     def clear_counters(self):
-        """Use the next row of counters from now on. Clearing all rows at once takes no longer than clearing one."""
+        """Switch to the next row of counters. Clearing all rows takes no longer than clearing one."""
         if self.ahead:
             return self.counters
         if self.next_row == MOST_AHEAD:
@@ -124,7 +124,7 @@ class Search:
         return self.counters
 
     def read_counters(self, levels):
-        """Wait until `levels` levels have ended: those launched ahead, or the one just computed."""
+        """Wait until `levels` levels have ended: levels launched ahead, or the level just computed."""
         stream = cupy.cuda.get_current_stream()
         counters = self.counters if levels == 1 else self.all_counters
         counters.data.copy_to_host_async(self.work.host_address, COUNTER_BYTES * levels, stream)
@@ -132,7 +132,7 @@ class Search:
         return self.work.host[:levels].tolist()
 
     def take_row(self, number):
-        """Use row `number` of the counters, which is clear; `before` becomes the row of the level before."""
+        """Use row `number` of the counters, which is clear; `before` becomes the row of the previous level."""
         self.before = self.counters if number else NULL
         self.counters = self.work.rows[number]
 
@@ -142,7 +142,7 @@ class Search:
         return self.work.take(name, self.words, np.uint32)
 
     def need_queue(self):
-        """Make the frontier's queue: from its bitmap by population count and scan, or from the status array."""
+        """Create the frontier's queue: from its bitmap by population count and scan, or from the status array."""
         if self.has_queue:
             return
         self.clear_counters()
@@ -159,7 +159,7 @@ class Search:
         self.has_queue = True
 
     def need_marks(self):
-        """Make a bitmap that has bits of visited vertices only; some may be missing."""
+        """Create a bitmap in which only visited vertices have bits; some may be missing."""
         if not self.marks:
             self.bits("visited").data.memset_async(0, 4 * self.words)
             self.marks = True
@@ -182,7 +182,7 @@ class Search:
         self.has_frontier_bits = True
 
     def set_forms(self, *, queue=False, bits=False, visited=False, waiting=0):
-        """Say which forms the new frontier has; the buffers that hold them become the current ones."""
+        """Declare the forms of the new frontier; the buffers that contain them become the current buffers."""
         self.has_queue, self.has_frontier_bits, self.visited_exact, self.waiting = queue, bits, visited, waiting
         if queue:
             self.queue, self.next_queue = self.next_queue, self.queue

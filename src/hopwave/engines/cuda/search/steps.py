@@ -1,4 +1,4 @@
-"""The steps of plans on the GPU: one function per kind of level, and the choice of the function for a step."""
+"""The steps of plans on the GPU: one function per kind of level, and the choice of a step's function."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -15,13 +15,13 @@ from hopwave.planning.trace import Level
 
 # ---------------------------------------------------------------- launches as records
 #
-# They can be repeated for a later level (ahead.py). An argument that differs from level to level is a marker: LEVEL,
-# BEFORE or COUNTERS. All others stay as they are.
+# A launch can be repeated for a later level (ahead.py). An argument that changes between levels is a marker: LEVEL,
+# BEFORE or COUNTERS. All other arguments stay constant.
 
 
 class Changing(Enum):
     LEVEL = "level"  # the depth of the frontier
-    BEFORE = "before"  # the counters of the level before, or null
+    BEFORE = "before"  # the counters of the previous level, or null
     COUNTERS = "counters"  # the counters of this level
 
 
@@ -30,14 +30,14 @@ LEVEL, BEFORE, COUNTERS = Changing
 
 @dataclass
 class Launch:
-    """A kernel with one thread per item of work; its arguments by the names of its parameters, in order."""
+    """A kernel with one thread per item of work; its arguments by parameter name, in order."""
 
     header: str
     name: str
     work: int
     shape: str
     arguments: dict[str, Any]
-    blocks: int | None = None  # None: at most as many as the GPU holds
+    blocks: int | None = None  # None: at most as many as the GPU can hold
 
     def now(self, search):
         return {
@@ -76,7 +76,7 @@ def advance(search, step, choice):
         ended.record()
     counters = search.read_counters(1)[0]
     level = entered(search, step, choice, counters, search.timed and cupy.cuda.get_elapsed_time(began, ended) * 1e-3)
-    if search.duplicates and search.nf > room(search):  # the queue is incomplete: take the level from the status array
+    if search.duplicates and search.nf > room(search):  # the queue is incomplete: read the level from the status array
         search.has_queue = False
         search.need_queue()
         counters = search.read_counters(1)[0]
@@ -85,10 +85,10 @@ def advance(search, step, choice):
 
 
 def entered(search, step, choice, counters, seconds):
-    """Move the search past the level with these counters. Returns the level, or None if levels are not traced."""
+    """Advance the search past the level with these counters. Returns the level, or None if levels are not traced."""
     sizes = search.nf, search.mf, search.mu
     early, early_edges = search.early, search.early_edges
-    if isinstance(step, Push) and step.output == "scan":  # the scan also counted the vertices found early
+    if isinstance(step, Push) and step.output == "scan":  # the scan also counted vertices found early
         counters[FOUND] -= early
         counters[EDGES] -= early_edges
     found = counters[FOUND] + counters[AHEAD]
@@ -110,7 +110,7 @@ def entered(search, step, choice, counters, seconds):
 def push_fused(search, step):
     """Gather and claim in one kernel: XBFS's scan-free, single-scan and no queue generation (section 4.1)."""
     output = step.output
-    if search.waiting and (output == "reuse" or (search.early and output == "queue")):  # it lists those found early
+    if search.waiting and (output == "reuse" or (search.early and output == "queue")):  # it lists vertices found early
         queue, length, output = search.work.arrays["waiting"], search.waiting, "reuse"
     else:
         search.need_queue()
@@ -133,12 +133,12 @@ def push_fused(search, step):
 
 
 def even_shares(search, length):
-    """Blocks for even shares of a queue: as many as the GPU holds, but at least one vertex per block."""
+    """Blocks for even shares of a queue: as many as the GPU can hold, but at least one vertex per block."""
     return min(length, search.on_device.device.blocks)
 
 
 def push_two_phase(search, step):
-    """Expand, then contract: Merrill's, with Hiragushi's exact bitmap if duplicates must not stay (section 3.2)."""
+    """Expand, then contract (Merrill), with Hiragushi's exact bitmap if duplicates are not allowed (section 3.2)."""
     search.need_queue()
     if search.duplicates:
         search.need_marks()
@@ -166,19 +166,19 @@ def push_two_phase(search, step):
 
 
 def culling_blocks(search):
-    """Blocks that contract the list of arcs: few if duplicates stay, since two blocks may keep the same vertex."""
+    """Blocks that contract the list of arcs: few if duplicates stay, because two blocks may keep the same vertex."""
     if not search.duplicates:
         return None  # one thread per arc
     return max(1, min(search.mf // CULLING_SHARE, CULLING_BLOCKS * search.on_device.device.multiprocessors))
 
 
 def room(search):
-    """Vertices that fit into a queue; only duplicates can exceed this."""
+    """Capacity of a queue, in vertices; only duplicates can exceed it."""
     return search.n
 
 
 def running_sums(search):
-    """Where each list of the frontier ends when all are laid end to end."""
+    """The end of each list of the frontier, all lists concatenated."""
     sums = search.work.take("sums", search.n, np.int64)[: search.nf]
     lists = search.loaded.offsets, search.queue, np.uint64(search.nf), sums
     if search.nf <= FEW_LISTS:
@@ -189,7 +189,7 @@ def running_sums(search):
 
 
 def push_shares(search, step):
-    """Equal shares of the frontier's arcs; vertices are claimed at once."""
+    """Equal shares of the frontier's arcs; vertices are claimed immediately."""
     search.need_queue()
     loaded, sums = search.loaded, running_sums(search)
     search.clear_counters()
@@ -237,7 +237,7 @@ def push_sorted(search, step):
 
 
 def push_edges(search, step):
-    """One thread per arc of the whole graph scatters into a dense vector, then the mask (TurboBFS, Algorithms 1, 3)."""
+    """One thread per arc of the graph scatters into a dense vector, then the mask (TurboBFS, Algorithms 1 and 3)."""
     loaded, product = search.loaded, dense_product(search)
     arcs = {"rows": loaded.in_neighbours, "columns": search.on_device.arc_columns, "arcs": np.uint64(loaded.m)}
     search.clear_counters()
@@ -260,13 +260,13 @@ def dense_product(search):
 
 
 def counts(search, product):
-    """What the products of path counts read and write: σ takes the place of f (push-pull, section 5.4)."""
+    """Inputs and outputs of the products of path counts: σ replaces f (push-pull, section 5.4)."""
     return {"source": np.int32(-1), "f": search.sigma, "ft": product, "sigma": search.sigma, "overflowed": NULL,
             "before": BEFORE}  # fmt: skip
 
 
 def masked(search, product, read):
-    """The launch that ends a level with a dense product: new vertices get their level, path count and parent."""
+    """The launch that ends a level with a dense product: writes level, path count and parent of new vertices."""
     loaded = search.loaded
     search.set_forms()
     return Launch("steps/pull.cuh", "mask", search.n, "int" if search.sigma is None else "double", {
@@ -280,14 +280,14 @@ def masked(search, product, read):
 
 
 def pull_rows(search, step):
-    """Row products: TurboBFS's gathers and bottom-up searches, push-pull's; over bitmaps, or over path counts."""
+    """Row products: TurboBFS's gathers and bottom-up searches, and push-pull's; over bitmaps, or over path counts."""
     width = WARP if step.mapping == "warp" else 1
     if search.sigma is not None:
         loaded, product, read = search.loaded, dense_product(search), step.rows == "all"
         columns = {"offsets": loaded.in_offsets, "rows": loaded.in_neighbours, "n": search.vertices}
         search.clear_counters()
         columns |= counts(search, product) | {"all": np.bool_(read)}
-        blocks = -(-search.n * width // BLOCK)  # a block per piece: the GPU gives further ones to whoever is done
+        blocks = -(-search.n * width // BLOCK)  # a block per piece: the GPU schedules further blocks as others finish
         yield Launch(PRODUCTS, "forward_columns", search.n * width, f"double, {width}", columns, blocks)
         yield masked(search, product, loaded.m * read)
         return
@@ -330,14 +330,14 @@ def pull_compacted(search, step):
 
 
 def pull_queue(search, step):
-    """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, and a look ahead if the limit allows it."""
+    """XBFS's bottom-up step: a sorted queue by double scan, assigned rows, and a look-ahead if the limit allows."""
     loaded = search.loaded
-    length = search.n - search.reached + search.early  # vertices not visited when this level began
+    length = search.n - search.reached + search.early  # unvisited vertices at the start of this level
     waiting = unvisited_queue(search) if length else None  # in the last level, often every vertex is visited
     search.clear_counters()
     limit = search.question.depth_limit
     ahead = step.asynchronous and (limit is None or search.depth + 1 < limit)
-    balance = "static_" if step.balance == "static" else step.balance  # a keyword of C++
+    balance = "static_" if step.balance == "static" else step.balance  # a C++ keyword
     search.launch(
         "steps/double_scan.cuh", "pull_queue", length, shape=f"{WORDS}::Balance::{balance}, {truth(ahead)}",
         in_offsets=loaded.in_offsets, in_neighbours=loaded.in_neighbours, offsets=loaded.offsets, queue=waiting,
@@ -364,11 +364,11 @@ def unvisited_queue(search):
     return waiting
 
 
-# ---------------------------------------------------------------- which steps there are
+# ---------------------------------------------------------------- the available steps
 
 
 def kind_of(step):
-    """The function that computes a level by this step; None if no kernel does."""
+    """The function that computes a level by this step; None if no kernel exists."""
     if isinstance(step, Push):
         if step.mapping == "edge":
             return push_edges if step.output == "dense" else None
@@ -388,7 +388,7 @@ def kind_of(step):
     return None if step.asynchronous or step.balance != "static" else pull_compacted
 
 
-# These yield their launches, which can be made before earlier levels have been read (ahead.py).
+# These functions yield their launches, which can precede the reading of earlier levels (ahead.py).
 LAUNCHES = pull_rows, push_edges
 
 
@@ -413,7 +413,7 @@ def why_not(plan):
 
 
 def _claims(step):
-    """Whether the kernels have this way to claim: plain stores need a second test, which only scan and twc make."""
+    """Whether the kernels support this claim: plain stores need a second test, which only scan and twc perform."""
     if step.claim == "benign":
         return step.output == "scan" or (step.output, step.mapping) == ("queue", "twc")
     return step.output != "scan"
@@ -442,12 +442,12 @@ def pull_shares(search, step):
 
 SORTED = "steps/sorted.cuh"
 SORT_TILE = 16 * BLOCK  # keys per block: SORT_TILE in the header
-DIGIT = 8  # most bits of a digit
+DIGIT = 8  # maximum bits of a digit
 DIGITS = 1 << DIGIT
 
 
 def digits(n):
-    """Bits of the ids below n, and bits per digit: as few digits as possible, of about equal size."""
+    """Bits of the ids below n, and bits per digit: as few digits as possible, of similar size."""
     bits = max(1, (n - 1).bit_length())
     return bits, -(-bits // -(-bits // DIGIT))
 
@@ -465,7 +465,7 @@ def radix_sort(search, count, keys, values=None):
         counts.data.memset_async(0, 8 * words)
 
         def place(word):
-            """The address of a number in the array: to slice the array would take longer than a launch."""
+            """The address of a number in the array: slicing the array would take longer than a launch."""
             return np.uint64(counts.data.ptr + 8 * word)
 
         search.launch(

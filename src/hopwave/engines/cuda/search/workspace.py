@@ -1,4 +1,4 @@
-"""What a search in one launch needs besides the graph: made once, kept with the graph, used by one search at a time."""
+"""State of a one-launch search besides the graph: created once, cached with the graph, used by one search at a time."""
 
 import time
 from itertools import count
@@ -15,12 +15,12 @@ from hopwave.errors import EngineError
 
 # ---------------------------------------------------------------- how searches ended
 #
-# Kernels write this into host memory; only a caller that asks for it waits.
+# Kernels write this record into host memory; only a caller that reads it waits.
 
 TOLD = record("one_launch/state.cuh", "Told", "u64 depth nf reached levels")
 WORDS = len(TOLD)
 SLOTS = 64  # searches whose ends may be unread; one more search first reads the oldest
-SPINS = 1500  # reads of the words before other threads get the processor: some 100 µs
+SPINS = 1500  # reads of the words before other threads run: about 100 µs
 PAUSE = 2e-5  # seconds between further reads
 LAST_STAMP = 2**32 - 1
 
@@ -53,10 +53,10 @@ class Ending:
             time.sleep(PAUSE)
         elif self._found is None and self._endings.words[self._slot * WORDS] >> 32 != self._stamp:
             stream.synchronize()  # raises the error
-            raise EngineError("a search on the GPU ended without an answer; try again, or use device='cpu'")
+            raise EngineError("a search on the GPU ended without a result; try again, or use device='cpu'")
 
     def depth(self):
-        """The greatest distance: one less than the depth if the last level found nothing."""
+        """The maximum distance: one less than the depth if the last level is empty."""
         found = self.found()
         return found["depth"] - (not found["nf"] and found["depth"] > 0)
 
@@ -77,15 +77,15 @@ class Endings:
 
     def take(self, stream):
         """The address and stamp for the next search, and its Ending. The caller holds the workspace's lock."""
-        self.stamp = self.stamp % LAST_STAMP + 1  # 0 is no stamp
+        self.stamp = self.stamp % LAST_STAMP + 1  # 0 is not a stamp
         slot = self.stamp % SLOTS
         if self.taken[slot] is not None:
-            self.taken[slot].found()  # read it before it is overwritten
+            self.taken[slot].found()  # read the slot before it is overwritten
         self.taken[slot] = Ending(self, slot, self.stamp, stream)
         return self.report.memory.ptr + slot * TOLD.itemsize, self.stamp, self.taken[slot]
 
 
-# ---------------------------------------------------------------- what searches of a graph share
+# ---------------------------------------------------------------- shared by the searches of a graph
 
 HEADER = "one_launch/search.cuh"
 BLOCK = 1024  # THREADS in kernels/one_launch/state.cuh
@@ -105,11 +105,11 @@ WORK = record(
 
 
 class NoCooperativeLaunch(RuntimeError):
-    """This GPU cannot run a whole grid at once; the host must run the search level by level."""
+    """This GPU cannot run all blocks of a grid concurrently; the host must run the search level by level."""
 
 
 def graph_record(m, rows, columns, hub, closed, findable, degrees=None):
-    """The kernels' struct Graph of m arcs: offsets and neighbours both ways, and what `prepare` made of them."""
+    """The kernels' struct Graph of m arcs: offsets and neighbours in both directions, and the arrays of `prepare`."""
     return filled(
         GRAPH, offsets=rows[0], neighbours=rows[1], in_offsets=columns[0], in_neighbours=columns[1], hub=hub,
         closed=closed, degrees=degrees, n=len(hub), m=m, findable=findable,
@@ -145,7 +145,7 @@ def trace_table(levels=TRACE_ROWS):
 
 
 class Workspace:
-    """What searches of one graph share: derived arrays, buffers, kernels."""
+    """State shared by the searches of one graph: derived arrays, buffers, kernels."""
 
     def __init__(self, loaded, split=None):
         self.multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
@@ -177,7 +177,7 @@ class Workspace:
         return nvrtc.configurable(HEADER, instance, cooperative)
 
     def prepared(self, parents, plan):
-        """The launch of searches by this plan, with or without predecessors; its kernel is loaded when first needed."""
+        """The launch of searches by this plan, with or without predecessors; its kernel is loaded at first use."""
         alpha, beta = plan.rule.parameters()
         key = parents, alpha, beta
         found = self.launches.get(key)
@@ -193,7 +193,7 @@ class Workspace:
         return found
 
     def launch(self, distance, parent, sources, question, plan, trace=None):
-        """Put one search into the current stream; sources: a tuple of ids, or a CuPy int32 array. The Ending waits."""
+        """Launch one search in the current stream; sources: a tuple of ids, or a CuPy int32 array. The Ending waits."""
         prepared = self.prepared(parent is not None, plan)
         limit = NO_LIMIT if question.depth_limit is None else min(question.depth_limit, NO_LIMIT)
         only, ids = 0, None
@@ -203,7 +203,7 @@ class Workspace:
             ids = cupy.asarray(np.array(sources, np.int32)) if isinstance(sources, tuple) else sources
         stream = cupy.cuda.get_current_stream()
         if self.stream is not None and self.stream.ptr != stream.ptr:
-            self.stream.synchronize()  # buffers are for one search at a time
+            self.stream.synchronize()  # buffers serve one search at a time
         self.stream = stream
         if trace is not None:
             prepared.record("work", self.buffers.traced(trace))
@@ -214,7 +214,7 @@ class Workspace:
                 source_count=len(sources), depth_limit=limit, out=out, stamp=stamp,
             )  # fmt: skip
         except BaseException:
-            self.endings.taken[ending._slot] = None  # the search was not launched and will write nothing
+            self.endings.taken[ending._slot] = None  # the search was not launched and will not write
             raise
         finally:
             if trace is not None:
@@ -223,7 +223,7 @@ class Workspace:
 
 
 class NumberedWorkspace(Workspace):
-    """Searches of a graph numbered by degree: sources and answers are ids, rows and neighbours are numbers."""
+    """Searches of a graph numbered by degree: sources and results are ids, rows and neighbours are numbers."""
 
     def __init__(self, loaded, split=None):
         super().__init__(loaded, split)
@@ -231,7 +231,7 @@ class NumberedWorkspace(Workspace):
         self.found = cupy.empty(self.n, np.int32), cupy.empty(self.n, np.int32)  # distances and parents by number
 
     def launch(self, distance, parent, sources, question, plan, trace=None):
-        """Put one search into the current stream. Vertices that share a number share an answer."""
+        """Launch one search in the current stream. Vertices that share a number share a result."""
         numbers = self.numbering.numbers
         if isinstance(sources, tuple) and len(sources) == 1:
             sources = numbers[sources[0] : sources[0] + 1]
