@@ -1,4 +1,4 @@
-"""Memory of a job: the arrays that engines declare and allocate; questions and graphs as memory models see them."""
+"""Memory of a job: the arrays that engines declare and allocate; functions and graphs as inputs of memory models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Parts = dict[str, int]  # bytes by name
 
 
 class Array(NamedTuple):
-    """An array of a job. `fill`: what is in it at first, or None. `huge`: at a huge page of a CPU (cpu/views.py)."""
+    """An array of a job. `fill`: initial value, or None. `huge`: aligned to a huge page of the CPU (cpu/views.py)."""
 
     shape: int | tuple[int, ...]
     dtype: Any = np.float64
@@ -33,7 +33,7 @@ def total(arrays: Mapping[str, Array]) -> int:
 
 @dataclass(frozen=True)
 class Ask:
-    """A question as memory models see it: the function's name, how many sources, and what changes how it runs."""
+    """A call as a memory model sees it: the function's name, the number of sources, and options that affect memory."""
 
     what: str
     sources: int = 1
@@ -41,14 +41,14 @@ class Ask:
     path_counts: bool = False
     edges: bool = False
     plan: str | None = None
-    workers: int = 1  # threads, as far as there is work for them
+    workers: int = 1  # number of threads, limited by the available work
     memory_limit: int | None = None
     together: bool = False  # whether searches from several sources share their steps
     targets: int | None = None  # columns of a table; None: all vertices
     at_once: int = 1  # rows of a table of hops that are computed at a time
-    values: int = 0  # columns of numbers that are added up, and the limits for which they are
+    values: int = 0  # number of columns to sum; `limits`: limits per column
     limits: int = 1
-    reached: float = 1.0  # share of the vertices that a search within the limit reaches
+    reached: float = 1.0  # fraction of the vertices that a search within the limit reaches
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class Shape:
     n: int
     m: int
     directed: bool
-    offset: int = 4  # bytes
+    offset: int = 4  # bytes per offset
     depth: int = 0  # levels of a search from the vertex of highest degree
     greatest: int = 0  # length of the longest row
-    near: float = 1.0  # share of the arcs between near numbers
-    packed: float = 0.0  # bits of an arc if a GPU stores the rows compressed, else 0
+    near: float = 1.0  # fraction of arcs between near numbers
+    packed: float = 0.0  # bits per arc if a GPU stores the rows compressed, otherwise 0
 
     @property
     def rows(self) -> int:

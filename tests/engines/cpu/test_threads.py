@@ -139,7 +139,7 @@ def test_fewer_threads_than_wanted(able: int, monkeypatch: pytest.MonkeyPatch) -
             if able or name == "hops":
                 assert np.array_equal(within(60, ask[name]), right[name])
             else:
-                with pytest.raises(EngineError, match="starts no further thread, and this run needs one"):
+                with pytest.raises(EngineError, match="cannot start another thread, which this run needs"):
                     ask[name]()
     assert len(started) == able
     assert np.array_equal(within(60, ask["vertices"]), right["vertices"]) and hands._threads == 3

@@ -1,8 +1,8 @@
-"""The CPU engine: Numba, a crew of helper threads, the default where there is no GPU."""
+"""The CPU engine: Numba with a crew of helper threads; the default if there is no GPU."""
 
 from __future__ import annotations
 
-import hopwave.system.numba_cache  # noqa: F401  # before other modules import Numba: no signal can break this one off
+import hopwave.system.numba_cache  # noqa: F401  # before other modules import Numba: signals cannot interrupt it
 
 # isort: split
 import ctypes
@@ -34,11 +34,11 @@ from hopwave.system.compile_notice import First
 
 NO_LIMIT = np.iinfo(np.int32).max
 FIRST = First(loop.take_part)
-SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 8)  # a step, of n, m, nf, mf, mu, nf0, mf0, last
+SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 8)  # a step from n, m, nf, mf, mu, nf0, mf0, last
 
 
 class Search:
-    """A search under way: its arrays, and how far it is."""
+    """A search in progress: its arrays, and its position."""
 
     def __init__(self, loaded: CpuGraph, sources: tuple[int, ...], question: jobs.SearchJob, threads: int) -> None:
         self.loaded = loaded
@@ -53,7 +53,7 @@ class Search:
 
 
 def _of_loaded(module: str, name: str) -> Any:
-    """A method that is a function of a module of this package, called with the loaded graph in place of the graph."""
+    """A method that is a function of a module of this package, called with the loaded graph instead of the graph."""
     function = found_in(f"{__name__}.{module}", name)
 
     def method(self: Engine, graph: Graph, *arguments: Any) -> Any:
@@ -78,9 +78,9 @@ class Engine:
         if isinstance(job, jobs.SearchJob):
             return plan.why_not(job)
         if plan.regime == "batch":
-            return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"
+            return f"plan {plan.name!r} shares reads among GPU threads; on the CPU, use 'hopwave-block' or plan='auto'"
         if plan.regime == "wide" and (job.edges or job.squares):
-            return f"plan {plan.name!r} scores vertices alone, without bounds; use 'hopwave-block' or plan='auto'"
+            return f"plan {plan.name!r} only scores vertices, without bounds; use 'hopwave-block' or plan='auto'"
         return None
 
     def without(self, plan: Plan) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class Engine:
         if graph.n + graph.m > policy.SMALL_GRAPH:
             if FIRST.is_compiled():
                 return None
-            held = weakref.ref(graph)  # the graph keeps what searches it: a circle would delay freeing both
+            held = weakref.ref(graph)  # the graph caches its searches: a reference cycle would delay freeing both
 
             def search(sources: tuple[int, ...]) -> None:
                 if (there := held()) is not None:
@@ -111,7 +111,7 @@ class Engine:
         return Search(loaded, sources, question, thread_count(threads))
 
     def run(self, search: Search, plan: Plan, trace: bool) -> list[Level]:
-        """The whole search in compiled code, including the rule; returns its levels when they are traced."""
+        """The full search in compiled code, including the rule; returns its levels if they are traced."""
         counting = search.question.path_counts
         search.A = search.loaded.adjacency(neighbour_order(plan))
         with search.loaded.workspace(search.threads, counting) as search.W:
@@ -127,7 +127,7 @@ class Engine:
         A, W, here = search.A, search.W, search.here
         steps, rule, fill_now = _encode(plan)
         depth_limit = search.question.depth_limit
-        limits = (  # in the order of state.DEPTH_LIMIT and the cells after it
+        limits = (  # in the order of the cells that start at state.DEPTH_LIMIT
             NO_LIMIT if depth_limit is None else min(depth_limit, NO_LIMIT),
             search.threads,
             search.loaded.degree_bits,
@@ -136,7 +136,7 @@ class Engine:
             0,  # state.OWN_RULE
         )
         levels = min(search.loaded.n, limits[0]) + 1 if trace else 0
-        buffer = np.empty((levels, state.TRACE_COLUMNS), np.int64)  # rows that no level needs cost nothing
+        buffer = np.empty((levels, state.TRACE_COLUMNS), np.int64)  # unused rows cost nothing
         cells = np.array(limits, np.int64)
         part = A, W, new_board(), here, search.sources, steps, rule, cells, buffer
         helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)
@@ -146,7 +146,7 @@ class Engine:
         return rows
 
     def _counts(self, search: Search, plan: Plan) -> npt.NDArray[np.float64] | ScaledCounts:
-        """σ from σ̂ and each level's shift; by mantissa and exponent where a level spans more than float64."""
+        """σ from σ̂ and each level's shift; by mantissa and exponent if a level spans more than float64."""
         W, here = search.W, search.here
         if here[state.OVERFLOWED]:
             search.W = W = W._replace(sigma=np.empty(0))
@@ -177,7 +177,7 @@ class Engine:
 
             return WeightedAccumulation(loaded, job, plan, threads)
         if plan.regime == "wide":
-            from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled when first used
+            from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled at first use
 
             return WideAccumulation(loaded, job, plan, threads)
         if policy.is_small_job(loaded, job, plan):
@@ -237,7 +237,7 @@ class Engine:
 
     def fetch(self, search: Search) -> jobs.FoundBySearch:
         W, here = search.W, search.here
-        # The last level looked for more and found none, unless a limit stopped the search before.
+        # The last level is empty, unless a limit ended the search before.
         depth = int(here[state.DEPTH]) - (not here[state.NF] and here[state.DEPTH] > 0)
         return {
             "distances": W.distance,
@@ -249,13 +249,13 @@ class Engine:
 
 
 def neighbour_order(plan: Plan) -> str:
-    """What CpuGraph.adjacency is to prepare for a plan."""
+    """The order of neighbours that CpuGraph.adjacency must prepare for a plan."""
     return "any" if plan.order == "any" else "paper" if plan.loop == "host" else "degree"
 
 
 @lru_cache(maxsize=64)
 def _encode(plan: Plan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], bool]:
-    """A plan as the compiled loop reads it: steps (pull?, flags, asynchronous?), rule, whether it reads distances."""
+    """A plan as input of the compiled loop: steps (pull?, flags, asynchronous?), rule, whether it reads distances."""
     rule = np.array([plan.rule.code, *plan.rule.parameters()])
     steps = np.zeros((len(plan.steps), 3), np.int64)
     keeps_open = any(isinstance(step, Pull) and step.operand == "visited" for step in plan.steps)
@@ -270,7 +270,7 @@ IS_COMPILED = nullcontext(0)
 
 
 def address_of(rule: Rule) -> AbstractContextManager[int]:
-    """The address that `limits` takes; 0 for a rule that is compiled."""
+    """The address that `limits` needs; 0 for a compiled rule."""
     return _callback(rule) if isinstance(rule, ByFunction) else IS_COMPILED
 
 
@@ -286,11 +286,11 @@ def _callback(rule: ByFunction) -> Iterator[int]:
             raised.append(error)
             return -1
 
-    as_c = SIGNATURE(choose)  # lives as long as this context
+    as_c = SIGNATURE(choose)  # alive as long as this context
     yield ctypes.cast(as_c, ctypes.c_void_p).value or 0
     if raised:
         raise raised[0]
 
 
 if TYPE_CHECKING:
-    _: engines.Engine = Engine()  # mypy checks that it is one
+    _: engines.Engine = Engine()  # mypy checks the protocol

@@ -7,12 +7,12 @@ from hopwave.engines.cpu.integers import ONE, U1
 from hopwave.engines.cpu.intrinsics import atomic_add, compare_and_swap, ordered_add, outer
 from hopwave.engines.cpu.views import read_only, unsigned_rows
 
-SHARE_OF_LOOK = 16  # a look for a triangle goes through this part of all arcs at most
+SHARE_OF_LOOK = 16  # the search for a triangle inspects at most 1/16 of all arcs
 
 
 @outer
 def look_at_arcs(indptr, indices, levels, tree, limit, found, end, size, board):
-    """found[v] = 1 if an arc from its predecessor, or a level above, leads to v; board[FOUND] counts wrong arcs."""
+    """found[v] = 1 if an arc from its predecessor, or the level above, leads to v; board[FOUND] counts wrong arcs."""
     wrong = 0
     while True:
         begin = atomic_add(board, NEXT_CHUNK, size)
@@ -32,7 +32,7 @@ def look_at_arcs(indptr, indices, levels, tree, limit, found, end, size, board):
 
 @outer
 def judge_vertices(levels, tree, is_source, limit, found):
-    """How many vertices have a level or a predecessor that they cannot have; found[v] = 1 if v needs no arc."""
+    """The number of vertices with an impossible level or predecessor; found[v] = 1 if v needs no arc."""
     wrong, n = 0, levels.size
     for v in range(n):
         level = levels[v]
@@ -49,7 +49,7 @@ def judge_vertices(levels, tree, is_source, limit, found):
 
 
 def obeys(graph, levels, tree, sources, limit):
-    """Whether levels, and predecessors if they are given, obey the rules of a search. All are int32; sources: ids."""
+    """Whether levels, and predecessors if passed, obey the rules of a search. All are int32; sources: ids."""
     is_source, found = np.zeros(graph.n, np.bool_), np.empty(graph.n, np.uint8)
     is_source[sources] = True
     levels, tree = read_only(levels), read_only(np.empty(0, np.int32) if tree is None else tree)
@@ -62,7 +62,7 @@ def obeys(graph, levels, tree, sources, limit):
 
 @outer
 def look_within(indptr, indices, distances, first, end, size, board):
-    """first[0] = the lowest vertex with an arc whose ends are at distances of the same parity; both were reached."""
+    """first[0] = the lowest vertex with an arc whose endpoints have distances of the same parity; both were reached."""
     while True:
         begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= min(end, first[0]):
@@ -82,7 +82,7 @@ def look_within(indptr, indices, distances, first, end, size, board):
 
 @outer
 def is_in_triangle(indptr, indices, hub, marks, most):
-    """Whether two neighbours of a vertex are neighbours, as far as `most` looks tell. marks: one 0 per vertex."""
+    """Whether two neighbours of a vertex are adjacent, as far as `most` lookups show. marks: one 0 per vertex."""
     first, last = np.uint64(indptr[hub]), np.uint64(indptr[hub + ONE])
     for j in range(first, last):
         marks[indices[j]] = 1
@@ -104,7 +104,7 @@ def shows_triangle(graph, hub):
 
 
 def arc_within(graph, distances):
-    """The first arc (u, v) of the graph whose ends were reached at distances of the same parity, or None."""
+    """The first arc (u, v) whose endpoints were reached at distances of the same parity, or None."""
     first = np.full(1, graph.n)
     share(look_within, (*unsigned_rows(graph), distances, first), graph.n, graph.m, None)
     u = int(first[0])

@@ -1,14 +1,14 @@
 """Biconnected blocks on the CPU, compiled, for all threads: FAST-BCC (Dong, Wang, Gu and Sun, PPoPP 2023).
 
-Two edges are in one block if a cycle contains both. The spanning tree is that of a breadth-first search. Vertices are
-numbered such that a subtree is a range:
+Two edges are in one block if a cycle contains both. The spanning tree is a breadth-first search tree. Vertices are
+numbered such that each subtree is a range:
 
     first[v]         the number of v; its subtree is [first[v], first[v] + size[v])
-    low[v], high[v]  the least and the greatest number of a neighbour of v's subtree, not counting v's parent
+    low[v], high[v]  the smallest and largest number of a neighbour of v's subtree, except v's parent
 
-The tree's edge from v to its parent u is a *fence* if no such neighbour is outside of u's subtree: it begins a block.
-The components of the graph without the tree's fences are the blocks, each without its *head*, the vertex nearest to
-the root, which may be the head of several blocks and a member of one more.
+The tree edge from v to its parent u is a *fence* if no such neighbour is outside u's subtree: it starts a block.
+The components of the graph without fences are the blocks, each without its *head*, the vertex nearest to the root. A
+vertex may be the head of several blocks and a member of one more.
 """
 
 from typing import NamedTuple
@@ -20,15 +20,15 @@ from hopwave.engines.cpu.components import largest_tree, link, root_of
 from hopwave.engines.cpu.crew import NEXT_CHUNK, share
 from hopwave.engines.cpu.intrinsics import atomic_add, outer
 
-SAMPLED_ARCS = 2  # of every vertex, joined before the largest set is guessed (as for components)
+SAMPLED_ARCS = 2  # arcs per vertex that are joined before the largest set is guessed (as for components)
 NONE = np.int64(-1)
 
 
 def blocks(loaded, parent, depth, threads=None):
-    """Of each vertex its block (−1: at most a head), and each block's head; `parent`, `depth`: of searches."""
+    """The block of each vertex (−1: at most a head), and each block's head; `parent`, `depth`: of searches."""
     A, n = loaded.adjacency("any"), loaded.n
     first, size, low, high = (np.empty(n, np.int32) for _ in range(4))
-    above = np.arange(n).astype(np.uint32)  # of every vertex, one of its set that is not greater
+    above = np.arange(n).astype(np.uint32)  # for every vertex, a vertex of its set that is not higher
     label, head = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     order = number_subtrees(parent, depth, first, size)
     share(neighbour_range, (A.indptr, A.indices, parent, first, low, high), n, loaded.m, threads)
@@ -42,7 +42,7 @@ def blocks(loaded, parent, depth, threads=None):
 
 @outer
 def number_subtrees(parent, depth, first, size):
-    """Vertices by depth. Fills the ranges of their subtrees."""
+    """Returns the vertices by depth. Fills the ranges of their subtrees."""
     n = depth.size
     deepest = 0
     for v in range(n):
@@ -82,7 +82,7 @@ def number_subtrees(parent, depth, first, size):
 
 @outer
 def neighbour_range(indptr, indices, parent, first, low, high, end, chunk, board):
-    """The least and the greatest number among a vertex and its neighbours, except its parent."""
+    """The smallest and largest number among a vertex and its neighbours, except its parent."""
     while True:
         begin = atomic_add(board, NEXT_CHUNK, chunk)
         if begin >= end:
@@ -101,7 +101,7 @@ def neighbour_range(indptr, indices, parent, first, low, high, end, chunk, board
 
 @outer
 def join_tree(order, parent, first, size, low, high, above):
-    """Spread low and high from the leaves to the roots, and join the ends of the tree's edges that are no fences."""
+    """Propagate low and high from the leaves to the roots, and join the endpoints of tree edges that are not fences."""
     for i in range(order.size - 1, -1, -1):
         v = order[i]
         u = np.uint32(parent[v])
@@ -109,7 +109,7 @@ def join_tree(order, parent, first, size, low, high, above):
             continue
         low[u] = min(low[u], low[v])
         high[u] = max(high[u], high[v])
-    for i in range(order.size):  # from the roots down, so that `above` leads straight to the top of a set
+    for i in range(order.size):  # from the roots down, so that `above` leads directly to the top of a set
         v = order[i]
         u = np.uint32(parent[v])
         if u != v and (low[v] < first[u] or high[v] >= first[u] + size[u]):
@@ -118,7 +118,7 @@ def join_tree(order, parent, first, size, low, high, above):
 
 @outer
 def join_rows(indptr, indices, parent, above, sampled, skip, end, chunk, board):
-    """Join the ends of edges outside the tree: the first arcs of each row, or the others, except of the set `skip`."""
+    """Join the endpoints of non-tree edges: the first arcs of each row, or the others, except of the set `skip`."""
     while True:
         begin = atomic_add(board, NEXT_CHUNK, chunk)
         if begin >= end:
@@ -149,7 +149,7 @@ def largest_set(above):
 
 @outer
 def number_blocks(parent, depth, above, label, head):
-    """Number the sets by their lowest vertices; returns their number. Roots are in none."""
+    """Number the sets by their lowest vertices; returns their number. Roots are in no set."""
     count = 0
     for v in range(label.size):
         if depth[v] <= 0:
@@ -166,16 +166,16 @@ def number_blocks(parent, depth, above, label, head):
     return count
 
 
-# ------------------------------------------------------------------ demand of whole branches of the tree of blocks
+# ------------------------------------------------------------------ demand of branches of the block tree
 
 
 Floats = npt.NDArray[np.float64]
 
 
 class Behind(NamedTuple):
-    """Demand as (source, target), two columns. `below`: of a vertex and all below it; `at_head`: of a block's head and
-    all vertices that are not below the block; `others`: of all other vertices of a vertex's component; `passes`: what
-    passes a vertex from one of its branches to another."""
+    """Demand as (source, target), two columns. `below`: of a vertex and all vertices below it; `at_head`: of a block's
+    head and all vertices not below the block; `others`: of all other vertices of a vertex's component; `passes`: demand
+    that passes a vertex from one of its branches to another."""
 
     below: Floats
     at_head: Floats
@@ -184,7 +184,7 @@ class Behind(NamedTuple):
 
 
 def behind(label: npt.NDArray[np.int32], head: npt.NDArray[np.int32], own: Floats) -> Behind:
-    """`label`: of each vertex the block that it is a member of, or −1; `head`: of each block; `own`: demand."""
+    """`label`: the block of which each vertex is a member, or −1; `head`: of each block; `own`: demand."""
     n, blocks = len(label), len(head)
     inside = np.flatnonzero(label >= 0)
     members = inside[np.argsort(label[inside], kind="stable")]
@@ -209,7 +209,7 @@ def add_branches(label, head, own, members, begins, hanging, of_vertex, below, a
         if pending[v] == 0:
             order[tail] = v
             tail += 1
-    for i in range(n):  # a vertex is in the queue once all below it were
+    for i in range(n):  # a vertex is queued after all vertices below it
         v = order[i]
         c = label[v]
         if c >= 0:
@@ -221,7 +221,7 @@ def add_branches(label, head, own, members, begins, hanging, of_vertex, below, a
             if pending[u] == 0:
                 order[tail] = u
                 tail += 1
-    for i in range(n - 1, -1, -1):  # others[v] is what is not below v, until v's turn
+    for i in range(n - 1, -1, -1):  # others[v] is the demand not below v, until v is processed
         v = order[i]
         first, last = of_vertex[v], of_vertex[v + 1]
         for j in range(first, last):

@@ -1,14 +1,14 @@
-"""The threads of the CPU engine, and how they share short loops (workers.py: long runs).
+"""The threads of the CPU engine, and how they share short loops (long runs: workers.py).
 
-**Jobs on a board**, for loops of microseconds to milliseconds. One thread leads: it posts a job on the board and starts
-on it. Helpers that see the job open join, and all take chunks off one counter. The leader then closes the job and waits
-only for those who joined: a helper that the operating system has put aside costs nothing.
+* **Jobs on a board**, for loops of microseconds to milliseconds. One thread leads: it posts a job on the board and
+* starts working. Helpers that see the open job join, and all threads take chunks from one counter. The leader then
+* closes the job and waits only for helpers that joined: a helper that the operating system has suspended costs nothing.
 
     share(kernel, …)               one job, a loop over rows, posted from Python
-    lead(…) or team.lead(…)        one job after another by a compiled leader; team.lead: helpers stay for the next call
+    lead(…) or team.lead(…)        consecutive jobs by a compiled leader; team.lead: helpers stay for the next call
 
-Ctrl-C may come between any two steps of the Python code here, so a leader's last step, however it ends, is one call of
-compiled code that sends helpers away.
+Ctrl-C may come between any two steps of the Python code here. A leader's last step, however it ends, is therefore one
+call of compiled code that dismisses the helpers.
 """
 
 import os
@@ -22,11 +22,11 @@ from hopwave.errors import EngineError
 from hopwave.system import threads as system_threads
 from hopwave.system.threads import host_cores
 
-# ------------------------------------------------------------------ how many
+# ------------------------------------------------------------------ number of threads
 
 
 def thread_count(threads=None):
-    """How many threads to use: threads=, else HOPWAVE_NUM_THREADS, else every core this process may use."""
+    """The number of threads: threads=, else HOPWAVE_NUM_THREADS, else every core available to this process."""
     given, origin = threads, "threads"
     if given is None:
         given, origin = os.environ.get("HOPWAVE_NUM_THREADS"), "HOPWAVE_NUM_THREADS"
@@ -37,7 +37,7 @@ def thread_count(threads=None):
     except (TypeError, ValueError, OverflowError):
         count = 0
     if count < 1 or (isinstance(given, float) and given != count):
-        raise EngineError(f"{origin}={given!r} is not a number of threads; give a whole number from 1")
+        raise EngineError(f"{origin}={given!r} is not a number of threads; it must be an integer of at least 1")
     return min(count, 256)
 
 
@@ -48,38 +48,38 @@ def check_threads(threads):
 
 
 def crew_size(work, threads):
-    """How many threads a loop over that many entries is worth, the calling one included."""
+    """The number of threads worth using for a loop over that many entries, including the calling thread."""
     most = int(work) // policy.ENTRIES_PER_THREAD
     return 1 if most < 2 and threads is None else max(1, min(thread_count(threads), most))
 
 
 # ------------------------------------------------------------------ jobs on a board
 
-# The board: int64 cells, those that threads contend for a cache line apart.
+# The board: int64 cells; contended cells are a cache line apart.
 EPOCH = 0  # odd while a job is open
-CHUNKS = 1  # of the open job: helpers with higher numbers find nothing to do and stay away
+CHUNKS = 1  # chunks of the open job: helpers with higher numbers have no work and do not join
 ACTIVE = 16  # helpers inside the open job
 OVER = 32  # no job will follow
 NEXT_CHUNK = 48  # where the next chunk begins
-TAIL = 64  # where the next found vertex goes in the queue
-FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = range(80, 85)  # sums over all who worked on the job
-JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH, JOB_REGIONS = range(96, 103)  # what to do
-POOL_NEXT = 113  # the first block of a pool that nobody has taken yet (shortest_paths/bins.py)
-NEXT_WORKER = 112  # numbers threads as they join, for kernels in which each needs arrays of its own
-REGIONS = 128  # from here, a cache line or two apart: where the next chunk of each region begins (see open_regions)
+TAIL = 64  # next free index in the queue of found vertices
+FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = range(80, 85)  # sums over all threads of the job
+JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH, JOB_REGIONS = range(96, 103)  # description of the job
+POOL_NEXT = 113  # the first unclaimed block of a pool (shortest_paths/bins.py)
+NEXT_WORKER = 112  # numbers threads as they join, for kernels in which each thread needs its own arrays
+REGIONS = 128  # first cell, one or two cache lines per region: start of its next chunk (see open_regions)
 REGION_CELLS = 16
 MOST_REGIONS = 63
 BOARD_CELLS = REGIONS + REGION_CELLS * MOST_REGIONS
 
 
 def new_board():
-    """A fresh board, one per run: a helper that starts late finds its own run over."""
+    """A new board, one per run: a helper that starts late finds its own run finished."""
     return np.zeros(BOARD_CELLS, np.int64)
 
 
 @inner
 def describe_job(board, kind, begin, end, size, depth, flags, which):
-    """Write down a job over [begin, end) in chunks of that size; nobody joins before it is opened."""
+    """Write a job over [begin, end) in chunks of that size; no helper joins before it is opened."""
     board[JOB_KIND] = kind
     board[JOB_END] = end
     board[JOB_CHUNK] = size
@@ -100,7 +100,7 @@ def open_job(board, kind, begin, end, size, depth, flags, which):
 
 @inner
 def next_chunk(board):
-    """The next chunk [begin, stop) of a job without regions; begin is at or past its end if none is left."""
+    """The next chunk [begin, stop) of a job without regions; begin is at or past its end if none remains."""
     end, size = board[JOB_END], board[JOB_CHUNK]
     begin = asm.atomic_add(board, NEXT_CHUNK, size)
     return begin, min(begin + size, end)
@@ -117,7 +117,7 @@ def open_regions(board, kind, end, size, depth, flags, which, regions):
 
 @inner
 def next_of_regions(board, region):
-    """A chunk [begin, stop) and its region, the first from `region` on that has a chunk; region -1 if none has."""
+    """A chunk [begin, stop) and its region, the first region with a chunk, starting at `region`; -1 if none has."""
     regions, end, size = board[JOB_REGIONS], board[JOB_END], board[JOB_CHUNK]
     for _ in range(regions):
         place, stop = REGIONS + REGION_CELLS * region, end * (region + 1) // regions
@@ -131,7 +131,7 @@ def next_of_regions(board, region):
 
 @inner
 def close_job(board):
-    """Let no other helper in, and wait for those inside."""
+    """Admit no more helpers, and wait for those inside."""
     asm.ordered_store(board, EPOCH, board[EPOCH] + 1)
     waited = 0
     while asm.ordered_load(board, ACTIVE) != 0:
@@ -155,7 +155,7 @@ def join_job(board, last, me):
             idle = 0
         else:
             idle += 1
-            if idle > 100_000:  # a long run of levels too small to share: stop burning a core
+            if idle > 100_000:  # many levels too small to share: stop occupying a core
                 asm.nap()
             elif idle > policy.SPINS:
                 asm.pause()
@@ -185,7 +185,7 @@ def lead(count, board, function, arguments):
 
 
 def share(kernel, arguments, size, work, threads, chunk=None):
-    """kernel(*arguments, size, chunk, board) over rows [0, size), by as many threads as pay; returns the board."""
+    """kernel(*arguments, size, chunk, board) over rows [0, size), on as many threads as worthwhile; the board."""
     board = new_board()
     helpers = crew_size(work, threads) - 1
     if helpers == 0:
@@ -195,7 +195,7 @@ def share(kernel, arguments, size, work, threads, chunk=None):
         even = size // (policy.CHUNKS_PER_THREAD_OF_ROWS * (helpers + 1))
         chunk = max(64, min(policy.MAX_ROWS_PER_CHUNK, even & ~63))
     board[CHUNKS] = helpers + 1
-    board[EPOCH] = 1  # open: helpers may join as soon as they come
+    board[EPOCH] = 1  # open: helpers may join as they arrive
     try:
         system_threads.crew.help(helpers, _assist, kernel, arguments, size, chunk, board)
         kernel(*arguments, size, chunk, board)

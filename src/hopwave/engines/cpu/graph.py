@@ -1,4 +1,4 @@
-"""A graph as the CPU engine reads it: unsigned arrays, what speeds up a pull, and workspaces to search in."""
+"""A graph as the CPU engine reads it: unsigned arrays, data that speeds up a pull, and workspaces for searches."""
 
 import sys
 import threading
@@ -17,7 +17,7 @@ from hopwave.engines.cpu.views import read_only, unsigned
 
 
 def is_scattered(indptr, indices):
-    """Whether neighbours are mostly so far apart that betweenness along weights must prefetch; else it costs more."""
+    """Whether most neighbours are so far apart that betweenness along weights gains from prefetching."""
     n, m = len(indptr) - 1, len(indices)
     if n <= policy.CACHED_VERTICES:
         return False
@@ -27,19 +27,19 @@ def is_scattered(indptr, indices):
 
 
 class CpuGraph:
-    """Adjacency arrays (made when first needed) and a stack of workspaces, safe to use from several threads."""
+    """Adjacency arrays (created when first needed) and a stack of workspaces; thread-safe."""
 
     def __init__(self, graph):
-        self._graph = weakref.ref(graph)  # the graph holds this object: a circle would delay freeing both
+        self._graph = weakref.ref(graph)  # the graph refers to this object: a reference cycle would delay freeing both
         self.n, self.m = graph.n, graph.m
         self.searches = 0
         self._lock = threading.Lock()
         self._adjacency = {}
         self._workspaces = []
-        self._answers = {4: [], 8: []}  # by the size of an entry
+        self._answers = {4: [], 8: []}  # by size of an entry (bytes)
         self._tables, self._table_size = [], 0
         self._spare = {}
-        self._short, self.pairs = None, 0  # pairs whose shortest paths were asked for
+        self._short, self.pairs = None, 0  # number of pairs whose shortest paths were requested
         degrees = graph.degrees
         self.irregular = self.m > 0 and int(degrees.max()) > policy.IRREGULAR * self.m / self.n
         self.flat = not self.irregular and self.m <= policy.FLAT_DEGREE * self.n
@@ -60,7 +60,7 @@ class CpuGraph:
         return self._graph()
 
     def adjacency(self, order, searches=1):
-        """The arrays for searches. "degree": with hubs, except in the first and on meshes; "paper": by degree."""
+        """The arrays for searches. "degree": with hubs, except in the first search and on meshes; "paper": arranged."""
         with self._lock:
             hubs = not self.flat and (self.searches >= policy.SEARCHES_BEFORE_HUBS or self.graph.order == "degree")
             kind = "hubs" if order == "degree" and hubs else "arranged" if order == "paper" else "plain"
@@ -71,7 +71,7 @@ class CpuGraph:
 
     @cached_property
     def rows(self):
-        """Offsets and indices of the out-arcs, in the graph's own order."""
+        """Offsets and indices of the out-arcs, in the graph's order."""
         return views.unsigned_rows(self.graph)
 
     @cached_property
@@ -82,11 +82,11 @@ class CpuGraph:
 
     @cached_property
     def length_range(self):
-        """The least and the greatest weight; infinite and 0 if there are none."""
+        """The smallest and the largest weight; infinity and 0 if there are none."""
         return float(self.lengths.min(initial=np.inf)), float(self.lengths.max(initial=0.0))
 
     def short_arcs(self, threads):
-        """The rows without their long arcs, and the length from which an arc is long; kept with the graph."""
+        """The rows without their long arcs, and the minimum length of a long arc; cached with the graph."""
         if self._short is None:
             self._short = short_arcs(*self.rows, self.lengths, threads)
         return self._short
@@ -99,14 +99,14 @@ class CpuGraph:
         if kind == "plain":  # load its machine code now: the second search may need it, and should not wait
             find_hubs(in_indptr[:1], in_indices[:0], np.empty(0, np.int64), hub)
         elif kind == "hubs":
-            hub = np.arange(self.n, dtype=np.uint32)  # of a vertex without in-arcs: itself, which changes nothing
+            hub = np.arange(self.n, dtype=np.uint32)  # a vertex without in-arcs is its own hub, which has no effect
             find_hubs(in_indptr, in_indices, self.graph.in_degrees.astype(np.int64), hub)
         rows = indptr, unsigned(graph.indices), in_indptr, in_indices
         return Adjacency(*rows, read_only(hub), self._unvisited, self._closed, self._padding)
 
     @contextmanager
     def workspace(self, threads, counting):
-        """A workspace that no other search uses, with fresh arrays for the answer."""
+        """A workspace that no other search uses, with new arrays for the result."""
         with self._lock:
             kept = self._workspaces.pop() if self._workspaces else views.allocate(workspace_arrays(self.n, threads))
             parent, distance = self._answer(np.int32), self._answer(np.int32)
@@ -117,12 +117,12 @@ class CpuGraph:
             self._workspaces.append(kept)
 
     def spare(self, kind):
-        """What an earlier run has left under that name, for this run alone; None if there is nothing."""
+        """Arrays that an earlier run stored under this name, for exclusive use by this run; None if there are none."""
         with self._lock:
             return self._spare.pop(kind, None)
 
     def leave(self, kind, value, size):
-        """Leave arrays to a later run, since their pages exist already, unless they have too many bytes."""
+        """Store arrays for a later run, because their pages are already mapped, unless they have too many bytes."""
         if size <= policy.BYTES_LEFT:
             with self._lock:
                 self._spare[kind] = value
@@ -151,7 +151,7 @@ class CpuGraph:
 
 
 def unkept(kept, size, most):
-    """Memory for an answer: of `most` pieces kept, one that no caller holds, by its references; or new memory."""
+    """Memory for a result: of `most` cached pieces, one without outside references; or new memory."""
     for memory in kept:
         if sys.getrefcount(memory) == UNSHARED:
             return memory
@@ -162,7 +162,7 @@ def unkept(kept, size, most):
 
 
 def _count_references(kept):
-    """How many references Python reports for an array that only a list holds, read in a loop over that list."""
+    """Python's reference count of an array that only a list contains, read in a loop over that list."""
     for memory in kept:
         return sys.getrefcount(memory)
 
@@ -172,7 +172,7 @@ UNSHARED = _count_references([np.empty(0)])
 
 @outer
 def find_hubs(in_indptr, in_indices, degrees, hub):
-    """hub[v] = v's in-neighbour of highest degree; the first of them where there are several."""
+    """hub[v] = v's in-neighbour of highest degree; the first of them if there are several."""
     for v in range(hub.size):
         v = np.uint32(v)
         best = np.int64(-1)

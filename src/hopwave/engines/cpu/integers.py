@@ -1,6 +1,6 @@
-"""Small whole numbers of the type that compiled code has on the other side of an operator.
+"""Small integer constants of the type of the other operand in compiled code.
 
-Ids are uint32, offsets and words of bits uint64. Numba makes a float64 of an unsigned and a signed integer together.
+Ids are uint32, offsets and words of bits uint64. Numba converts an unsigned and a signed integer to float64.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What Numba lacks: atomics, bit counting, prefetching, a clock and ways to yield a core, as LLVM instructions.
+"""Instructions that Numba lacks: atomics, bit counting, prefetching, a clock and ways to yield a core, in LLVM.
 
 All of Numba's internals that hopwave depends on are in this file, team.py and numba_cache.py.
 """
@@ -22,7 +22,7 @@ from hopwave.system.numba_cache import njit
 
 
 class PartLibrary(JITCodeLibrary):
-    """The code of a function that only compiled code calls: optimised and made machine code in its outermost caller."""
+    """The code of a function that only compiled code calls: optimised and compiled in its outermost caller."""
 
     def finalize(self):
         for library in dict.fromkeys(self._linking_libraries):
@@ -30,7 +30,7 @@ class PartLibrary(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name):
-        return 0  # Python cannot call it
+        return 0  # not callable from Python
 
     @property
     def codegen(self):
@@ -52,9 +52,9 @@ class _WithoutEnvironment:
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class IntoPartLibrary(AnalysisPass):
-    """Before the pass that writes a function's code: let it go into a PartLibrary."""
+    """Before the pass that writes a function's code: redirect it into a PartLibrary."""
 
-    _name = f"into_part_library_{time.monotonic_ns()}"  # Numba takes none twice, and an import may be broken off
+    _name = f"into_part_library_{time.monotonic_ns()}"  # Numba accepts each name once, and an import may be interrupted
 
     def __init__(self):
         AnalysisPass.__init__(self)
@@ -72,13 +72,13 @@ class PartCompiler(CompilerBase):
         return [passes]
 
 
-# One set of options for every compiled function: no GIL, no bounds checks, the result kept on disk.
+# One set of options for every compiled function: no GIL, no bounds checks, the result cached on disk.
 COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
-# Functions that only compiled code calls: no entry from Python, no machine code and no file of their own.
+# Functions that only compiled code calls: no entry from Python, no separate machine code, no separate file.
 INNER = COMPILED | {
     "cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler,
 }  # fmt: skip
-outer, inner = njit(**COMPILED), njit(**INNER)  # decorators: for functions that Python calls, and for the others
+outer, inner = njit(**COMPILED), njit(**INNER)  # decorators: for functions that Python calls, and for other functions
 
 MACHINE = platform.machine().lower()
 
@@ -105,7 +105,7 @@ def without_counters(context, builder, kind, value):
 
 @intrinsic
 def uncounted(typing, record):
-    """A copy of the record whose arrays count no references, as Numba does atomically; the caller holds them."""
+    """A copy of the record whose arrays have no reference counts, which are atomic in Numba; the caller owns them."""
 
     def build(context, builder, signature, arguments):
         return without_counters(context, builder, signature.args[0], arguments[0])
@@ -129,7 +129,7 @@ def _at_entry(result):
 
         names = "typing", "array", "index", *[*signature(write).parameters][4:]
         plain = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
-        instruction.__signature__ = Signature(plain)  # Numba would make one tuple of *values
+        instruction.__signature__ = Signature(plain)  # otherwise Numba would pass one tuple of *values
         return intrinsic(instruction)
 
     return decorate
@@ -143,7 +143,7 @@ def _read_modify_write(operation, ordering):
     return instruction
 
 
-# The relaxed form is for counters. The ordered one also publishes what was written before it.
+# The relaxed form is for counters. The ordered form also publishes all earlier writes.
 atomic_add = _read_modify_write("add", "monotonic")
 atomic_or = _read_modify_write("or", "monotonic")
 ordered_add = _read_modify_write("add", "seq_cst")
@@ -151,13 +151,13 @@ ordered_add = _read_modify_write("add", "seq_cst")
 
 @_at_entry(lambda dtype: types.boolean)
 def compare_and_swap(context, builder, dtype, place, old, new):
-    """Whether array[index] was old and now is new."""
+    """Whether array[index] was `old` and is now `new`."""
     return builder.extract_value(builder.cmpxchg(place, old, new, "monotonic", "monotonic"), 1)
 
 
 @_at_entry(lambda dtype: dtype)
 def atomic_least(context, builder, dtype, place, value):
-    """array[index] = min(array[index], value) for unsigned integers, or floats from 0, by their bits; the old value."""
+    """array[index] = min(array[index], value) for unsigned integers, or floats ≥ 0 by their bits; the old value."""
     word = ir.IntType(dtype.bitwidth)
     place, value = builder.bitcast(place, word.as_pointer()), builder.bitcast(value, word)
     return builder.bitcast(builder.atomic_rmw("umin", place, value, "monotonic"), context.get_value_type(dtype))
@@ -165,13 +165,13 @@ def atomic_least(context, builder, dtype, place, value):
 
 @_at_entry(lambda dtype: dtype)
 def ordered_load(context, builder, dtype, place):
-    """array[index]; also makes visible all that was written before the value was stored."""
+    """array[index]; also makes visible all writes made before the value was stored."""
     return builder.load_atomic(place, "seq_cst", dtype.bitwidth // 8)
 
 
 @_at_entry(lambda dtype: types.void)
 def ordered_store(context, builder, dtype, place, value):
-    """array[index] = value, visible only after all that was written before."""
+    """array[index] = value, visible only after all earlier writes."""
     builder.store_atomic(value, place, "seq_cst", dtype.bitwidth // 8)
 
 
@@ -187,12 +187,12 @@ def _prefetching(to_write):
 
 
 prefetch = _prefetching(0)  # request the cache line of array[index] without waiting for it
-prefetch_to_write = _prefetching(1)  # the same, and make this core its only owner
+prefetch_to_write = _prefetching(1)  # same, and make this core the only owner
 
 
 @intrinsic
 def relax(typing):
-    """Tell the core that it waits in a loop, so that another thread on the same core is not slowed down."""
+    """Tell the core that it waits in a loop, so that another thread on this core is not slowed down."""
 
     def build(context, builder, signature, arguments):
         word, module = ir.IntType(32), builder.module
@@ -256,11 +256,11 @@ if sys.platform == "win32":
     _switch_to_thread = types.ExternalFunction("SwitchToThread", types.int32())
     _sleep = types.ExternalFunction("Sleep", types.void(types.uint32))
     CLOCK, WHICH = "QueryPerformanceCounter", ()
-    TICKS = 100, 0  # nanoseconds of what it writes: its counter ticks at 10 MHz
+    TICKS = 100, 0  # nanoseconds per unit written: a counter at 10 MHz
 
     @inner
     def pause():
-        """Yield the core to any thread that is ready."""
+        """Yield the core to any ready thread."""
         _switch_to_thread()
 
     @inner
@@ -271,12 +271,12 @@ if sys.platform == "win32":
 else:
     _sched_yield = types.ExternalFunction("sched_yield", types.int32())
     _usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
-    CLOCK, WHICH = "clock_gettime", (6 if sys.platform == "darwin" else 1,)  # the monotonic one
-    TICKS = 1_000_000_000, 1  # nanoseconds of what it writes: seconds and nanoseconds
+    CLOCK, WHICH = "clock_gettime", (6 if sys.platform == "darwin" else 1,)  # the monotonic clock
+    TICKS = 1_000_000_000, 1  # nanoseconds per unit written: seconds and nanoseconds
 
     @inner
     def pause():
-        """Yield the core to any thread that is ready."""
+        """Yield the core to any ready thread."""
         _sched_yield()
 
     @inner

@@ -1,7 +1,7 @@
-"""Path counts that outgrow float64: one scale per level if that is enough, else one exponent per vertex.
+"""Path counts that exceed float64: one scale per level if that suffices, otherwise one exponent per vertex.
 
-σ̂ = σ / 2^shift     with one shift per level: as fast as plain float64, right while a level spans less than 2^1400
-σ = m · 2^e         with m in [½, 1) and e kept for every vertex: slower, always right
+σ̂ = σ / 2^shift     with one shift per level: as fast as plain float64, correct while a level spans less than 2^1400
+σ = m · 2^e         with m in [½, 1) and e stored for every vertex: slower, always correct
 """
 
 import math
@@ -17,7 +17,7 @@ EXACT_BITS = 53  # sums up to 2^53 are exact in any order
 
 @inner
 def rescale_level(sigma, queue, begin, end, degree_bits):
-    """Scale a level down if the next may pass 2^LARGEST. Returns its greatest exponent and the shift; -1: too wide."""
+    """Scale a level down if the next may exceed 2^LARGEST. Returns its largest exponent and the shift; -1: too wide."""
     noinline()
     greatest = 0.0
     for i in range(begin, end):
@@ -25,7 +25,7 @@ def rescale_level(sigma, queue, begin, end, degree_bits):
     exponent = np.int64(np.ceil(np.log2(greatest))) if greatest > 0 else 0
     if exponent + degree_bits <= LARGEST:
         return exponent, 0
-    target = max(LARGEST // 2, LARGEST - 64 * degree_bits)  # some way down, so that not every level is scaled
+    target = max(LARGEST // 2, LARGEST - 64 * degree_bits)  # well below the limit, so that not every level is scaled
     shift = exponent - target
     factor, least = 2.0 ** np.float64(-shift), 2.0**SMALLEST
     for i in range(begin, end):
@@ -39,13 +39,13 @@ def rescale_level(sigma, queue, begin, end, degree_bits):
 
 @inner
 def two_to(power):
-    """2^power for power ≤ 0, exactly; 0 if that is negligible next to 1."""
+    """2^power for power ≤ 0, exactly; 0 if that is negligible compared with 1."""
     return 0.0 if power < -1000 else math.ldexp(1.0, power)
 
 
 @inner
 def add_scaled(mantissa, exponent, more, power):
-    """mantissa · 2^exponent + more · 2^power, as a mantissa in [½, 1) and an exponent. A mantissa of 0 is no number."""
+    """mantissa · 2^exponent + more · 2^power, as a mantissa in [½, 1) and an exponent. Mantissa 0: no number."""
     if mantissa == 0.0:
         return more, power
     gap = power - exponent
@@ -60,7 +60,7 @@ def add_scaled(mantissa, exponent, more, power):
 
 @inner
 def recount(indptr, indices, level, mantissa, exponent, queue, end, step):
-    """σ of queue[:end], in the order of levels, as mantissa · 2^exponent; a level is `step` after the one before."""
+    """σ of queue[:end], in the order of levels, as mantissa · 2^exponent; consecutive levels differ by `step`."""
     noinline()
     first = level[queue[0]]
     for i in range(end):

@@ -12,8 +12,8 @@ from hopwave.engines.cpu.splitmix import WEYL, mix
 # ------------------------------------------------------------------ searches
 
 
-BUFFER = 1024  # found heads that a thread keeps before it makes room for them
-SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: it bounds the memory, and row · slots stays small
+BUFFER = 1024  # found heads that a thread buffers before it reserves space for them
+SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: limits memory, and keeps row · slots small
 
 
 @outer
@@ -46,7 +46,7 @@ def list_places(words):
 
 @inner
 def flush(heads, tails, kept, found, parents, board):
-    """Move what a thread has found to the next free places, which the board counts."""
+    """Move a thread's finds to the next free indices, which the board counts."""
     place = atomic_add(board, TAIL, kept)
     for i in range(kept):
         found[place + i] = heads[i]
@@ -55,7 +55,7 @@ def flush(heads, tails, kept, found, parents, board):
 
 @outer
 def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
-    """Unsent heads of the frontier's rows, each with the row it was met in; board[TAIL] counts, `sent` is set."""
+    """Unsent heads of the frontier's rows, each with the row that found it; board[TAIL] counts, `sent` is set."""
     kept_heads, kept_tails = np.empty(BUFFER, found.dtype), np.empty(BUFFER, parents.dtype)
     kept = 0
     while True:
@@ -79,7 +79,7 @@ def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
 
 @outer
 def pull_rows(offsets, tails, first, closed, front, parents, all_rows, early_exit, end, size, board):
-    """A tail in `front` of each open row becomes its parent. first: the first row's slot; all_rows: closed too."""
+    """A tail in `front` of each open row becomes its parent. first: the first row's slot; all_rows: also closed."""
     found, checked = 0, 0
     last = offsets.size - 1 - first
     while True:
@@ -117,7 +117,7 @@ def pull_rows(offsets, tails, first, closed, front, parents, all_rows, early_exi
 
 @outer
 def claim_rows(heads, parents, visited, parent, kept):
-    """Mark these vertices, unless visited; kept says which were new. Returns their number."""
+    """Mark these vertices, unless visited; kept: whether each was new. Returns the number of new vertices."""
     count = 0
     for i in range(heads.size):
         head = np.uint64(heads[i])
@@ -133,7 +133,7 @@ def claim_rows(heads, parents, visited, parent, kept):
 
 @outer
 def hubs_first(offsets, tails, weight):
-    """Put each row's tail of greatest weight first: most pulls then end at their first look."""
+    """Put each row's tail of largest weight first: most pulls then end at the first tail."""
     for row in range(offsets.size - 1):
         start = offsets[row]
         best = start
@@ -146,7 +146,7 @@ def hubs_first(offsets, tails, weight):
 
 @inner
 def note(wrong, rule, row, tail):
-    """One more arc that breaks a rule; the first is remembered."""
+    """Count one more arc that violates a rule; the first is stored."""
     if wrong[rule, 0] == 0:
         wrong[rule, 1], wrong[rule, 2] = row, tail
     wrong[rule, 0] += 1
@@ -164,7 +164,7 @@ def check_rows(offsets, tails, lengths, distances, tail_distances, never, parent
             if above != never and here == never:
                 note(wrong, 1, row, tail)  # the tail was reached, the head was not
             elif above != never and here > by:
-                note(wrong, 0, row, tail)  # there is a shorter way
+                note(wrong, 0, row, tail)  # a shorter path exists
             if tail == parents[row]:
                 linked[row] = 1
                 if here != never and (above == never or by != here):
@@ -172,7 +172,7 @@ def check_rows(offsets, tails, lengths, distances, tail_distances, never, parent
 
 
 class Part:
-    """The arrays of one rank, and what a search does to them. The same methods as the CUDA engine's rank/part.Part."""
+    """The arrays of one rank, and the steps of a search on them. Same methods as the CUDA engine's Part."""
 
     xp = np
     device = "cpu"
@@ -183,13 +183,13 @@ class Part:
         self.threads = max(1, threads)
 
     def tidy(self):
-        """Nothing to do: host memory is freed by itself."""
+        """Nothing to do: host memory is freed automatically."""
 
     def finish(self):
         """Nothing to do: a loop is complete when it returns."""
 
     def push(self, frontier, sent):
-        """New (heads, tails), in no order, one for each head; their bits in sent are set."""
+        """New (heads, tails), in any order, one per head; sets their bits in `sent`."""
         rows = frontier.astype(np.int64)
         arcs = int((self.out_offsets[rows + 1] - self.out_offsets[rows]).sum())
         most = min(arcs, 64 * len(sent))
@@ -200,7 +200,7 @@ class Part:
         return found[:count], parents[:count]
 
     def pull(self, first, closed, front, parents, all_rows=False, early_exit=True, sorted_rows=False):
-        """See pull_rows: how many rows were found, and arcs seen. sorted_rows: read rows in the order of sort_rows."""
+        """See pull_rows: number of rows found, and of arcs read. sorted_rows: read rows in the order of sort_rows."""
         words, offsets = len(closed), self.in_offsets
         arcs = int(offsets[min(first + 64 * words, len(offsets) - 1)] - offsets[first])
         tails = self.sorted_tails if sorted_rows else self.tails
@@ -209,7 +209,7 @@ class Part:
         return int(board[FOUND]), int(board[CHECKED])
 
     def claim(self, heads, parents, visited, parent):
-        """Those of the own vertices `heads` that were not visited; parent (an array or None) is set for them."""
+        """The unvisited vertices of this rank among `heads`; sets their parents, unless `parent` is None."""
         kept = np.empty(len(heads), np.int64)
         given = np.empty(0, np.int64) if parent is None else parents
         target = np.empty(0, np.int64) if parent is None else parent
@@ -219,7 +219,7 @@ class Part:
         hubs_first(self.in_offsets, self.tails, weight)
 
     def sort_rows(self, weight):
-        """A second copy of the rows of `into`, in which tails of greater weight come first; ties by slot."""
+        """A second copy of the rows of `into`, with tails sorted by descending weight; ties by slot."""
         order = np.argsort(-weight.astype(np.int64), kind="stable").astype(self.tails.dtype)
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
@@ -244,7 +244,7 @@ class Part:
 # ------------------------------------------------------------------ lengths (distributed/delta_stepping.py)
 
 
-NEVER = np.int64(1 << 62)  # the distance of what was not reached
+NEVER = np.int64(1 << 62)  # distance of an unreached vertex
 U40 = np.uint64(40)
 
 
@@ -272,7 +272,7 @@ def draw_rows(offsets, neighbours, rows, columns, n, start, lengths):
 
 @outer
 def relax_rows(offsets, heads, lengths, rows, distances, best, who, touched, found):
-    """Offer every head of these rows the way through its row. Lists the heads for which it is the shortest so far."""
+    """Offer every head of these rows the path through its row. Lists the heads for which it is the shortest so far."""
     count = 0
     for i in range(rows.size):
         tail = np.int64(rows[i])
@@ -291,7 +291,7 @@ def relax_rows(offsets, heads, lengths, rows, distances, best, who, touched, fou
 
 
 class Lengths:
-    """The lengths of a Part's arcs, and what shortest paths do with them. The same methods as the CUDA engine's."""
+    """The lengths of a Part's arcs, and the steps of shortest paths that use them. Methods as in the CUDA engine."""
 
     def __init__(self, part, out_names, into_names, n, start):
         self.part = part
@@ -306,7 +306,7 @@ class Lengths:
         return lengths
 
     def relax(self, rows, distances, best, who, touched):
-        """Heads that got a shorter way, in no order; best and who are set for them. touched is 0 before and after."""
+        """Heads with a shorter path, in any order; sets best and who for them. `touched` is 0 before and after."""
         part = self.part
         found = np.empty(min(len(best), int((part.out_offsets[rows + 1] - part.out_offsets[rows]).sum())), np.int64)
         count = relax_rows(part.out_offsets, part.heads, self.out, rows, distances, best, who, touched, found)
@@ -326,7 +326,7 @@ class Lengths:
 
 @outer
 def scatter(offsets, neighbours, width, cells, mantissas, exponents, skip, sums, powers, touched):
-    """Add cells' numbers to those of neighbours not in skip; lists those touched. Cell c of v is v · width + c."""
+    """Add cells' numbers to those of neighbours not in skip; lists the touched. Cell c of v is v · width + c."""
     count = 0
     for i in range(cells.size):
         row = cells[i] // width

@@ -1,18 +1,18 @@
-"""Sequential searches that visit neighbours in the order of their rows: rows in the order of another library give that
-library's answer, ties included."""
+"""Sequential searches that visit neighbours in the order of their rows: with rows in another library's order, they
+return that library's result, including ties."""
 
 import numpy as np
 
 from hopwave.engines.cpu.components import close_components
 from hopwave.engines.cpu.intrinsics import inner, outer
 
-BARRED, HEAD = 1, 2  # marks: no path may visit this vertex; no path may begin with the arc from the source to it
-strong_components = close_components  # counts components as they close, rows in the order given
+BARRED, HEAD = 1, 2  # marks: no path may visit this vertex; no path may start with the arc from the source to it
+strong_components = close_components  # counts components as they close, in the order of rows
 
 
 @outer
 def search(indptr, indices, sources, limit, order, level, parent):
-    """Fill order, level (−1 before) and parent; return how many vertices were found."""
+    """Fill order, level (−1 before) and parent; return the number of vertices found."""
     tail = 0
     for s in sources:
         if level[s] < 0:
@@ -39,13 +39,13 @@ def search(indptr, indices, sources, limit, order, level, parent):
 
 @outer
 def close_blocks(indptr, indices, tails, heads, ends, points):
-    """Hopcroft and Tarjan (1973): edges by biconnected components, where each ends, articulation points; how many."""
+    """Hopcroft and Tarjan (1973): edges by biconnected component, the end of each, articulation points; counts."""
     n = len(indptr) - 1
-    time = np.zeros(n, np.int64)  # when a vertex was met, from 1
+    time = np.zeros(n, np.int64)  # discovery time of a vertex, starting at 1
     low = np.zeros(n, np.int64)  # the earliest vertex that its subtree leads to
-    arc = indptr[:n].copy()  # the next arc to look at
+    arc = indptr[:n].copy()  # the next arc to follow
     path = np.empty(n, np.int64)  # from the root down
-    entered = np.zeros(n, np.int64)  # where the edge to each vertex of the path is on the stack
+    entered = np.zeros(n, np.int64)  # stack index of the edge to each vertex of the path
     open_tail, open_head = np.empty(len(indices), np.int32), np.empty(len(indices), np.int32)
     is_point = np.zeros(n, np.bool_)
     clock, height, done, count, cut = 0, 0, 0, 0, 0
@@ -104,7 +104,7 @@ def close_blocks(indptr, indices, tails, heads, ends, points):
 
 @outer
 def peel(indptr, indices, left, order):
-    """Kahn (1962): list vertices without arcs from unlisted ones (`left`), first found first; return how many."""
+    """Kahn (1962): list vertices without arcs from unlisted ones (`left`), oldest first; return their number."""
     tail = 0
     for v in range(len(left)):
         if left[v] == 0:

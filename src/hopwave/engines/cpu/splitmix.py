@@ -1,4 +1,4 @@
-"""SplitMix64's random numbers in compiled code, those of generate/counter.py."""
+"""SplitMix64's random numbers in compiled code, identical to generate/counter.py."""
 
 import numpy as np
 

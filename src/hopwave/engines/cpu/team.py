@@ -1,11 +1,11 @@
-"""Helpers that stay for the next call: how searches that take less than a millisecond get all cores.
+"""Helpers that stay for the next call, so that searches of less than a millisecond can use all cores.
 
-Waking a Python thread takes tens of microseconds, and the GIL. So a helper that is done stays in compiled code for a
+Waking a Python thread takes tens of microseconds, and the GIL. A finished helper therefore stays in compiled code for a
 moment (policy.LINGER) and watches its team's cells, from which it copies the arguments of the next leader.
 
     lead(count, function, part, kind)     # the leader calls function(*part, team, count, 0); helpers are 1 and above
 
-The function calls what `led` returns. The leader waits only while somebody copies, and for those inside a job.
+The function calls the result of `led`. The leader waits only while a helper copies, and for helpers inside a job.
 """
 
 import atexit
@@ -24,15 +24,15 @@ from hopwave.engines.cpu.intrinsics import inner, noinline
 from hopwave.engines.cpu.policy import LINGER, MAX_TEAM, SPINS
 from hopwave.system import threads
 
-# The cells of a team, int64; those that many threads write are some cache lines apart.
+# The cells of a team, int64; cells that many threads write are several cache lines apart.
 OFFER = 0  # odd while a leader's arguments can be borrowed
-WANTED = 1  # helpers that the leader wants
-ADDRESS = 2  # of the arguments
-LEAVE = 3  # not 0: the process ends
-EXPECTED = 4  # not 0: a leader has counted who is present and is about to make an offer
-READERS = 16  # who is copying the arguments
-CLAIMED = 32  # the numbers of helpers that have come so far, as bits
-PRESENT = 48  # helpers that are in compiled code
+WANTED = 1  # number of helpers that the leader wants
+ADDRESS = 2  # address of the arguments
+LEAVE = 3  # not 0: the process is ending
+EXPECTED = 4  # not 0: a leader has counted the helpers present and is about to make an offer
+READERS = 16  # number of helpers copying the arguments
+CLAIMED = 32  # numbers of the helpers that have joined so far, as bits
+PRESENT = 48  # number of helpers in compiled code
 TEAM_CELLS = 64
 
 
@@ -52,7 +52,7 @@ def lend(typing, team, arguments):
 
 @intrinsic
 def borrow(typing, team, like):
-    """The arguments at ADDRESS, of the type of `like`, uncounted in records: only for use inside a job."""
+    """The arguments at ADDRESS, of the type of `like`, with uncounted arrays in records: only for use inside a job."""
     signature = like(team, like)
 
     def build(context, builder, signature, values):
@@ -76,7 +76,7 @@ def _address(context, builder, signature, values):
 
 @inner
 def open_offer(team, helpers):
-    """Let that many helpers borrow the arguments that were lent."""
+    """Let that many helpers borrow the arguments."""
     if helpers:
         team[WANTED] = helpers
         team[CLAIMED] = 0
@@ -86,7 +86,7 @@ def open_offer(team, helpers):
 
 @inner
 def close_offer(team, helpers, board):
-    """No job will follow on the board. End the offer, and wait for those who are copying the arguments."""
+    """No job will follow on the board. End the offer, and wait for helpers that are copying the arguments."""
     dismiss(board)
     if helpers:
         asm.ordered_store(team, OFFER, team[OFFER] + 1)
@@ -121,7 +121,7 @@ def await_offer(team, last):
 
 @inner
 def claim(team, number):
-    """A number for this helper, if possible the one it had, whose arrays are in its cache; 0 if enough have come."""
+    """A number for this helper, if possible its last one, whose arrays are in its cache; 0 if enough have joined."""
     for number_ in range(np.int64(0), team[WANTED] + 1):
         wish = number if number_ == 0 else number_
         bit = np.int64(1) << wish
@@ -136,7 +136,7 @@ def led(lead, work):
 
     @inner
     def work_for_leader(team, me, A, W, board):
-        """Jobs until the leader sends all away. A, W and board tell only the types."""
+        """Process jobs until the leader dismisses all helpers. A, W and board only provide types."""
         noinline()
         A, W, board = borrow(team, (A, W, board))
         asm.ordered_add(team, READERS, -1)
@@ -205,7 +205,7 @@ def regions(work):
 
 class _Teams:
     def __init__(self):
-        self.idle = {}  # by function and types, the one used last at the end
+        self.idle = {}  # by function and types, the most recently used at the end
         self.all = []
 
     def take(self, idle):
@@ -218,16 +218,16 @@ class _Teams:
 
 
 _teams = _Teams()
-NOBODY = np.zeros(TEAM_CELLS, np.int64)  # the team of a leader who is alone
+NOBODY = np.zeros(TEAM_CELLS, np.int64)  # the team of a leader without helpers
 
 
 def size_for(work):
-    """How many threads a call over that many entries is worth, the calling one included."""
+    """The number of threads worth using for a call over that many entries, including the calling thread."""
     return min(crew_size(work, None), MAX_TEAM + 1)
 
 
 def lead(count, function, part, kind):
-    """function(*part, cells, count, 0) here and on `count` helpers. kind tells apart the versions that are compiled."""
+    """function(*part, cells, count, 0) here and on `count` helpers. kind distinguishes compiled versions."""
     if count == 0:
         function(*part, NOBODY, 0, 0)
         return
@@ -241,12 +241,12 @@ def lead(count, function, part, kind):
         function(*part, team, count, 0)
     finally:
         if team is not None:
-            team[EXPECTED] = 0  # if no offer was made, helpers would otherwise wait for it
+            team[EXPECTED] = 0  # otherwise helpers would wait for an offer that was never made
             idle.append(team)
 
 
 def _empty(part):
-    """Arguments of the same types that hold nothing: a helper that waits keeps no graph alive."""
+    """Empty arguments of the same types: a waiting helper keeps no graph alive."""
     if isinstance(part, tuple):
         entries = [_empty(entry) for entry in part]
         return type(part)(*entries) if hasattr(part, "_fields") else tuple(entries)
@@ -258,7 +258,7 @@ def _empty(part):
 
 
 def _leave():
-    """Helpers leave compiled code, which is about to go away."""
+    """Make helpers leave compiled code, which is about to be unloaded."""
     for team in _teams.all:
         team[LEAVE] = 1
     until = time.monotonic() + 0.1

@@ -1,6 +1,6 @@
-"""Arrays as compiled code reads them: unsigned, so that no code for negative indices is made, and read-only.
+"""Arrays as compiled code reads them: unsigned, so that no code for negative indices is generated, and read-only.
 
-Large arrays begin at a huge page of the system: a quarter of the time on a grid of a million vertices.
+Large arrays start at a huge page of the system, which saves a quarter of the time on a grid of a million vertices.
 """
 
 from collections import namedtuple
@@ -28,7 +28,7 @@ def unsigned_rows(part):
 
 
 def kept(make):
-    """A function of a matrix whose result is kept with the matrix, and another one with its transpose."""
+    """A function of a matrix whose result is cached with the matrix, and another result with its transpose."""
 
     @wraps(make)
     def find(A):
@@ -38,7 +38,7 @@ def kept(make):
 
 
 def left_or_new(left, make):
-    """What an earlier run left in the list, for this run alone, or a new one."""
+    """An object that an earlier run left in the list, for exclusive use by this run, or a new one."""
     try:
         return left.pop()
     except IndexError:  # the first run, or another thread has it
@@ -46,8 +46,8 @@ def left_or_new(left, make):
 
 
 HUGE_PAGE = 1 << 21
-ASKED_FOR = 1 << 22  # bytes from which on NumPy asks the system for huge pages
-WORTH_ONE = 1 << 19  # bytes
+ASKED_FOR = 1 << 22  # minimum bytes at which NumPy requests huge pages
+WORTH_ONE = 1 << 19  # minimum bytes of an array worth a huge page
 
 
 def memory_for(size):
@@ -67,7 +67,7 @@ def new_array(count, dtype):
 
 
 def allocate(arrays):
-    """Arrays as they were declared (engines/ledger.py), by name."""
+    """Arrays as declared (engines/ledger.py), by name."""
     return {name: allocated(array) for name, array in arrays.items()}
 
 
@@ -81,7 +81,7 @@ def allocated(array):
 
 
 def offsets(indptr):
-    """The offsets of rows as `unsigned` shows them; a copy in huge pages if NumPy did not ask for them."""
+    """The offsets of rows like `unsigned`; a copy in huge pages if NumPy did not request them."""
     if not WORTH_ONE <= indptr.nbytes < ASKED_FOR:
         return unsigned(indptr)
     copy = new_array(len(indptr), indptr.dtype)

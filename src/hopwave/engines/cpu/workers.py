@@ -1,4 +1,4 @@
-"""Workers: threads that take batches of a long run off a counter until none is left. crew.py helps short calls."""
+"""Workers: threads that take batches of a long run from a counter until none remains. For short calls: crew.py."""
 
 import numpy as np
 from numba import typeof
@@ -12,15 +12,15 @@ from hopwave.system import threads
 from hopwave.system.numba_cache import njit
 
 # Cells of `control`, which all workers of a run share.
-NEXT_BATCH = 0  # the counter that batches are taken off
-FINISHED = 16  # how far the run is, in the unit that poll is given
-STOP = 32  # not 0: take no further batch
-STOPPED, FAILED = 1, 2  # why: the caller wants it, or a worker raised an error
-CLOSED = 33  # not 0: the caller waits for those inside alone, and nobody else may come in
-INSIDE = 48  # workers that have come in and not left
+NEXT_BATCH = 0  # the counter from which batches are taken
+FINISHED = 16  # progress of the run, in the unit of poll
+STOP = 32  # not 0: take no more batches
+STOPPED, FAILED = 1, 2  # why: requested by the caller, or a worker raised an error
+CLOSED = 33  # not 0: the caller waits only for workers inside, and no other may enter
+INSIDE = 48  # number of workers that have entered and not left
 LEFT = 49  # workers that have left
 CONTROL_CELLS = 64  # the next free cell
-# A few instructions: with sixteen threads, to give Python's lock away and take it again would last far longer.
+# A few instructions: with sixteen threads, releasing and reacquiring the GIL would take far longer.
 AT_ONCE = COMPILED | {"nogil": False}
 
 
@@ -29,7 +29,7 @@ def new_control(cells=CONTROL_CELLS):
 
 
 def workers_within(limit, workers, each, what="betweenness"):
-    """As many workers of `each` bytes as there is memory for: up to the limit, or three quarters of what is free."""
+    """As many workers of `each` bytes as fit into memory: up to the limit, or three quarters of the free memory."""
     if limit is None and each * workers <= host_memory.BYTES_ANYWHERE:
         return max(1, workers)
     free = host_memory.available_memory() if limit is None else limit
@@ -50,15 +50,15 @@ def run_workers(function, A, states, shared, poll, alone=False):
         function(A, states[0], shared)
         return
     control, run = shared.control, _Run(function, A, states, shared)
-    if not getattr(function, "overloads", True):  # compiled here, where Ctrl-C is heard, and not by the workers
+    if not getattr(function, "overloads", True):  # compiled here, where Ctrl-C is handled, and not by the workers
         function.compile(tuple(typeof(given) for given in (A, states[0], shared)))
     if not close.overloads:
-        close(new_control())  # so that it is compiled when it is needed: compiling can be interrupted
+        close(new_control())  # compiled before it is needed: compiling can be interrupted
     try:
         running = threads.crew.start(len(states), run.work)
         if running == 0:
             raise EngineError(
-                "the system starts no further thread, and this run needs one; end other threads, or raise the limit "
+                "the system cannot start another thread, which this run needs; end other threads, or raise the limit "
                 "(ulimit -u)"
             )
         while not run.over.wait(policy.POLL_SECONDS) and control[LEFT] < running:
@@ -99,7 +99,7 @@ def next_batch(control, size, end):
 
 @njit(**AT_ONCE)
 def come_in(control):
-    """Whether a worker still may: then the caller waits for it."""
+    """Whether a worker may still enter: the caller then waits for it."""
     asm.ordered_add(control, INSIDE, 1)
     if asm.ordered_load(control, CLOSED) == 0:
         return True
@@ -116,7 +116,7 @@ def leave(control):
 
 @outer
 def close(control):
-    """Let nobody else in, and wait until those inside have finished their batches. A signal is heard afterwards."""
+    """Admit no more workers, and wait until those inside have finished their batches. Delays signals."""
     asm.atomic_or(control, STOP, STOPPED)
     asm.ordered_store(control, CLOSED, 1)
     while asm.ordered_load(control, INSIDE) != 0:

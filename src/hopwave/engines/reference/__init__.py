@@ -1,12 +1,12 @@
 """The specification: a search in SciPy products, short enough to read first.
 
     A   adjacency matrix, A[u, v] = 1 for an arc u → v       q   frontier, a sorted list of vertices
-    d   distances, -1 = not visited                          p   predecessors
-    σ   path counts, kept as mantissa · 2^exponent, so that no graph overflows them
+    d   distances, -1 = unvisited                          p   predecessors
+    σ   path counts, stored as mantissa · 2^exponent, so that no graph overflows them
 
-A push takes the rows of A that the frontier names; a pull takes the rows of Aᵀ that the mask names, and keeps the
-columns that are in the operand. Both end with the same list of arcs (u, v) into the next level, and the answer is read
-off that list. Early exit and thread mappings change how fast that list is found, never what is in it.
+A push reads the rows of A for the frontier; a pull reads the rows of Aᵀ that the mask allows, and keeps the columns
+that are in the operand. Both produce the same list of arcs (u, v) into the next level, from which the result is read.
+Early exit and thread mappings change how fast this list is found, never its contents.
 """
 
 import time
@@ -30,12 +30,12 @@ from hopwave.planning.trace import Level
 
 def check_threads(threads: int | None) -> None:
     if threads is not None:
-        raise EngineError(f"threads={threads!r} is for device='cpu'; omit it: device='reference' runs on one")
+        raise EngineError(f"threads={threads!r} is for device='cpu'; omit threads=: device='reference' uses one thread")
 
 
 @dataclass
 class Search:
-    """A search under way; the letters are those at the top of this file. `mu`: arcs out of unvisited vertices."""
+    """A search in progress; the letters are defined at the top of this file. `mu`: arcs out of unvisited vertices."""
 
     A: Any  # CSR by out-arcs
     AT: Any  # CSR by in-arcs
@@ -110,7 +110,7 @@ class Engine(NoOperations):
             v, u = rows[arcs.row], arcs.col
             keep = operand[u] & unvisited[v]
         else:
-            # q⟨¬v⟩ = q A by columns: the mask can only be applied to what came out.
+            # q⟨¬v⟩ = q A by columns: the mask can only be applied to the result.
             arcs = search.A[search.q].tocoo()
             u, v = search.q[arcs.row], arcs.col
             keep = unvisited[v]
@@ -119,9 +119,9 @@ class Engine(NoOperations):
         search.depth += 1
         search.q = np.unique(v)
         search.d[search.q] = search.depth
-        search.p[v] = u  # any writer will do: each is a valid parent
+        search.p[v] = u  # any writer is correct: each u is a valid parent
         if search.question.path_counts and len(v):
-            # σ[v] = Σ σ[u]: terms are brought to the greatest exponent among v's own before they are added.
+            # σ[v] = Σ σ[u]: terms are converted to the largest exponent among v's terms before they are added.
             search.exponent[search.q] = np.iinfo(np.int64).min
             np.maximum.at(search.exponent, v, search.exponent[u])
             shift = np.maximum(search.exponent[u] - search.exponent[v], -2000)
@@ -141,12 +141,12 @@ class Engine(NoOperations):
             "reached": int(np.count_nonzero(search.d >= 0)),
         }
 
-    # ---------------------------------------------------------------- what betweenness.py specifies
+    # ---------------------------------------------------------------- operations specified in betweenness.py
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
         if operation in ("weighted_sweep", "path_sampling", "weighted_path_sampling", "path_sums"):
             return None
-        return "device='reference' answers one search at a time; use device='cpu' or 'auto'"
+        return "device='reference' runs only one search at a time; use device='cpu' or 'auto'"
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         if not job.weighted:
@@ -171,4 +171,4 @@ class Engine(NoOperations):
 
 
 if TYPE_CHECKING:
-    _: engines.Engine = Engine()  # mypy checks that it is one
+    _: engines.Engine = Engine()  # mypy checks the protocol

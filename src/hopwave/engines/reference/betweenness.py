@@ -1,10 +1,10 @@
 """The specification of betweenness, by hops and along weights (Brandes 2001), short enough to read first.
 
-    d   length of a shortest path from the source s          σ   number of shortest paths, a whole number of any size
+    d   length of a shortest path from the source s          σ   number of shortest paths, an integer of any size
     P   predecessors: u with d(u) + length == d(v), exactly  δ   dependency: Σ_t share of the paths to t that visit v
-    h   mean number of arcs on a shortest path               t   what a path from s to this target counts: mostly 1
+    h   mean number of arcs on a shortest path               t   weight of a path from s to this target: usually 1
 
-By hops, every arc has length 1. Arcs that are kept several times are several paths. Self-loops are on none.
+By hops, every arc has length 1. Parallel arcs are separate paths. No shortest path contains a self-loop.
 """
 
 import math
@@ -23,8 +23,8 @@ from hopwave.graph import Graph
 from hopwave.planning.jobs import PATH_SUMS, BetweennessJob, Floats, Integers, SampleJob
 from hopwave.planning.many_sources import PathSums, Poll, Sweep, Swept
 
-Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, length, number of the arc)
-Predecessors = dict[int, list[tuple[int, int]]]  # per vertex that is reached: (tail, number of the arc)
+Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, length, index of the arc)
+Predecessors = dict[int, list[tuple[int, int]]]  # per reached vertex: (tail, index of the arc)
 
 
 def distances(out: Arcs, s: int, cutoff: float | None) -> dict[int, float]:
@@ -43,7 +43,7 @@ def distances(out: Arcs, s: int, cutoff: float | None) -> dict[int, float]:
 
 
 def arcs_of(graph: Graph, weighted: bool) -> Arcs:
-    """The arcs that leave every vertex, as long as their weights or 1."""
+    """The out-arcs of every vertex; their lengths are their weights, or 1."""
     length = (np.asarray(graph.weights, np.float64) if weighted else np.ones(graph.m)).tolist()
     heads, begins = graph.indices.tolist(), graph.indptr.tolist()
     return [[(heads[j], length[j], j) for j in range(begins[u], begins[u + 1])] for u in range(graph.n)]
@@ -59,7 +59,7 @@ def count_paths(graph: Graph, out: Arcs, d: dict[int, float], s: int) -> tuple[P
     try:
         order = list(TopologicalSorter({v: [u for u, _ in P[v]] for v in P}).static_order())
     except CycleError as error:
-        u, v = error.args[1][:2]  # each is a predecessor of the next
+        u, v = error.args[1][:2]  # each vertex is a predecessor of the next
         raise uncountable(graph, s, u, v) from None
     sigma: dict[int, int] = {}
     for v in order:
@@ -85,11 +85,11 @@ class Accumulation:
                 return number
             total = self.total.copy()
             self.certificate[number] = self.add(int(self.job.sources[number]), total)
-            self.total, self.done = total, number + 1  # together: a Ctrl-C finds both old or both new
+            self.total, self.done = total, number + 1  # Ctrl-C leaves both old or both new
         return self.blocks
 
     def add(self, s: int, total: npt.NDArray[np.float64]) -> tuple[float, float]:
-        """Add what one source contributes; returns both sides of its certificate."""
+        """Add the contribution of one source; returns both sides of its certificate."""
         job, n = self.job, self.graph.n
         d = distances(self._out, s, job.cutoff)
         (P, sigma), delta = count_paths(self.graph, self._out, d, s), dict.fromkeys(d, 0.0)
@@ -117,13 +117,13 @@ class Accumulation:
                 if job.squares:
                     total[n + v] += delta[v] ** 2
         if not job.edges:
-            total[s] += ends  # the source is an end of every path
+            total[s] += ends  # the source is an endpoint of every path
         return found, due
 
 
 # ---------------------------------------------------------------- the specification of stress
 
-# σ(v)   shortest paths from s to v, some of which avoid the group      τ(v)   as in cpu/betweenness/path_sums.py
+# σ(v)   shortest paths from s to v, some of which avoid the group      τ(v)   see cpu/betweenness/path_sums.py
 
 LARGEST = Fraction(np.finfo(np.float64).max)
 
@@ -156,13 +156,13 @@ def path_sums(graph: Graph, job: PathSums, poll: Poll) -> Floats:
     return np.array([float(x) if x < LARGEST else math.inf for x in score], np.float64)
 
 
-# ---------------------------------------------------------------- random shortest paths, one whole search per pair
+# ---------------------------------------------------------------- random shortest paths, one full search per pair
 
 PAIRS_PER_POLL = 16
 
 
 class PathSampling:
-    """See hopwave.planning.jobs.PathSampling. Pairs are the CPU engine's; paths are other draws of one distribution."""
+    """See hopwave.planning.jobs.PathSampling. Pairs match the CPU engine; paths are other draws."""
 
     def __init__(self, graph: Graph, job: SampleJob) -> None:
         self.job, self.done = job, 0
@@ -173,7 +173,7 @@ class PathSampling:
         while self.done < until:
             counts, sums = self.counts.copy(), self.sums.copy()
             self._draw(self.done, counts, sums)
-            self.counts, self.sums, self.done = counts, sums, self.done + 1  # together: a Ctrl-C finds all old or new
+            self.counts, self.sums, self.done = counts, sums, self.done + 1  # Ctrl-C leaves all old or all new
             if self.done % PAIRS_PER_POLL == 0 and poll(self.done):
                 break
         return self.done
@@ -194,7 +194,7 @@ class PathSampling:
         sums[PATH_SUMS.index("wrong")] += path[-1] != s
 
     def _path(self, s: int, t: int, random: Any) -> list[int] | None:
-        """The vertices of one shortest path, from t back to s; None if there is no path."""
+        """The vertices of one shortest path, from t back to s; None if no path exists."""
         d = distances(self._out, s, self.job.cutoff)
         if t not in d:
             return None
@@ -214,7 +214,7 @@ class PathSampling:
 
 
 def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
-    """All searches of the job, and what is kept of them (see `Sweep`)."""
+    """All searches of the job, and the results that it selects (see `Sweep`)."""
     n, k = graph.n, len(job.sources)
     out = arcs_of(graph, weighted=True)
     reached, (total, inverse, farthest) = np.zeros(k, np.int64), np.zeros((3, k))

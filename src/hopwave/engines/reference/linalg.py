@@ -1,4 +1,4 @@
-"""Products as they are defined, in NumPy alone: make every term, sort by row, add up. The specification, not fast."""
+"""Products by definition, in NumPy only: compute every term, sort by row, add up. The specification, not fast."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ class Algebra(NoShortcuts):
     def push(
         self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
     ) -> tuple[Vector, Touched]:
-        """All terms of the columns that x names."""
+        """All terms of the columns in which x has entries."""
         places, values = x.entries()
         part = A.columns
         inner, entry = expand(part.indptr, places)
@@ -41,7 +41,7 @@ class Algebra(NoShortcuts):
     def pull(
         self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
     ) -> tuple[Vector, Touched]:
-        """All terms of the rows that are allowed, without early exit: the sum is the same."""
+        """All terms of the allowed rows, without early exit: the sum is the same."""
         values, present = x.arrays()
         part = A.rows
         rows = np.arange(A.shape[0]) if allowed is None else np.flatnonzero(allowed.as_bits(A.shape[0], np))
@@ -57,7 +57,7 @@ class Algebra(NoShortcuts):
         return Vector.sparse(n, rows.astype(np.int32), sums)
 
     def terms(self, product: Product, out: Array, inner: Array, zero: Array, a: Array, x: Array) -> Array:
-        """What is added up, one term per entry."""
+        """The terms of the sum, one per entry."""
         found = {"one": np.True_, "x": x, "a": a, "out": out, "inner": inner, "zero": zero}.get(product.term)
         if found is None:
             function = self.binary(product.multiply)
@@ -65,7 +65,7 @@ class Algebra(NoShortcuts):
         return np.broadcast_to(found, out.shape).astype(product.dtype)
 
     def add_up(self, add: Monoid, keys: Array, terms: Array) -> tuple[Array, Array]:
-        """Sums of the terms with equal keys, in the order they come."""
+        """Sums of the terms with equal keys, in their order."""
         order = np.argsort(keys, kind="stable")
         keys, terms = keys[order], terms[order]
         first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
@@ -83,7 +83,7 @@ class Algebra(NoShortcuts):
         by: Direction,
         threads: int | None,
     ) -> tuple[Rows, Touched]:
-        """Every term of every entry; `by` only says which of them another engine would have read."""
+        """Every term of every entry; `by` only determines which terms are reported as read."""
         m, n = A.shape[0], B.shape[1]
         left, right = A.rows, B.rows
         i = np.repeat(np.arange(m, dtype=np.int64), np.diff(left.indptr))
@@ -111,7 +111,7 @@ class Algebra(NoShortcuts):
         if op.array is None:
             return lambda x, y: ufunc(op)(x, y).astype(op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
         found: Callable[..., Array] = getattr(np, op.array)
-        if op.name in ("plus", "minus", "times"):  # numbers, even where both operands are Boolean
+        if op.name in ("plus", "minus", "times"):  # numeric, even if both operands are Boolean
             return lambda x, y: found(x, y, dtype=op.result_type(np.asarray(x).dtype, np.asarray(y).dtype))
         return found
 
@@ -163,7 +163,7 @@ class Algebra(NoShortcuts):
 
 
 def expand(indptr: Array, rows: Array) -> tuple[Array, Array]:
-    """The entries of these rows, one after the other: which of the rows, and which entry."""
+    """The entries of these rows, concatenated: (index into `rows`, index of the entry)."""
     begin = indptr[rows].astype(np.int64)
     counts = indptr[np.asarray(rows) + 1].astype(np.int64) - begin
     which = np.repeat(np.arange(len(rows)), counts)
@@ -177,7 +177,7 @@ def ufunc(op: BinaryOp) -> Any:
 
 
 def unary_type(op: UnaryOp, values: Array) -> np.dtype[Any]:
-    """The type of a unary operator's results. A user's function may return another type: the first value shows it."""
+    """The type of a unary operator's results. A user's function may return another type, tested on the first value."""
     given: np.dtype[Any] = values.dtype
     if op.kind != "same" or not len(values):
         return op.result_type(given)
@@ -187,4 +187,4 @@ def unary_type(op: UnaryOp, values: Array) -> np.dtype[Any]:
 
 
 if TYPE_CHECKING:
-    _: engines.Algebra = Algebra()  # mypy checks that it is one
+    _: engines.Algebra = Algebra()  # mypy checks the protocol

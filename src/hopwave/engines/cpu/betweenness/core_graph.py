@@ -1,13 +1,13 @@
-"""The core of a graph: vertices of degree three and more, joined by edges and by chains of vertices of degree two.
+"""The core of a graph: vertices of degree at least three, joined by edges and by chains of degree-2 vertices.
 
-Every component is one block (biconnected), so that a chain has two different ends. Each chain c is kept twice, from
-either end: p = 2c from x, p ^ 1 = 2c + 1 from y.
+Every component is one block (biconnected), so that a chain has two different endpoints. Each chain c is stored twice,
+once per endpoint: p = 2c from x, p ^ 1 = 2c + 1 from y.
 
-    end[p]       the core vertex that p begins at            begin[p]   where its numbers begin in the arrays below
+    end[p]       the core vertex at which p begins          begin[p]   start of its numbers in the arrays below
     twice[..]    2 × the distance of its inner vertices from end[p], ascending, and a number larger than any distance
-    sent[..]     Σ of the demand of its first inner vertices as sources, beginning with 0; own_sent[..] of one alone
-    taken[..]    the same as targets, and own_taken[..]
-    table        from table_begin[p]: how many inner vertices have twice[..] < number << table_shift[p], for each number
+    sent[..]     prefix sums of its inner vertices' demand as sources, starting with 0; own_sent[..]: of each one
+    taken[..]    prefix sums of their demand as targets; own_taken[..]: of each one
+    table        from table_begin[p]: for each number, the inner vertices with twice[..] < number << table_shift[p]
 """
 
 from collections import namedtuple
@@ -17,13 +17,13 @@ import numpy as np
 
 from hopwave.engines.cpu.intrinsics import outer
 
-NEVER = np.int32(2**31 - 1)  # more than any distance
-LOOKED_AT = 64  # vertices around a batch: more of them make long batches, and take time
+NEVER = np.int32(2**31 - 1)  # larger than any distance
+LOOKED_AT = 64  # vertices around a batch that are considered: more vertices make long batches, and take time
 
-# The core as workers read it. Arcs have lengths and counts: how many edges and chains are that short, times what the
-# head stands for (counts_back: the tail); shift: 2^shift is at most the shortest. half: whether pairs count once;
-# entered: the first chain that a core vertex sends to; stride: see core_run.py. first_vertex, first_chain: of each
-# component, and `component` of each core vertex. at, chains: the chains p that begin at a vertex. first, needed:
+# The core as workers read it. Arcs have lengths and counts: the number of edges and chains of this length, times the
+# copies of the head (counts_back: of the tail); shift: 2^shift is at most the shortest length. half: whether pairs
+# count once; entered: the first chain to which a core vertex sends; stride: see core_run.py. first_vertex, first_chain:
+# of each component; `component`: of each core vertex. at, chains: the chains p that begin at a vertex. first, needed:
 # batches of core vertices, and the rows that they read.
 Core = namedtuple(
     "Core",
@@ -45,7 +45,7 @@ class Chains(namedtuple("Chains", "ends length size inner distance arcs edges"))
 
 
 def chains_of(graph: Any, label: Any, lengths: Any, copies: Any = None) -> tuple[Chains, Any]:
-    """The chains of a graph and its core, by components; vertices of degree 2 are core if several are alike there."""
+    """The chains of a graph and its core, by components; the core includes vertices with copies and neighbours."""
     core = np.diff(graph.indptr) != 2
     if copies is not None:
         core |= copies > 1
@@ -61,26 +61,26 @@ def chains_of(graph: Any, label: Any, lengths: Any, copies: Any = None) -> tuple
 
 
 def places(vertices: Any, n: int) -> Any:
-    """The place of every vertex in a list of some; −1 for others."""
+    """The index of every vertex in a list of some; −1 for others."""
     place = np.full(n, -1, np.int64)
     place[vertices] = np.arange(len(vertices))
     return place
 
 
 def arrays_of(compiled, *arguments):
-    """compiled(…), several arrays. Ctrl-C while Numba makes the first ends as a SystemError; here it is itself."""
+    """compiled(…), several arrays. Ctrl-C while Numba creates the first appears as a SystemError; this restores it."""
     try:
         return compiled(*arguments)
     except SystemError as error:
         cause: BaseException | None = error
-        while isinstance(cause, SystemError):  # one for each array after the first
+        while isinstance(cause, SystemError):  # one SystemError per array after the first
             cause = cause.__cause__
         raise (cause if isinstance(cause, KeyboardInterrupt) else error) from None
 
 
 @outer
 def walk_chains(indptr, indices, lengths, core):
-    """The arrays of Chains, each cut to what was found."""
+    """The arrays of Chains, each trimmed to its length."""
     n, m = core.size, indices.size
     ends, length, size = np.empty((m, 2), np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
     inner, distance, arcs = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(m, np.int64)
@@ -120,7 +120,7 @@ def walk_chains(indptr, indices, lengths, core):
 
 
 def chained_arcs(indptr: Any, heads: Any, ends: Any) -> Any:
-    """Of each arc of a core graph, whether a chain is between its ends; `ends`: the two of each chain."""
+    """For each arc of a core graph, whether a chain joins its endpoints; `ends`: the two endpoints of each chain."""
     K = len(indptr) - 1
     arcs, found = np.repeat(np.arange(K), np.diff(indptr)) * K + heads, np.zeros(len(heads), np.bool_)
     for x, y in (ends.T, ends.T[::-1]):
@@ -170,7 +170,7 @@ def grow_batches(indptr, heads, chained, most):
     end = 0
     for v in order:
         b, stack[0] = batch[v], v
-        top = 1 if b >= 0 else 0  # −1: it is placed already
+        top = 1 if b >= 0 else 0  # −1: already placed
         while top > 0:
             top -= 1
             u = stack[top]
@@ -187,7 +187,7 @@ def grow_batches(indptr, heads, chained, most):
 
 @outer
 def needed_rows(first, at, chains, end):
-    """The rows that each batch needs: its core vertices, then the other ends of their chains; and the first of each."""
+    """The rows that each batch needs: its core vertices, then the other endpoints of their chains; and each start."""
     mark = np.full(at.size - 1, -1, np.int64)
     needed = np.empty(at.size - 1 + chains.size, np.int64)
     begins, used = np.zeros(first.size, np.int64), 0
@@ -203,7 +203,7 @@ def needed_rows(first, at, chains, end):
                 needed[used] = f
                 used += 1
         others = begins[batch] + first[batch + 1] - first[batch]
-        needed[others:used] = np.sort(needed[others:used])  # neighbours are side by side
+        needed[others:used] = np.sort(needed[others:used])  # neighbours are adjacent
         begins[batch + 1] = used
     return needed[:used], begins
 
@@ -245,7 +245,7 @@ def chain_scores(C, through, sums, starts, ends, vertex, edge):
     placed = 0
     for c in range(through.size):
         size = C.size[2 * c]
-        by = np.zeros((2, size + 1))  # what passes each edge of the chain, counted from x: towards x, and towards y
+        by = np.zeros((2, size + 1))  # flow through each edge of the chain, counted from x: towards x, and towards y
         for side in range(2):
             begin, out, inn = C.begin[2 * c + side], 0.0, 0.0
             own = np.empty(size)
@@ -254,7 +254,7 @@ def chain_scores(C, through, sums, starts, ends, vertex, edge):
                 inn += into[begin + i + 1]
                 own[i] = C.own_sent[begin + i] * (out + single[begin + i]) + C.own_taken[begin + i] * inn
             total = 0.0
-            for i in range(size - 1, -1, -1):  # from the farthest vertex on
+            for i in range(size - 1, -1, -1):  # farthest vertex first
                 total += own[i]
                 by[side, size - i if side else i] = total
         inside = 0.0
@@ -267,7 +267,7 @@ def chain_scores(C, through, sums, starts, ends, vertex, edge):
 
 
 def arcs_of(K: int, x: Any, y: Any, length: Any) -> tuple[Any, Any, Any, Any, tuple[Any, Any]]:
-    """Rows of the core graph: offsets, heads, least lengths, how many have it; arcs of each pair of ends; pairs."""
+    """Rows of the core graph: offsets, heads, minimum lengths, number of arcs of that length; arcs per pair; pairs."""
     low, high = np.minimum(x, y), np.maximum(x, y)
     pair = low * np.int64(K) + high
     order = np.lexsort((length, pair))
@@ -283,7 +283,7 @@ def arcs_of(K: int, x: Any, y: Any, length: Any) -> tuple[Any, Any, Any, Any, tu
     indptr = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=K))])
     place = np.empty(len(rows), np.int64)
     place[rows] = np.arange(len(rows))
-    both = np.stack([place[: len(best)], place[len(best) :]], axis=1)  # the two arcs of a pair of ends
+    both = np.stack([place[: len(best)], place[len(best) :]], axis=1)  # the two arcs of a pair of endpoints
     pair = np.empty(len(order), np.int64)
     pair[order] = np.where(tight, group, -1)
     return indptr, heads[rows], np.tile(best, 2)[rows], np.tile(count, 2)[rows], (both, pair)

@@ -1,14 +1,14 @@
-"""One row of the core: all pairs whose path leaves for the core at e. See algorithms/reduction/__init__.py.
+"""One row of the core: all pairs whose paths enter the core at e. See algorithms/reduction/__init__.py.
 
     d, s   distances and path counts from e                 T   demand at every core vertex, for paths from e
-    p      a chain that begins at e, to its other end f     q   a chain that is entered, with ends x and y
-    h      inner vertices of p at less than h/2 from e leave there, and one at h/2 leaves by both ends
-    code   2 × how many are nearer than h/2, and 1 more if one is at h/2
+    p      a chain that begins at e, to its other end f     q   a chain that is entered, with endpoints x and y
+    h      inner vertices of p at less than h/2 from e leave at e, and one at h/2 leaves at both ends
+    code   2 × the number of inner vertices nearer than h/2, plus 1 if one is at h/2
 
-A row of sums has, one part after another: scores of core vertices; flows through core arcs; and per chain p that begins
-at e, `first` and `single`: what the first inner vertices, or one alone, send by e, per unit of demand; `into`: what
-comes in by e for the first ones; and starts, ends: pairs that stay in the chain, where they begin and end. All terms
-are positive, so that small scores keep their digits.
+A row of sums has consecutive parts: scores of core vertices; flows through core arcs; and per chain p that begins at e,
+`first` and `single`: demand that the first inner vertices, or one of them, send through e, per unit; `into`: demand
+that enters through e for the first inner vertices; starts, ends: pairs inside the chain, at their beginning and end.
+All terms are positive, so that small scores keep their precision.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import inner, noinline, outer, prefetch, prefetch_to_write
 
 TOO_MANY = 2.0**1000
-TOGETHER = 16  # chains at e whose codes are kept at a time
-FAR = np.int32(2**30)  # above every distance; a length can be added to it
-AHEAD = np.uint64(12)  # vertices: the adjacency list of the vertex that many places ahead is prefetched
+TOGETHER = 16  # chains at e whose codes are stored at a time
+FAR = np.int32(2**30)  # larger than every distance; adding a length does not overflow
+AHEAD = np.uint64(12)  # prefetch distance (vertices): the adjacency list of the vertex this far ahead is prefetched
 
 
 @inner
@@ -42,7 +42,7 @@ def search(C, e, low, high, d, s, order, buckets, following, vertices):
         v = np.uint32(vertices[entry])
         buckets[slot] = following[entry]
         waiting -= 1
-        if s[v] > 0.0:  # settled before
+        if s[v] > 0.0:  # already settled
             continue
         reached, paths = d[v], 1.0 if v == e else 0.0
         order[settled] = v
@@ -66,7 +66,7 @@ def search(C, e, low, high, d, s, order, buckets, following, vertices):
 
 @inner
 def go_back(C, e, order, d, s, T, x, V, flow):
-    """Dependencies of all vertices on e are added to V, and the flows of arcs to flow; x: (demand + dependency) / s."""
+    """Add the dependencies of all vertices on e to V, and the flows of arcs to flow; x: (demand + dependency) / s."""
     noinline()
     indptr, heads, lengths, counts = C.indptr, C.heads, C.lengths, C.counts_back
     i = np.uint64(order.size)
@@ -91,7 +91,7 @@ def go_back(C, e, order, d, s, T, x, V, flow):
 
 @inner
 def to_core(C, e, p, k, many, low, high, de, se, df, sf, T, first, codes):
-    """Inner sources of chain p that leave at e, to core vertices, and its codes. Returns what passes e."""
+    """Pairs from inner sources of p that leave at e to core vertices, and p's codes. Returns the flow through e."""
     noinline()
     begin_z, nearest = low, np.int64(-1)
     if C.half:
@@ -125,17 +125,17 @@ def to_core(C, e, p, k, many, low, high, de, se, df, sf, T, first, codes):
 
 @inner
 def way_to(code, i, near, far, d, s, other_d, other_s):
-    """Inner source number i of a chain, to a core vertex: paths, the share of them by e, and the distance."""
+    """Paths from inner source i of a chain to a core vertex: their number, the share through e, and the distance."""
     if 2 * i < code - 1:
         return s, 1.0, near + d
-    if 2 * i + 1 == code:  # by both ends
+    if 2 * i + 1 == code:  # through both ends
         return s + other_s, s / (s + other_s), near + d
     return other_s, 0.0, far + other_d
 
 
 @inner
 def enter(C, q, h, amount, paths_x, share_x, paths_y, share_y, into):
-    """Let `amount` enter a chain by both ends, equally far at h/2 from x. Returns what each passes on, per unit."""
+    """Let `amount` enter a chain at both ends, meeting at h/2 from x. Returns what each end passes on, per unit."""
     twice, taken, begin_x = C.twice, C.taken, C.begin[q]
     found = np.int64(C.table[C.table_begin[q] + (h >> C.table_shift[q])])
     while twice[begin_x + found] < h:
@@ -157,7 +157,7 @@ def enter(C, q, h, amount, paths_x, share_x, paths_y, share_y, into):
 
 @inner
 def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, place, codes, T, first, single, into):
-    """All that leaves at e for inner vertices of other chains, each pair once if pairs do; returns what passes e."""
+    """Flow from e to inner vertices of other chains, each pair once if pairs count once; returns the flow through e."""
     noinline()
     half, entered = C.half, C.entered[e]
     begin_slot, end_slot = slots
@@ -197,7 +197,7 @@ def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, pla
 
 @inner
 def exact_sums(values):
-    """Sums of the first values, and what rounding took from them: differences of both are as good as sums."""
+    """Prefix sums of the values, and their rounding errors: differences of both are as accurate as sums."""
     sums, lost = np.zeros(values.size + 1), np.zeros(values.size + 1)
     for i in range(values.size):
         total = sums[i] + values[i]
@@ -209,13 +209,13 @@ def exact_sums(values):
 
 @inner
 def span(sums, i, j):
-    """The sum of values i to j − 1, of exact_sums."""
+    """The sum of values i to j − 1, from exact_sums."""
     return (sums[0][j] - sums[0][i]) + (sums[1][j] - sums[1][i])
 
 
 @inner
 def around(C, p, de, se, T, single, into):
-    """Pairs of inner vertices of one chain p that go around by both ends, and leave at e. Returns what passes e."""
+    """Pairs of inner vertices of chain p that go around via both ends, and leave at e. Returns the flow through e."""
     noinline()
     begin, size, f, other = C.begin[p], C.size[p], C.end[p ^ 1], C.begin[p ^ 1]
     twice, share, passes, low = C.twice, se[f] / (1.0 + se[f]), 0.0, 0
@@ -224,7 +224,7 @@ def around(C, p, de, se, T, single, into):
         while twice[begin + low] < far and low < size:
             low += 1
         a, amount, rest = C.own_sent[begin + i], 0.0, other + size - low
-        if low < size and twice[begin + low] == far:  # one vertex is as near around as straight
+        if low < size and twice[begin + low] == far:  # for one vertex, both directions are equally long
             amount = C.own_taken[begin + low] * share + C.taken[rest - 1]
             into[rest - 1] += a * (1.0 - share)
             into[rest] += a * share
@@ -239,9 +239,9 @@ def around(C, p, de, se, T, single, into):
 
 @inner
 def straight(C, p, distance, paths, starts, ends):
-    """Pairs of inner vertices that stay inside chain p. `distance`, `paths`: between its ends, through the core."""
+    """Pairs of inner vertices that stay inside chain p. `distance`, `paths`: between its endpoints, via the core."""
     noinline()
-    begin, size, placed = C.begin[p], C.size[p], (C.begin[p] >> 1) - (p >> 1)  # placed: inner vertices before
+    begin, size, placed = C.begin[p], C.size[p], (C.begin[p] >> 1) - (p >> 1)  # placed: number of inner vertices before
     starts, ends = starts[placed : placed + size], ends[placed : placed + size]
     twice, first, low = C.twice[begin : begin + size], 0, 0
     a, b = C.own_sent[begin : begin + size], C.own_taken[begin : begin + size]
@@ -250,7 +250,7 @@ def straight(C, p, distance, paths, starts, ends):
     for i in range(size):
         while low < size and twice[low] < twice[i] + way:
             low += 1
-        while twice[first] + way <= twice[i]:  # the first that reaches i straight
+        while twice[first] + way <= twice[i]:  # the first vertex that reaches i directly
             first += 1
         starts[i] += a[i] * span(taken, i + 1, low) + b[i] * span(sent, i + 1, low)
         ends[i] += b[i] * span(sent, first, i) + a[i] * span(taken, first, i)
@@ -262,7 +262,7 @@ def straight(C, p, distance, paths, starts, ends):
 
 @outer
 def stay_inside(C, chains, between, starts, ends):
-    """Pairs within one chain: `straight`, once per chain. `between`: the distance and the paths between its ends."""
+    """Pairs within one chain: `straight`, once per chain. `between`: distance and path count between its endpoints."""
     for p in chains:
         if p & 1 == 0:
             straight(C, p, between[p >> 1, 0], between[p >> 1, 1], starts, ends)

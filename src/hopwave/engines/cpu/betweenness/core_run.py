@@ -1,6 +1,6 @@
 """A run over the core of a graph: one forward and one backward pass per core vertex, for all sources.
 
-Workers take batches of core vertices; a chain needs the rows of both ends, so a batch also computes those around it.
+Workers process batches of core vertices; a chain needs the rows of both endpoints, so a batch also computes others.
 """
 
 from collections import namedtuple
@@ -18,12 +18,12 @@ from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.engines.ledger import declare
 
-BYTES_OF_ROWS = 1 << 26  # of one worker, for the rows of a batch
+BYTES_OF_ROWS = 1 << 26  # bytes per worker, for the rows of a batch
 MOST_BUCKETS = 1 << 18
-TOO_WIDE = READY - 1  # a cell of control: some path count outgrew float64
+TOO_WIDE = READY - 1  # a cell of control: some path count exceeds float64
 
 # One worker's arrays: distances, paths: rows of a batch; orders: of the rows of its core vertices, and one more; T,
-# inner, x: of one core vertex; place: the row of each; codes: see core_rows.py; the others are those of a search.
+# inner, x: of one core vertex; place: row of each vertex; codes: see core_rows.py; the others belong to a search.
 Own = namedtuple("Own", "distances paths orders T inner x place codes buckets following vertices")
 Shared = namedtuple("Shared", "scores total control blocks parts")
 
@@ -93,7 +93,7 @@ def take_batches(C, own, shared):
 
 
 def _stride(blocks):
-    """Batches are taken in such steps: if pairs count once, the last ones have least to do, and progress would lie."""
+    """The stride of batches: if pairs count once, the last batches have least work, and progress would mislead."""
     stride = max(1, int(0.618 * blocks))
     while gcd(stride, blocks) != 1:
         stride += 1
@@ -107,10 +107,10 @@ def run_of(graph, job, threads):
 
 
 class CoreRun:
-    """See planning.jobs.Accumulation. The graph's components are blocks; lengths are integers, demand has two
-    columns, `copies` as in jobs.BetweennessJob. `scores` makes scores of all vertices and arcs of the sums."""
+    """See planning.jobs.Accumulation. The graph's components are blocks; lengths are integers, demand has two columns,
+    `copies` as in jobs.BetweennessJob. `scores` derives scores of all vertices and arcs from the sums."""
 
-    halves = True  # pairs count once, and twice what they count, if every vertex sends what it takes
+    halves = True  # if every vertex sends as much as it receives, pairs count once, with twice the weight
 
     def __init__(self, graph, demand, weighted, threads, copies=None):
         self.label = label = engines.engine("cpu").components(graph, False)
@@ -128,7 +128,7 @@ class CoreRun:
         vertices, along = (np.bincount(of, minlength=len(of_chain)) for of in (label_of, tails))
         self.passes, self.lookups = int((vertices * along).sum()), int((2 * of_chain * (vertices + of_chain)).sum())
 
-    buckets = property(lambda self: 1 << ((self.longest >> self._shift) + 1).bit_length(), doc="Of a search.")
+    buckets = property(lambda self: 1 << ((self.longest >> self._shift) + 1).bit_length(), doc="Buckets of a search.")
     possible = property(lambda self: self.buckets <= MOST_BUCKETS, doc="Whether a search needs few enough buckets.")
     sizes = property(lambda self: (self.K, self.arcs // 2, self.chains), doc="Core vertices, joined pairs, chains.")
 
@@ -136,7 +136,7 @@ class CoreRun:
         return max(8, min(128, BYTES_OF_ROWS // (12 * max(self.K, 1)) // 8 * 8 + 8))
 
     def prepare(self, size=None):
-        """The arrays of the run; only now, as they are not needed to know how much work it is. `size`: of batches."""
+        """Create the arrays of the run; not before, because estimating the work needs none. `size`: of batches."""
         found, graph, K, C = self._found, self._graph, self.K, self.chains
         self.size = size or self.batch_size()
         rough = self._rough[:2]
@@ -149,7 +149,7 @@ class CoreRun:
         if self._copies is not None:
             copies = self._copies[kept]
             counts, back = self._counts * copies[heads], self._counts * np.repeat(copies, np.diff(indptr))
-        by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # neighbours in the core are near here too
+        by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # neighbours in the core are also close here
         size, length, ends = found.size[by_end], found.length[by_end], number[found.ends[by_end]].reshape(-1)
         self._by_end, starts = by_end, np.cumsum(found.size) - found.size
         inner = np.repeat(starts[by_end] - (np.cumsum(size) - size), size) + np.arange(size.sum())
@@ -199,7 +199,7 @@ class CoreRun:
         return self.done
 
     def batches(self, first, end):
-        """The sums of some batches. Threads may call it at the same time."""
+        """The sums of some batches. Thread-safe."""
         workers = max(1, min(thread_count(self._threads), end - first))
         scores, total = np.zeros((2 * workers, len(self.total))), np.zeros(len(self.total))
         self._take(first, end, workers, scores, total, new_control(READY + len(scores)), lambda done: False)
@@ -210,7 +210,7 @@ class CoreRun:
         states = [Own(**allocate(self.state_arrays())) for _ in range(workers)]
         run_workers(take_batches, self._C, states, Shared(scores, total, control, end, self._parts), poll)
         if control[TOO_WIDE]:
-            raise OverflowError("a number of shortest paths in the core outgrew float64")
+            raise OverflowError("a number of shortest paths in the core exceeds float64")
 
     def state_arrays(self):
         K, rows_, entries = self.K, self.rows, self.arcs + 2
@@ -226,14 +226,14 @@ class CoreRun:
 
     @property
     def sums(self):
-        """What `scores` reads, one part after another."""
+        """The input of `scores`, in consecutive parts."""
         if not self._half:
             return self.total
         inside = self._parts[-2]
         return np.concatenate([2 * self.total[:inside], self.total[inside:]])
 
     def scores(self):
-        """(scores of vertices, scores of arcs: that of an edge is at one of its two arcs, the other has 0)."""
+        """(scores of vertices, scores of arcs: an edge's score is at one of its two arcs, the other has 0)."""
         V, flow, first, single, into, starts, ends = np.split(self.sums, self._parts)
         graph, found, (both, pair) = self._graph, self._found, self._pairs
         through = np.where(pair >= 0, flow[both[pair, 0]] + flow[both[pair, 1]], 0.0)

@@ -1,7 +1,7 @@
 """Edge betweenness on the CPU: sources as for vertices, 16 at a time; then threads share the rows and add up flows.
 
-A source sends σ̂(u) times the share of v (state.py) through an arc u → v that leads one level further. Shares and levels
-of all sources lie side by side: an arc's total is read and written once per 16 sources. No bit depends on threads.
+A source sends σ̂(u) times the share of v (state.py) through an arc u → v to the next level. Shares and levels of all
+sources are adjacent: an arc's total is read and written once per 16 sources. Results do not depend on threads.
 """
 
 from collections import namedtuple
@@ -23,10 +23,10 @@ from hopwave.engines.ledger import declare, total
 
 AT_ONCE = policy.SOURCES_OF_FLOWS
 ROWS_PER_CHUNK = 128
-NOWHERE = -2  # the level of vertices that were not reached: no level follows it
+NOWHERE = -2  # the level of unreached vertices: no level follows it
 
-# Of each source: σ̂, shares, levels, and exponents where counts are `extended`. Of each vertex: beside, its shares, and
-# levels, of all sources that are not extended.
+# Per source: σ̂, shares, levels, and exponents if counts are `extended`. Per vertex: beside and levels, the shares and
+# levels of all sources that are not extended.
 Kept = namedtuple("Kept", "paths shares depth exponent extended beside levels")
 SharedState = namedtuple("SharedState", "sources targets origins copies kept certificate control rule limits")
 
@@ -43,7 +43,7 @@ def kept_arrays(n):
 
 @inner
 def solve(A, own, shared, number, row):
-    """One source: what is kept of it, and both sides of its certificate. Nobody reads its δ in row."""
+    """Process one source: store its arrays, and both sides of its certificate. Its δ in row is unused."""
     noinline()
     kept, place, source = shared.kept, number % AT_ONCE, shared.sources[number]
     paths, shares, depth = kept.paths[place], kept.shares[place], kept.depth[place]
@@ -82,7 +82,7 @@ def solve_sources(A, own, shared):
 
 @inner
 def put_beside(kept, count, low, high):
-    """What is kept of the vertices [low, high) for the first `count` sources, side by side."""
+    """Interleave the stored arrays of the vertices [low, high) for the first `count` sources."""
     noinline()
     for s in range(AT_ONCE):
         kept.levels[low:high, s] = NOWHERE
@@ -129,7 +129,7 @@ def add_rows(A, kept, total, low, high):
 
 @outer
 def add_flows(A, kept, count, total, control, end, size, board):
-    """Chunks of vertices to put side by side, or, with count = 0, of rows; the last of them finishes the block."""
+    """Process chunks of vertices to interleave or, with count = 0, of rows; the last chunk finishes the block."""
     A, kept = asm.uncounted(A), asm.uncounted(kept)
     while True:
         low = asm.atomic_add(board, NEXT_CHUNK, size)
@@ -145,7 +145,7 @@ def add_flows(A, kept, count, total, control, end, size, board):
 
 
 class EdgeAccumulation(Accumulation):
-    """Sums of flows through arcs, where levels are pulled. A block is what is kept at once."""
+    """Sums of flows through arcs, if levels are pulled. A block contains the sources stored at a time."""
 
     kernel = property(lambda self: solve_sources)
     at_once = AT_ONCE
@@ -156,7 +156,7 @@ class EdgeAccumulation(Accumulation):
         limit = job.memory_limit and max(0, job.memory_limit - total(arrays) + arrays["exponent"].nbytes)
         each = self.bytes_per_worker(loaded.n, loaded.m, loaded.n, False)
         self.workers = workers_within(limit, min(self._threads, len(job.sources)), each)
-        self._limits = self._limits._replace(edges=False)  # a source is searched from as for vertices
+        self._limits = self._limits._replace(edges=False)  # the search from a source is the same as for vertices
 
     @staticmethod
     def bytes_per_worker(n, m, width, edges):
@@ -174,7 +174,7 @@ class EdgeAccumulation(Accumulation):
             control[NEXT_BATCH], control[FINISHED] = begin, block
             given = sources[:end], *self._demand, self._copies, kept, self.certificate
             shared = SharedState(*given, control, self._rule, self._limits)
-            # At least one block, so that a caller who always pauses advances.
+            # At least one block, so that a caller that always pauses makes progress.
             self._run(shared, lambda done, block=block: poll(done) and block > first)
             if control[NEXT_BATCH] < end:
                 break

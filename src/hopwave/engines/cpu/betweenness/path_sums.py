@@ -1,7 +1,7 @@
 """Stress, load and the paths through a group, compiled: one search per source, then sums over its levels.
 
 σ(v)   stress: shortest paths from s to v                       load: neighbours of v one level nearer to s
-τ(v)   stress: shortest paths from v to all vertices behind it  load: what these vertices send to v
+τ(v)   stress: shortest paths from v to all vertices behind it  load: flow from these vertices to v
 
 stress   τ(v) = Σ 1 + τ(w),           the source adds σ(v) · τ(v)      (Brandes 2008, section 3.1)
 load     τ(v) = Σ (1 + τ(w)) / σ(w),  the source adds τ(v)             (section 3.3; NetworkX's load)
@@ -35,7 +35,7 @@ def path_sums(loaded, job, poll, threads=None):
     rows = 1 if job.kind == "group" else count
     small = n * (n + loaded.m) <= policy.SMALL_JOB
     workers = 1 if small and threads is None else max(1, min(thread_count(threads), count))
-    check_memory((8 * rows + 28 * workers) * n, f"{job.kind} over {n:,} sources", "take a part of the graph")
+    check_memory((8 * rows + 28 * workers) * n, f"{job.kind} over {n:,} sources", "use a subgraph")
     parts = np.zeros((rows, n))
     arrays = declare(np.int32, fill=-1, level=n) | declare(np.int32, order=n, parent=n, source=1)
     arrays |= declare(np.float64, fill=0, sigma=n, tau=n)
@@ -55,7 +55,7 @@ def path_sums(loaded, job, poll, threads=None):
 
 @inner
 def add_source(indptr, indices, own, found, load, scores):
-    """Add what the search `own.order[:found]` says about every vertex between its source and others."""
+    """Add the contributions of the search `own.order[:found]` to every vertex between its source and others."""
     noinline()
     level, order, sigma, tau = own.level, own.order, own.sigma, own.tau
     sigma[order[0]] = 1.0
@@ -65,7 +65,7 @@ def add_source(indptr, indices, own, found, load, scores):
             w = indices[j]
             if level[w] == level[v] + 1:
                 sigma[w] += 1.0 if load else sigma[v]
-    # Farthest first: τ(v) is complete when its turn comes, since it is a sum over the level behind it.
+    # Farthest first: τ(v) is a sum over the next level, so it is complete when v is processed.
     for i in range(found - 1, 0, -1):
         v = order[i]
         for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
@@ -77,7 +77,7 @@ def add_source(indptr, indices, own, found, load, scores):
 
 @inner
 def share_of_group(indptr, indices, own, found, shared):
-    """Σ over the targets of a search of the share of their shortest paths that touches the group; τ: the others."""
+    """Σ over the targets of a search of the fraction of their shortest paths that touch the group; τ: the others."""
     noinline()
     level, order, sigma, tau, member = own.level, own.order, own.sigma, own.tau, shared.member
     s = order[0]

@@ -20,11 +20,11 @@ from hopwave.graph.csr import Rows
 
 
 class Accumulation:
-    """A run over many sources that can stop after any block and continue. `total`: the sum of the first blocks."""
+    """A run over many sources that can stop after any block and resume. `total`: the sum of the first blocks."""
 
     kernel = property(lambda self: kernels.take_sources)
-    reuses = True  # whether workers' arrays are left with the graph, to another run
-    at_once = 0  # sources per block, unless their number decides
+    reuses = True  # whether workers' arrays are cached with the graph, for another run
+    at_once = 0  # sources per block; 0: chosen by their number
 
     def __init__(self, loaded, job, plan, threads):
         n, m = loaded.n, loaded.m
@@ -59,24 +59,24 @@ class Accumulation:
 
     @property
     def done(self):
-        """How many blocks are in the sums, counted by the code that adds them: Ctrl-C finds both agreeing."""
+        """The number of blocks in the sums, counted by the code that adds them: consistent after Ctrl-C."""
         return int(self._control[FINISHED])
 
     def _rows(self, loaded):
         return loaded.adjacency("any")
 
     @staticmethod
-    @lru_cache(maxsize=64)  # a call on a small graph takes no longer than the list of its arrays
+    @lru_cache(maxsize=64)  # a call on a small graph takes no longer than listing its arrays
     def bytes_per_worker(n, m, width, edges):
-        """A worker's arrays and two rows of scores; `levels` does not count, since few of its rows are written."""
+        """A worker's arrays and two rows of scores; `levels` is not counted, because few of its rows are written."""
         arrays = state.worker_arrays(n, m)
         return total(arrays) - arrays["levels"].nbytes + 16 * width
 
     def advance(self, first, poll):
-        """Blocks from number first on, until all are done or poll(done) returns true. Returns how many are done."""
+        """Process blocks starting at `first`, until all are done or poll(done) is true. Returns the number done."""
         if first >= self.blocks:
             return first
-        rows = max(2, min(2 * self.workers, self.blocks))  # two per worker, so that a block may wait for earlier ones
+        rows = max(2, min(2 * self.workers, self.blocks))  # two per worker, so that a block may wait for earlier blocks
         control = new_control(state.READY + rows)
         control[NEXT_BATCH] = control[FINISHED] = first
         self._control, kept = control, self._loaded.spare(("scores", rows, len(self.total)))
@@ -85,7 +85,7 @@ class Accumulation:
             targets=self._demand[0],
             origins=self._demand[1],
             copies=self._copies,
-            scores=np.zeros((rows, len(self.total))) if kept is None else kept,  # a commit sets its row back to 0
+            scores=np.zeros((rows, len(self.total))) if kept is None else kept,  # a commit resets its row to 0
             total=self.total,
             certificate=self.certificate,
             control=control,
@@ -110,24 +110,24 @@ class Accumulation:
         self._check(shared.control)
 
     def _leave(self, kind, arrays, size):
-        """Leave arrays to another run, if this one is complete."""
+        """Cache arrays for another run, if this run is complete."""
         if not self.reuses or self.done < self.blocks or self.job.memory_limit is not None:
             return
         states, self._states = self._states, []
-        one = states[0]  # of successors, only those of pushed levels were written
+        one = states[0]  # only successors of pushed levels were written
         recorded = one.successors[: None if self._limits.pulls == policy.PULL_NEVER else 0]
         touched = one.sigma, one.gathered, one.queue, one.starts, recorded
         self._loaded.leave("workers", states, len(states) * sum(array.nbytes for array in touched))
         self._loaded.leave(kind, arrays, size)
 
     def _check(self, control):
-        """Raise an error if a worker found that the job cannot be done."""
+        """Raise an error if a worker found that the job is impossible."""
 
     def _worker_state(self):
         return state.WorkerState(**allocate(state.worker_arrays(self._n, len(self.A.indices))))
 
 
-# ------------------------------------------------------------------ the same graph, numbered by degree
+# ------------------------------------------------------------------ the graph numbered by degree
 
 
 class RenumberedGraph:
@@ -152,7 +152,7 @@ class RenumberedGraph:
 
 
 class RenumberedAccumulation:
-    """An accumulation in the new numbers. Between calls of advance, `total` is in the old ones."""
+    """An accumulation in the new numbers. Between calls of advance, `total` is in the old order."""
 
     def __init__(self, renumbered, job, plan, threads):
         given = {name: getattr(job, name) for name in ("targets", "origins", "copies")}
@@ -173,13 +173,13 @@ class RenumberedAccumulation:
         np.take(self.total, self._old, out=self._run.total)
         try:
             return self._run.advance(first, poll)
-        finally:  # after Ctrl-C, too: what is committed is saved
+        finally:  # also after Ctrl-C: committed blocks are saved
             self.total[self._old] = self._run.total
 
 
 @outer
 def turn_rows(across, entries, order, rank, cursor, numbered):
-    """Append every new number, ascending, to the rows of its neighbours: they are then sorted, hubs first."""
+    """Append every new number, ascending, to the rows of its neighbours: rows are then sorted, hubs first."""
     for i in range(order.size):
         v = np.uint64(order[i])
         for j in range(np.int64(across[v]), np.int64(across[v + U1])):

@@ -1,13 +1,13 @@
-"""One shortest path between a random pair (s, t), drawn uniformly among all of them; workers draw many.
+"""One shortest path between a random pair (s, t), drawn uniformly from all of them; workers draw many.
 
 Two searches, forward from s and backward from t. The side whose next level has fewer arcs continues, one full level at
 a time. When a level beyond depth a meets the other side, at depth b, then d(s, t) = a + b + 1, and every shortest path
 has exactly one arc (u, v) between the sides. So (u, v) is drawn in proportion to σ_s(u) · σ_t(v), and from both its
 ends a walk leads to s and t, each step to a predecessor in proportion to its σ. (Borassi & Natale, KADABRA, section 3.)
 
-    level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side
-    σ          float64 below 2^MAX_BITS; else counted again as mantissa · 2^exponent (`recount`), for this one pair
-    random     number j of pair i is a hash of (start, i, j) only (generate/counter.py): the same on any thread
+    level[v]   0: unvisited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side
+    σ          float64 below 2^MAX_BITS; otherwise counted again as mantissa · 2^exponent (`recount`), for this one pair
+    random     number j of pair i is a hash of (start, i, j) only (generate/counter.py): identical on any thread
 """
 
 from collections import namedtuple
@@ -24,22 +24,22 @@ from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, next_batch, run_workers, workers_within
 from hopwave.engines.ledger import declare
 
-MAX_BITS = 480  # of a path count: the sum over all arcs of a product of two then stays below 2^1024
-PAIRS_PER_BATCH = 16  # that a worker takes at a time
-LONG = 64  # arcs of a list from which on a walk looks for a shorter way to the predecessors
-SEARCHED = 16  # arcs of a list that take as long as a search in the list of another vertex
-ROUNDING = 1e-9  # by which the path counts of predecessors may differ from their sum
+MAX_BITS = 480  # maximum bits of a path count: the sum over all arcs of a product of two then stays below 2^1024
+PAIRS_PER_BATCH = 16  # pairs that a worker takes at a time
+LONG = 64  # minimum arcs of a list at which a walk uses a faster search for the predecessors
+SEARCHED = 16  # arcs of a list that take as long as one search in another vertex's list
+ROUNDING = 1e-9  # maximum relative difference between the predecessors' path counts and their sum
 
-# Rows of the graph, as two tuples: along which side 0 (forward) and 1 (backward) continue; a walk back goes along those
-# of the other side. degree_bits: log2 of the greatest number of arcs into a vertex, for both sides.
+# Rows of the graph, as two tuples: side 0 (forward) and side 1 (backward) expand along them; a walk back uses those of
+# the other side. degree_bits: log2 of the maximum number of arcs into a vertex, for both sides.
 Graph = namedtuple("Graph", "indptr indices degree_bits ascending cutoff")
 # One worker's arrays. queues: one per side. here: a row of cells per side. before[i]: weight of the arcs across from
-# the first i + 1 vertices of the level that met.
+# the first i + 1 vertices of the level that met the other side.
 WorkerState = namedtuple("WorkerState", "level sigma exponent queues here before path counts sums")
 SharedState = namedtuple("SharedState", "control start last")
 
-# Cells of here: where the last level begins and ends in the queue, the end of all that was visited, arcs that leave the
-# last level, its depth, and an upper bound of log2 of its path counts.
+# Cells of here: start and end of the last level in the queue, the end of the queue, the number of arcs out of the last
+# level, its depth, and an upper bound on log2 of its path counts.
 BEGIN, END, TAIL, LEAVING, DEPTH, BITS = range(6)
 HERE_CELLS = 6
 
@@ -76,8 +76,8 @@ def pair(key, n):
 
 @inner
 def expand(indptr, indices, level, sigma, before, queue, begin, end, new):
-    """One level of one side. Returns the new end of its queue, the arcs that leave what it found, and Σ σ_s(u) σ_t(v)
-    over the arcs (u, v) to the other side. (A call that passes a whole record takes longer than a small level.)"""
+    """One level of one side. Returns the new end of its queue, the number of arcs out of the new level, and Σ σ_s(u)
+    σ_t(v) over the arcs (u, v) to the other side. (Passing a full record to a call takes longer than a small level.)"""
     noinline()
     tail, arcs, total, met = end, 0, 0.0, False
     for i in range(begin, end):
@@ -87,7 +87,7 @@ def expand(indptr, indices, level, sigma, before, queue, begin, end, new):
             v = indices[j]
             at = level[v]
             if at == 0:
-                if not met:  # what lies beyond the meeting is on no shortest path
+                if not met:  # vertices beyond the meeting level are on no shortest path
                     level[v] = new
                     sigma[v] = share
                     queue[tail] = v
@@ -105,7 +105,7 @@ def expand(indptr, indices, level, sigma, before, queue, begin, end, new):
 
 @inner
 def bits_of(sigma, queue, begin, end):
-    """An upper bound of log2 of the greatest σ of a level."""
+    """An upper bound on log2 of the largest σ of a level."""
     noinline()
     greatest = 1.0
     for i in range(begin, end):
@@ -115,7 +115,7 @@ def bits_of(sigma, queue, begin, end):
 
 @inner
 def weigh_again(graph, own, side):
-    """The sums of `expand` after a recount, over 2^top. Returns the total and top."""
+    """The sums of `expand` after a recount, divided by 2^top. Returns the total and top."""
     noinline()
     indptr, indices, queue, level = graph.indptr[side], graph.indices[side], own.queues[side], own.level
     sigma, exponent, before, step = own.sigma, own.exponent, own.before, 1 - 2 * side
@@ -141,7 +141,7 @@ def weigh_again(graph, own, side):
 
 @inner
 def across(graph, own, side, wide, top, chosen):
-    """The arc (u, v) between the sides at which the running sum of weights passes `chosen`."""
+    """The arc (u, v) between the sides at which the running sum of weights exceeds `chosen`."""
     noinline()
     indptr, indices, queue, level = graph.indptr[side], graph.indices[side], own.queues[side], own.level
     sigma, exponent, before, step = own.sigma, own.exponent, own.before, 1 - 2 * side
@@ -162,7 +162,7 @@ def across(graph, own, side, wide, top, chosen):
 
 @inner
 def place_of(level, queue, end, step, wanted):
-    """The first place in the queue of one side whose vertex is at that level or beyond it. Levels are in order."""
+    """The first index in the queue of one side whose vertex is at that level or deeper. Levels are in order."""
     low, high = 0, end
     while low < high:
         middle = (low + high) // 2
@@ -175,7 +175,7 @@ def place_of(level, queue, end, step, wanted):
 
 @inner
 def arcs_between(indptr, indices, u, v):
-    """How many arcs lead from u to v. The list of u is in ascending order."""
+    """The number of arcs from u to v. The list of u is in ascending order."""
     first, last, many = np.int64(indptr[u]), np.int64(indptr[u + ONE]), 0
     low = first + np.searchsorted(indices[first:last], v)
     while low < last and indices[low] == v:
@@ -185,7 +185,7 @@ def arcs_between(indptr, indices, u, v):
 
 @inner
 def walk(graph, own, side, place, wide, key, number):
-    """From path[place] to its side's root, backwards on side 0. Returns its place, or -1 if σ do not add up."""
+    """From path[place] to its side's root, backwards on side 0. Returns its index, or -1 if σ do not add up."""
     noinline()
     level, sigma, exponent, path = own.level, own.sigma, own.exponent, own.path
     on, along, queue, tail = graph.indptr[side], graph.indices[side], own.queues[side], own.here[side, TAIL]
@@ -201,7 +201,7 @@ def walk(graph, own, side, place, wide, key, number):
             begin = place_of(level, queue, tail, step, nearer * step)
             end = place_of(level, queue, tail, step, nearer * step + 1)
         if nearer == step:
-            found, running = queue[0], sigma[v]  # the root has its level to itself
+            found, running = queue[0], sigma[v]  # the root is the only vertex of its level
         elif 0 < (end - begin) * SEARCHED < last - first:
             for i in range(begin, end):
                 u = queue[i]
@@ -248,7 +248,7 @@ def count(indptr, indices, ascending, path, first, last, counts):
 
 @inner
 def draw(graph, own, side, total, wide, key):
-    """Draw a path across the level of that side which met, count its inner vertices, and check it."""
+    """Draw a path across the level of that side which met the other, count its inner vertices, and check it."""
     noinline()
     path, here, top = own.path, own.here, np.int64(0)
     if wide:
@@ -323,18 +323,18 @@ def take_pairs(graph, own, shared):
 # ------------------------------------------------------------------ runs
 
 
-BYTES_PER_VERTEX = 48  # of one worker's arrays
-PAIRS_PER_WORKER = 64  # at least
+BYTES_PER_VERTEX = 48  # bytes per vertex of one worker's arrays
+PAIRS_PER_WORKER = 64  # minimum pairs per worker
 
 
 class PathSampling:
-    """See hopwave.planning.jobs.PathSampling. Whole numbers are added up, so that threads and blocks change nothing."""
+    """See hopwave.planning.jobs.PathSampling. Sums are of integers: threads and blocks do not affect results."""
 
     kernel = property(lambda self: take_pairs)
 
     def __init__(self, loaded, job, threads):
         self.job, self._n, self._threads = job, loaded.n, threads
-        # Counts, sums, and of how many pairs. Replaced together, so that a Ctrl-C finds all of them old or new.
+        # Counts, sums, and the number of pairs in them. Replaced together: after Ctrl-C, all are old or all are new.
         self._state = np.zeros(loaded.n, np.int64), np.zeros(SUM_CELLS, np.int64), 0
         self._graph = self._rows(loaded)
         self._states = []
@@ -362,7 +362,7 @@ class PathSampling:
         )
 
     def advance(self, until, poll):
-        """Pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
+        """Draw pairs up to number `until`, or until poll(done) returns true. Returns the number done."""
         if until <= self.done:
             return self.done
         workers = min(thread_count(self._threads), (until - self.done) // PAIRS_PER_WORKER)
@@ -375,7 +375,7 @@ class PathSampling:
         shared = SharedState(control, np.uint64(self.job.start), np.int64(until))
         try:
             run_workers(self.kernel, self._graph, states, shared, poll)
-        finally:  # after Ctrl-C, too: workers finished their batches, and batches are taken in order
+        finally:  # also after Ctrl-C: workers finished their batches, and batches are taken in order
             counts = self.counts + sum(state.counts for state in states)
             sums = self.sums + sum(state.sums for state in states)
             self._state = counts, sums, int(control[FINISHED])
@@ -386,7 +386,7 @@ class PathSampling:
         return self.done
 
     def _check(self, control):
-        """Raise an error if a worker found that the job cannot be done."""
+        """Raise an error if a worker found that the job is impossible."""
 
     def _bytes_per_worker(self):
         return BYTES_PER_VERTEX * self._n

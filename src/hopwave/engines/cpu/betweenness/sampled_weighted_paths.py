@@ -1,4 +1,4 @@
-"""One shortest path along weights between a random pair (s, t), drawn uniformly among all of them."""
+"""One shortest path along weights between a random pair (s, t), drawn uniformly from all of them."""
 
 from collections import namedtuple
 
@@ -13,13 +13,13 @@ from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer
 from hopwave.engines.cpu.path_counts import two_to
 from hopwave.engines.cpu.workers import FINISHED, next_batch
 
-# A worker's own arrays: a WeightedState, the path from its end to its beginning, and what it adds up.
+# A worker's arrays: a WeightedState, the path from its end to its beginning, and the worker's sums.
 WeightedPathState = namedtuple("WeightedPathState", "search path counts sums")
 
 
 @inner
 def walk(own, path, s, exponent, key):
-    """From path[0] back to s. Returns how many arcs the path has, or -1 if it does not end or a count is wrong."""
+    """From path[0] back to s. Returns the number of arcs of the path, or -1 if it does not end or a count is wrong."""
     noinline()
     nodes, before, wide = own.nodes, own.before, exponent.size > 0
     v, length = path[0], 0
@@ -64,7 +64,7 @@ def count(A, own, path, length, counts):
 
 @inner
 def sample(A, own, shared, key):
-    """One pair and one of its shortest paths, if any is within the cutoff. Returns False if it has no number."""
+    """Draw one pair and one of its shortest paths, if one is within the cutoff. False if paths cannot be counted."""
     noinline()
     found, sums, path = own.search, own.sums, own.path
     s, t = hops.pair(key, found.distance.size)
@@ -134,7 +134,7 @@ class WeightedPathSampling(hops.PathSampling):
 
 
 def check_zeros(graph, lengths):
-    """Raise a GraphError if arcs of weight 0 form a cycle, whether a pair meets it or not."""
+    """Raise a GraphError if arcs of weight 0 form a cycle, even if no drawn pair meets it."""
     zero = np.flatnonzero(lengths == 0)
     if not len(zero):
         return

@@ -8,11 +8,11 @@ from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import outer
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 
-UNVISITED = np.int32(2**31 - 1)  # above every depth: "is a successor" is then one comparison
+UNVISITED = np.int32(2**31 - 1)  # larger than every depth: "is a successor" is then one comparison
 
 
 class SmallAccumulation:
-    """A run of one block, which holds all sources. `otherwise` makes the run that scales path counts, if it must be."""
+    """A run of one block with all sources. `otherwise` creates the run that scales path counts, if necessary."""
 
     workers = 1
 
@@ -39,7 +39,7 @@ class SmallAccumulation:
                         done = run.advance(done, poll)
                     self.total[:], self.certificate[:], self.extended = run.total, run.certificate, run.extended
                 self.done = self.blocks
-            except BaseException:  # Ctrl-C, perhaps between the sums and their being counted
+            except BaseException:  # Ctrl-C, possibly between updating the sums and counting them
                 self.total = np.zeros(len(self.total))
                 raise
         return self.done
@@ -49,14 +49,14 @@ class SmallAccumulation:
 def sum_dependencies(
     indptr, indices, sources, targets, origins, total, certificate, cutoff, degree_bits, endpoints, edges, squares
 ):
-    """Σ δ into total, and Σ δ² behind it; both sides of each certificate. False if path counts outgrow float64."""
+    """Σ δ into total, and Σ δ² behind it; both sides of each certificate. False if path counts exceed float64."""
     n = np.uint64(indptr.size - 1)
     depth, sigma, share = np.full(indptr.size - 1, UNVISITED, np.int32), np.empty(n), np.empty(n)
     queue, starts = np.empty(n + U1, np.uint32), np.empty(n + U1, np.uint64)
     successors = np.empty(indices.size + 1, np.uint32)
     extra = 1.0 if endpoints else 0.0
     for s in range(np.uint64(sources.size)):
-        # The way out.
+        # Forward pass.
         source, demand = np.uint32(sources[s]), origins[s] if origins.size else 1.0
         depth[source], sigma[source], queue[0] = 0, 1.0, source
         begin, end, used, level, bound = U0, U1, U0, np.int32(0), np.int64(0)
@@ -70,7 +70,7 @@ def sum_dependencies(
                 for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
                     v = indices[j]
                     there = depth[v]
-                    if there >= level:  # whether v is new is decided without a branch: it is hard to predict
+                    if there >= level:  # branch-free test for a new vertex: a branch is hard to predict
                         new = there > level
                         depth[v] = level
                         sigma[v] = (0.0 if new else sigma[v]) + paths
@@ -86,7 +86,7 @@ def sum_dependencies(
                     return False
         for i in range(begin, end + U1):  # the last level has no successors
             starts[i] = used
-        # The way back.
+        # Backward pass.
         found, due, counted = 0.0, 0.0, 0.0
         i = end
         while i > U0:
@@ -116,7 +116,7 @@ def sum_dependencies(
                     if squares:
                         total[n + np.uint64(u)] += delta * delta
             elif not edges:
-                total[u] += extra * counted  # the source is an end of every path
+                total[u] += extra * counted  # the source is an endpoint of every path
             depth[u] = UNVISITED
         certificate[s, 0], certificate[s, 1] = found, due
     return True

@@ -1,6 +1,6 @@
 """Betweenness from one source, compiled (Brandes; TurboBC, Algorithm 1). See betweenness/state.py for the arrays.
 
-Only farther levels have shares, which are negative: the sign identifies successors, and no branch depends on it.
+Only deeper levels have shares, which are negative: the sign identifies successors, without a branch.
 """
 
 import math
@@ -21,7 +21,7 @@ from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD
 
 @inner
 def push_counting(A, own, begin, end, used, arcs):
-    """One level forward, by the arcs that leave it. Returns the new ends of queue and successors (arcs if `arcs`)."""
+    """One forward level, by the arcs out of it. Returns the new ends of queue and successors (arcs if `arcs`)."""
     noinline()
     indptr, indices, sigma = A.indptr, A.indices, own.sigma
     queue, starts, successors = own.queue, own.starts, own.successors
@@ -54,7 +54,7 @@ def push_counting(A, own, begin, end, used, arcs):
 
 @inner
 def push_counting_cached(A, own, begin, end, used, arcs):
-    """`push_counting` for graphs that fit into a cache, where a mispredicted branch costs more than a useless store."""
+    """`push_counting` for graphs that fit into a cache, where a mispredicted branch costs more than a wasted store."""
     noinline()
     indptr, indices, sigma = A.indptr, A.indices, own.sigma
     queue, starts, successors = own.queue, own.starts, own.successors
@@ -78,7 +78,7 @@ def push_counting_cached(A, own, begin, end, used, arcs):
 
 @inner
 def pull_counting(A, own, end):
-    """One level forward, by the rows of unvisited vertices, 64 at a time. Returns the new end of the queue."""
+    """One forward level, by the rows of unvisited vertices, 64 at a time. Returns the new end of the queue."""
     noinline()
     in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, own.sigma
     queue, visited, sums = own.queue, own.visited, own.gathered
@@ -106,7 +106,7 @@ def pull_counting(A, own, end):
 
 @inner
 def count_along_rows(A, own, begin, end):
-    """Add up the σ̂ of a pushed level, queue[begin:end], again: in the order of rows, as threads that share a source."""
+    """Add up the σ̂ of a pushed level, queue[begin:end], again by rows, like threads that share a source."""
     noinline()
     in_indptr, in_indices, queue, sigma = A.in_indptr, A.in_indices, own.queue, own.sigma
     end = np.uint64(end)
@@ -124,7 +124,7 @@ def count_along_rows(A, own, begin, end):
 
 @inner
 def settle(A, own, begin, end, counting_arcs):
-    """Make the σ̂ of the complete level queue[begin:end] positive. Returns the arcs that leave it and the greatest σ̂."""
+    """Make the σ̂ of the complete level queue[begin:end] positive. Returns its out-arcs and its largest σ̂."""
     noinline()
     indptr, queue, sigma = A.indptr, own.queue, own.sigma
     begin, end, greatest = np.uint64(begin), np.uint64(end), 0.0
@@ -143,7 +143,7 @@ def settle(A, own, begin, end, counting_arcs):
 
 @inner
 def forward(A, own, shared, source):
-    """All levels from the source. Returns their number, with a minus sign if one is too wide for a single scale."""
+    """All levels from the source. Returns their number, negated if one is too wide for a single scale."""
     indptr, queue, levels = A.indptr, own.queue, own.levels
     n = own.sigma.size
     m = np.int64(indptr[n])
@@ -154,7 +154,7 @@ def forward(A, own, shared, source):
     mu = m - mf
     nf0, mf0, last, marked, used, bound = np.int64(0), np.int64(0), np.int64(-1), np.int64(0), np.int64(0), 0
     levels[0, state.BEGINS], levels[0, state.ARCS], levels[0, state.SHIFT], levels[1, state.BEGINS] = 0, mf, 0, 1
-    count = 1  # levels found; levels[count, BEGINS] is where the last of them ends
+    count = 1  # levels found; levels[count, BEGINS] is the end of the last one
     v = np.uint64(source)
     findable = shared.limits.findable + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
     while count <= shared.limits.cutoff and levels[count, state.BEGINS] < findable:
@@ -202,7 +202,7 @@ def forward(A, own, shared, source):
 
 @inner
 def back_by_successors(A, own, begin, end, row, squares, extra, demand, targets, cached, edges):
-    """δ of a level that was pushed, from its recorded successors; if `edges`, also their flows. Returns Σ δ."""
+    """δ of a pushed level, from its recorded successors; if `edges`, also their flows. Returns Σ δ."""
     noinline()
     indices, sigma, queue, starts, successors = A.indices, own.sigma, own.queue, own.starts, own.successors
     total = 0.0
@@ -264,8 +264,8 @@ def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, demand, 
             v = queue[i]
             share = sigma[v]
             for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
-                gathered[in_indices[j]] -= share  # also of other levels, which set it anew before they read it
-    for i in range(begin, end):  # only now: no vertex may take another of its level for a successor
+                gathered[in_indices[j]] -= share  # also entries of other levels, overwritten before they are read
+    for i in range(begin, end):  # only now: no vertex may mistake another of its level for a successor
         u = queue[i]
         delta = sigma[u] * gathered[u]
         weight = state.counts(demand, targets, u)
@@ -291,7 +291,7 @@ def last_level(own, begin, end, row, extra, demand, targets):
 
 @inner
 def backward(A, own, shared, demand, count, row, squares):
-    """Add δ to row, and δ² to squares unless empty. Returns Σ δ, Σ (d - 1), which it must be, and Σ t."""
+    """Add δ to row, and δ² to squares unless empty. Returns Σ δ, Σ (d - 1), which must be equal, and Σ t."""
     sigma, queue, levels, targets = own.sigma, own.queue, own.levels, shared.targets
     edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
     cached = shared.limits.cached
@@ -307,7 +307,7 @@ def backward(A, own, shared, demand, count, row, squares):
             due += (level if edges else level - 1) * reached
             counted += reached
         if level == 0 and not edges:
-            row[queue[0]] += extra * counted  # the source is an end of every path
+            row[queue[0]] += extra * counted  # the source is an endpoint of every path
         elif level == count - 1:
             last_level(own, begin, end, row, 0.0 if edges else extra, demand, targets)
         elif levels[level, state.IS_PULLED]:
@@ -317,7 +317,7 @@ def backward(A, own, shared, demand, count, row, squares):
             found += back_by_successors(A, own, begin, end, row, squares, extra, demand, targets, cached, edges)
         if shared.copies.size:
             state.multiply(sigma, queue, begin, end, shared.copies)
-        if levels[level, state.SHIFT]:  # into the scale of the level before
+        if levels[level, state.SHIFT]:  # convert to the scale of the previous level
             factor = 2.0 ** np.float64(-levels[level, state.SHIFT])
             for i in range(begin, end):
                 sigma[queue[i]] *= factor
@@ -406,7 +406,7 @@ def forget(sigma, queue, reached):
 
 @inner
 def one_source(A, own, shared, number, row, squares):
-    """Add what one source contributes to the scores to row. Returns both sides of its certificate."""
+    """Add one source's contribution to the scores to row. Returns both sides of its certificate."""
     source, demand = shared.sources[number], state.demand_at(shared, number)
     count = forward(A, own, shared, source)
     if count < 0:

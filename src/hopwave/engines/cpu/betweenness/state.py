@@ -1,13 +1,13 @@
-"""Arrays of betweenness from one source, and the blocks of sources that workers take.
+"""Arrays of betweenness from one source, and the blocks of sources that workers process.
 
-σ̂   path counts over 2^shift, one shift per level         t   weight of a path to a vertex, mostly 1
+σ̂   path counts over 2^shift, one shift per level         t   weight of a path to a vertex, usually 1
 δ   dependencies: δ(v) = Σ σ(v)/σ(w) · (t(w) + δ(w)) over the successors w of v
-m   copies, mostly 1: a vertex that stands for m vertices passes on m times the paths that reach one of them
+m   copies, usually 1: a vertex that represents m vertices passes on m times the paths that reach one of them
 
-sigma[v]   0 before v is visited, -σ̂(v) while its level is being found, σ̂(v) afterwards; on the way back v's share
-           with a minus sign, -(t(v) + δ(v)) / σ̂(v), of which each predecessor u takes σ̂(u) times
-successors of pushed levels, in queue order; pulled levels are walked back along their rows
-scores     are added in the order of blocks: they do not depend on the number of threads
+sigma[v]   0 before v is visited, -σ̂(v) while its level is being found, σ̂(v) afterwards; backward: v's share
+           negated, -(t(v) + δ(v)) / σ̂(v), which each predecessor u multiplies by σ̂(u)
+successors of pushed levels, in queue order; pulled levels use their rows in the backward pass
+scores     are added in the order of blocks, independent of the number of threads
 """
 
 from collections import namedtuple
@@ -19,16 +19,16 @@ from hopwave.engines.cpu.intrinsics import inner, noinline
 from hopwave.engines.cpu.workers import CONTROL_CELLS, FAILED, FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.ledger import declare
 
-# One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
-# gathered: shares from the successors of a pulled level; on the way out, the sums of 64 vertices.
+# One worker's arrays. levels: one row per level, with the columns below; starts: start of a vertex's successors;
+# gathered: shares from the successors of a pulled level; in the forward pass, the sums of 64 vertices.
 WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited")
 # scores: one row per unfinished block, Σ δ and, if wanted, Σ δ²; total: all committed blocks; certificate: two numbers
-# per source (algorithms/brandes.certify). targets, origins (per source) and copies are empty if all of them are 1.
+# per source (algorithms/brandes.certify). targets, origins (per source) and copies are empty if all entries are 1.
 SharedState = namedtuple(
     "SharedState", "sources targets origins copies scores total certificate control rule blocks limits"
 )
-# size: sources per block; findable: vertices with arcs into them; pulls: see policy.pulls_of; cached: whether the graph
-# fits into a cache; along_rows: see policy.adds_along_rows.
+# size: sources per block; findable: vertices with in-arcs; pulls: see policy.pulls_of; cached: whether the graph fits
+# into a cache; along_rows: see policy.adds_along_rows.
 Limits = namedtuple("Limits", "cutoff size endpoints edges squares degree_bits findable pulls cached along_rows")
 ALL_ALIKE = np.empty(0)  # targets, origins or copies that are all 1
 NO_CUTOFF = np.iinfo(np.int32).max
@@ -56,7 +56,7 @@ def copies_of(copies, v):
 
 @inner
 def multiply(sigma, queue, begin, end, copies):
-    """Path counts of one copy as those of all, or shares of all as those of one."""
+    """Convert path counts of one copy to those of all copies, or shares of all copies to those of one."""
     noinline()
     for i in range(begin, end):
         sigma[queue[i]] *= copies[queue[i]]
@@ -79,12 +79,12 @@ def worker_arrays(n, m):
     )
 
 
-# Columns of levels: begin in the queue, arcs that leave the level, whether it was pulled, the shift of its σ̂.
+# Columns of levels: start in the queue, out-arcs of the level, whether it was pulled, the shift of its σ̂.
 BEGINS, ARCS, IS_PULLED, SHIFT = range(4)
 
-# Cells of control, after those of every run (workers.py): the lock of commit; sources counted with exponents; whether a
-# cycle of arcs that add nothing was met, its source and the ends of an arc; per row of scores, whether its block is
-# complete. FINISHED counts committed blocks.
+# Cells of control, after those of every run (workers.py): the lock of commit; number of sources counted with exponents;
+# whether a cycle of arcs that add nothing was found, its source and an arc's endpoints; per row of scores, whether its
+# block is complete. FINISHED counts committed blocks.
 LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS + 20, CONTROL_CELLS + 32
 
 
@@ -93,13 +93,13 @@ LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS 
 
 @inner
 def commit(shared):
-    """Add complete rows to the total, in the order of their blocks. One worker at a time does it; none waits for it."""
+    """Add complete rows to the total, in the order of their blocks. One worker at a time does it; none waits."""
     noinline()
     control, scores, total = shared.control, shared.scores, shared.total
     rows = scores.shape[0]
     while asm.ordered_load(control, READY + asm.ordered_load(control, FINISHED) % rows) != 0:
         if not asm.compare_and_swap(control, LOCK, 0, 1):
-            return  # the worker that holds the lock looks again after it lets go
+            return  # the worker that holds the lock checks again after releasing it
         block = asm.ordered_load(control, FINISHED)
         while asm.ordered_load(control, READY + block % rows) != 0:
             row = scores[block % rows]
@@ -124,7 +124,7 @@ def claim_block(shared):
         return -1
     while asm.ordered_load(control, FINISHED) + rows <= block:  # its row still belongs to an earlier block
         if asm.ordered_load(control, STOP) & FAILED:
-            return -1  # that block will never be done
+            return -1  # that block will never be complete
         commit(shared)
         asm.pause()
     return block
@@ -137,7 +137,7 @@ def finish_block(shared, block):
 
 
 def blocks_of(one_source):
-    """A compiled function for a worker: blocks of sources until none remains, or a source ends with a negative sum."""
+    """A compiled function for a worker: blocks of sources until none remains, or a source returns a negative sum."""
 
     @inner
     def take_blocks(A, own, shared, n):

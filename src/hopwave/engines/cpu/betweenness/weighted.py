@@ -1,10 +1,10 @@
 """Betweenness along weights, compiled: shortest paths with their number, and dependencies.
 
     d(v)   length of a shortest path to v: float64 sums along arcs
-    σ(v)   number of shortest paths to v            λ(v)   number of arcs on all of them together
+    σ(v)   number of shortest paths to v            λ(v)   number of arcs on all of them in total
 
 An arc u → v is on a shortest path if d(u) + its weight == d(v), exactly, as in NetworkX. λ(v) / σ(v) is the mean number
-of arcs on the shortest paths to v, so that Σ δ must be Σ (λ(t) / σ(t) - 1) over the targets: the certificate.
+of arcs on the shortest paths to v, so Σ δ must equal Σ (λ(t) / σ(t) - 1) over the targets: the certificate.
 
 σ and λ are plain float64 up to 2^LARGEST. A source with more paths is counted with an exponent per vertex. So is a
 source from which an arc adds nothing to a distance, because its weight is 0 or too small: the vertices at the same
@@ -32,12 +32,12 @@ from hopwave.engines.ledger import Array, declare, total
 # ------------------------------------------------------------------ forward
 
 
-PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 until the way back
+PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 until the backward pass
 
-# The graph as a worker reads it: rows, weights, how far to go, the buckets (policy.length_buckets), copies (state.py).
+# The graph as a worker reads it: rows, weights, maximum distance, buckets (policy.length_buckets), copies (state.py).
 Lengths = namedtuple("Lengths", "indptr indices lengths cutoff buckets_per_length final scattered copies")
-# Arcs on shortest paths. Every vertex has the arc by which it was reached first (tail, and for edge scores its number)
-# and the first of a list of ties; every tie has an arc likewise, and the tie after it.
+# Arcs on shortest paths. Every vertex stores the arc that first reached it (tail, and for edge scores its index) and
+# the first of a list of ties; every tie stores an arc likewise, and the next tie.
 Predecessors = namedtuple("Predecessors", "tail arc tie tie_tail tie_arc following")
 # A worker's arrays. distance: infinite between sources; waiting: see many/settling.py; order: vertices as settled.
 WeightedState = namedtuple("WeightedState", "distance nodes waiting before order")
@@ -50,7 +50,7 @@ def vertex_arrays(n):
 
 def predecessor_arrays(n, m, edges):
     """The arrays of Predecessors, with room for a tie of every arc; `edges`: for scores of edges."""
-    number = np.uint32 if m + 1 < 2**32 else np.uint64  # of an arc or an entry
+    number = np.uint32 if m + 1 < 2**32 else np.uint64  # type of the index of an arc or an entry
     return declare(np.uint32, tail=n, tie_tail=m + 2) | declare(
         number, arc=n if edges else 0, tie=n, tie_arc=m + 2 if edges else 0, following=m + 2
     )
@@ -58,7 +58,7 @@ def predecessor_arrays(n, m, edges):
 
 def new_state(n, m, edges):
     waiting = new_waiting(m)
-    waiting.vertex[0] = 0  # of NONE, which is looked at ahead of time
+    waiting.vertex[0] = 0  # entry of NONE, which is prefetched
     before = Predecessors(**allocate(predecessor_arrays(n, m, edges)))
     return WeightedState(waiting=waiting, before=before, **allocate(vertex_arrays(n)))
 
@@ -69,7 +69,7 @@ def bytes_of_state(n, m, edges):
 
 @inner
 def search(A, own, source, target):
-    """Settle up to the cutoff or the target: how many, the greatest λ + σ, whether an arc that ties adds nothing."""
+    """Settle up to the cutoff or the target: number settled, largest λ + σ, whether a tying arc adds nothing."""
     noinline()
     indptr, indices, lengths, cutoff = A.indptr, A.indices, A.lengths, A.cutoff
     per_length, final, scattered, copies = A.buckets_per_length, A.final, A.scattered, A.copies
@@ -92,8 +92,8 @@ def search(A, own, source, target):
             u, here = vertex[entry], key[entry]
             entry = np.uint64(following[entry])
             if here != distance[u]:
-                continue  # it became nearer since, and was settled before
-            if here > cutoff:  # the target was settled since
+                continue  # its distance fell later, and it was settled with that distance
+            if here > cutoff:  # a target settled meanwhile lowered the cutoff
                 distance[u] = np.inf
                 continue
             if not final:
@@ -136,7 +136,7 @@ def search(A, own, source, target):
                 continue
             if offer == known:
                 if v == u:
-                    continue  # a loop is on no path
+                    continue  # no shortest path contains a loop
                 flat |= offer == here
                 nodes[v, PATHS] += paths
                 nodes[v, TOTAL] += longer
@@ -162,7 +162,7 @@ def search(A, own, source, target):
 
 @inner
 def forget(own, settled):
-    """Make all distances infinite again: only those of settled vertices if they are few."""
+    """Reset all distances to infinity: only those of settled vertices if they are few."""
     noinline()
     distance, order = own.distance, own.order
     if settled < np.uint64(distance.size) >> np.uint64(3):
@@ -178,7 +178,7 @@ def forget(own, settled):
 
 @inner
 def predecessors_of(before, v, is_source, tails, arcs):
-    """Fill in the tails of the arcs by which shortest paths reach v, and for edge scores their numbers."""
+    """Write the tails of the arcs by which shortest paths reach v, and for edge scores their indices."""
     count = U0
     edges = before.arc.size > 0
     if not is_source:
@@ -198,7 +198,7 @@ def predecessors_of(before, v, is_source, tails, arcs):
 
 @inner
 def sequence(own, settled):
-    """Settled vertices, successors first (fewer if arcs form a cycle), and how many successors each still waits for."""
+    """Settled vertices, successors first (fewer if arcs form a cycle), and their numbers of unfinished successors."""
     noinline()
     order, before, n = own.order, own.before, own.distance.size
     unready, backwards = np.zeros(n, np.int64), np.empty(settled, np.uint32)
@@ -225,7 +225,7 @@ def sequence(own, settled):
 
 @inner
 def report_cycle(own, shared, settled, unready):
-    """Stop the run, and name an arc between vertices at the same distance that wait for each other."""
+    """Stop the run, and report an arc between vertices at the same distance that wait for each other."""
     noinline()
     distance, order, before, control = own.distance, own.order, own.before, shared.control
     atomic_or(control, STOP, FAILED)
@@ -310,11 +310,11 @@ EVERY = np.uint32(2**32 - 1)  # the target of a search that settles all vertices
 
 @inner
 def walk_back(own, shared, demand, settled, row, squares):
-    """δ from the vertices settled last to the source. Returns Σ δ, and what it must be."""
+    """δ from the vertices settled last to the source. Returns Σ δ, and its required value."""
     noinline()
     nodes, order, before, targets = own.nodes, own.order, own.before, shared.targets
     edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
-    inner = 0.0 if edges else 1.0  # a path over h arcs has h - 1 inner vertices
+    inner = 0.0 if edges else 1.0  # a path of h arcs has h - 1 inner vertices
     found, due, counted = 0.0, 0.0, 0.0
     i = settled
     while i > U1:
@@ -322,7 +322,7 @@ def walk_back(own, shared, demand, settled, row, squares):
         v = order[i]
         paths, delta = nodes[v, PATHS], nodes[v, DELTA]
         weight = counts(demand, targets, v)
-        share = (weight + delta) / paths * copies_of(shared.copies, v)  # each predecessor u takes σ(u) times that
+        share = (weight + delta) / paths * copies_of(shared.copies, v)  # each predecessor u multiplies this by σ(u)
         u = before.tail[v]
         flow = nodes[u, PATHS] * share
         nodes[u, DELTA] += flow
@@ -346,13 +346,13 @@ def walk_back(own, shared, demand, settled, row, squares):
             if squares.size:
                 squares[v] += delta * delta
     if not edges:
-        row[order[U0]] += extra * counted  # the source is an end of every path
+        row[order[U0]] += extra * counted  # the source is an endpoint of every path
     return found, due
 
 
 @inner
 def one_source(A, own, shared, number, row, squares):
-    """Add what one source contributes to row. Returns both sides of its certificate; negative if that is undefined."""
+    """Add one source's contribution to row. Returns both sides of its certificate; negative if it is undefined."""
     demand = state.demand_at(shared, number)
     settled, greatest, flat = search(A, own, shared.sources[number], EVERY)
     if not flat and greatest <= TOO_MANY:
@@ -384,7 +384,7 @@ def rows_with_lengths(loaded, cutoff, copies=state.ALL_ALIKE):
 
 
 def check_cycle(graph, control):
-    """Raise a GraphError if a worker met a cycle of arcs that add nothing to a distance."""
+    """Raise a GraphError if a worker found a cycle of arcs that add nothing to a distance."""
     if control[state.CYCLE]:
         source, u, v = (int(cell) for cell in control[state.CYCLE + 1 : state.CYCLE + 4])
         raise uncountable(graph, source, u, v)

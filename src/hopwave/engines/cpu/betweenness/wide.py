@@ -1,10 +1,10 @@
 """Betweenness with several threads on one source: for fewer sources than threads, and for huge graphs.
 
-Path counts σ̂ of even levels are in one row of `sigma`, those of odd levels in the other; elsewhere a row is 0. So a
-vertex that adds up the counts of all its in-neighbours in the other row adds up those of its predecessors only. On the
-way back a negative share replaces σ̂, and the sign distinguishes successors. No thread writes what others read.
+Path counts σ̂ of even levels are in one row of `sigma`, those of odd levels in the other; all other entries are 0. A
+vertex that sums the counts of all in-neighbours in the other row therefore sums only its predecessors' counts. In the
+backward pass, a negative share replaces σ̂, and the sign identifies successors. No thread writes data that others read.
 
-Every sum is in the order of its adjacency list: bitwise that of one source per thread (policy.adds_along_rows).
+Every sum is in the order of its adjacency list: bitwise identical to one source per thread (policy.adds_along_rows).
 """
 
 from collections import namedtuple
@@ -33,13 +33,13 @@ from hopwave.engines.ledger import total
 # pulls: see policy.pulls_of; bucket_bits: arcs are sorted into buckets of 2^bucket_bits vertices.
 Limits = namedtuple("Limits", "cutoff threads endpoints degree_bits findable pulls bucket_bits")
 
-# Cells of `done`: sources that are in the total, and how the last one ended.
+# Cells of `done`: number of sources in the total, and the outcome of the last one.
 DONE, OUTCOME = range(2)
 ADDED, TOO_WIDE = np.int64(0), np.int64(1)
 
 INIT, OUT, MARK, PULL, BACK, SORT, ADD_SORTED = (np.int64(kind) for kind in range(7))
 ZERO, ONE_EACH = np.int64(0), np.int64(1)
-WORDS_COLLECTED = np.int64(BUFFER // 64)  # at most, so that a worker's buffer holds their vertices
+WORDS_COLLECTED = np.int64(BUFFER // 64)  # maximum words, so that a worker's buffer can store their vertices
 
 
 @inner
@@ -84,7 +84,7 @@ def by_level(A, W, board, kind, level, flags, arcs, threads):
         divided(A, W, board, kind, words, size, level, flags | wide_levels.BY_WORDS, ZERO, threads)
         return
     size = push_chunk(end - begin, arcs, threads)
-    if end - begin <= size:  # nothing to share
+    if end - begin <= size:  # too small to share
         crew.describe_job(board, kind, begin, end, size, level, flags, ZERO)
         work(A, W, board, ZERO)
         return
@@ -95,11 +95,11 @@ def by_level(A, W, board, kind, level, flags, arcs, threads):
 
 @inner
 def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
-    """Carry values to a neighbouring level along sorted arcs. False if sorting takes longer or there is no room."""
+    """Carry values to an adjacent level along sorted arcs. False if sorting is slower or the space is insufficient."""
     noinline()
     levels, buckets, threads = W.levels, np.int64(W.runs.shape[0]), limits.threads
     arcs, fewer = levels[level, ARCS], levels[from_level, ARCS]
-    if fewer > W.getters.size or 10 * fewer + W.parent.size >= 2 * arcs:  # sorting takes 10 ns an arc, gathering 2
+    if fewer > W.getters.size or 10 * fewer + W.parent.size >= 2 * arcs:  # sorting takes 10 ns per arc, gathering 2 ns
         return False
     flags |= limits.bucket_bits << wide_levels.FLAG_BITS
     board[crew.TAIL] = 0
@@ -123,7 +123,7 @@ def settle(W, level, bound, bits):
 
 @inner
 def way_out(A, W, board, source, limits, rule):
-    """Find levels, and count paths up to level `counted`. Returns how many levels; 0 if one is too wide for float64."""
+    """Find levels, and count paths up to level `counted`. Returns the number of levels; 0 if one exceeds float64."""
     noinline()
     queue, levels, sums = W.queue, W.levels, W.sums
     n, words, threads, bits = W.parent.size, np.int64(W.visited.size), limits.threads, limits.degree_bits
@@ -137,7 +137,7 @@ def way_out(A, W, board, source, limits, rule):
     levels[0, SHIFT], levels[0, ARCS] = 0, mf
     mu, nf0, mf0, last, bound, marked, counted = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
     findable = limits.findable + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
-    count = np.int64(1)  # of levels
+    count = np.int64(1)  # number of levels
     while count <= limits.cutoff and levels[count, BEGINS] < findable:
         level, end = count - 1, levels[count, BEGINS]
         if counted < level and by_sorted_arcs(A, W, board, level - 1, level, wide_levels.OUTWARDS, limits):
@@ -145,7 +145,7 @@ def way_out(A, W, board, source, limits, rule):
         choice, is_new = np.int64(limits.pulls == PULL_ALWAYS), counted < level
         if limits.pulls == PULL_BY_RULE:
             choice = choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
-            choice = np.int64(choice != 0 or mf * PULL_WIDE > mu)  # what a push finds must still be counted
+            choice = np.int64(choice != 0 or mf * PULL_WIDE > mu)  # vertices that a push finds must still be counted
         if choice:
             if is_new:
                 by_level(A, W, board, OUT, level, wide_levels.COUNTS, mf, threads)
@@ -205,7 +205,7 @@ def commit(total, row, done):
 
 @inner
 def lead(A, W, board, source, limits, rule, certificate, done):
-    """The leader's part: out from the source, back, and both sides of the certificate."""
+    """The leader's part: forward from the source, backward, and both sides of the certificate."""
     noinline()
     count = way_out(A, W, board, source, limits, rule)
     done[OUTCOME] = TOO_WIDE
@@ -218,7 +218,7 @@ def lead(A, W, board, source, limits, rule, certificate, done):
         certificate[1] += W.sums[i, wide_levels.DUE]
         counted += W.sums[i, wide_levels.COUNTED]
     if limits.endpoints:
-        W.total[source] += counted  # the source is an end of every path
+        W.total[source] += counted  # the source is an endpoint of every path
     done[OUTCOME] = ADDED
     done[DONE] += 1
 
@@ -253,10 +253,10 @@ class WideAccumulation:
         self.teams = 1 if together else max(1, min(self.blocks, threads // policy.TEAM_OF_MESH))
         self.workers = max(1, min(threads // self.teams, worth, policy.MAX_TEAM + 1))
         arrays = self._arrays()
-        workers_within(job.memory_limit, 1, total(arrays) - arrays["levels"].nbytes + 8 * n)  # or an error
+        workers_within(job.memory_limit, 1, total(arrays) - arrays["levels"].nbytes + 8 * n)  # or raises an error
         self.total = np.zeros(n) if job.memory_limit is not None else loaded.sums()
         self.certificate = np.zeros((self.blocks, 2))
-        self._done = np.zeros(2, np.int64)  # counted by compiled code, so that Ctrl-C finds it and the total agreeing
+        self._done = np.zeros(2, np.int64)  # counted by compiled code, so that it agrees with the total after Ctrl-C
         self._limits = Limits(
             cutoff=hop_limit(job.cutoff),
             threads=self.workers,
@@ -280,7 +280,7 @@ class WideAccumulation:
             ]
         while self.done < self.blocks:
             number = self.done
-            if number > first and poll(number):  # at least one source, so that a caller who always pauses advances
+            if number > first and poll(number):  # at least one source: a caller that always pauses makes progress
                 return number
             if self.teams == 1:
                 self._add(number)
@@ -297,7 +297,7 @@ class WideAccumulation:
             self._add_by_one(number)
 
     def _add_at_once(self, number, poll):
-        """Add as many sources as there are teams, each by a team of its own; their sums join the total in order."""
+        """Add as many sources as there are teams, one team per source; their sums are added to the total in order."""
         numbers = range(number, min(number + self.teams, self.blocks))
         states = self._states
         counted, control = [False] * len(numbers), new_control()
@@ -315,7 +315,7 @@ class WideAccumulation:
                 self._add_by_one(one)
 
     def _work_on(self, number, state, done):
-        """One team's source, in compiled code. Returns whether its path counts are small enough for this way."""
+        """One team's source, in compiled code. Returns whether its path counts are small enough for this method."""
         A = self.loaded.adjacency("any")
         source = np.int64(self.job.sources[number])
         demand = self._origins[number] if self._origins.size else 1.0
@@ -326,7 +326,7 @@ class WideAccumulation:
         return done[OUTCOME] != TOO_WIDE
 
     def _add_by_one(self, number):
-        """Leave a source whose path counts are too large to one worker, which can scale them."""
+        """Process a source with too large path counts on one worker, which can scale them."""
         one = replace(self.job, sources=self.job.sources[number : number + 1])
         run = Accumulation(self.loaded, one, self.plan, 1)
         run.advance(0, lambda done: False)

@@ -14,8 +14,8 @@ from hopwave.engines.cpu.search.state import BUFFER, BUFFER_CELLS
 from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD, flush, push_chunk
 from hopwave.engines.ledger import declare
 
-# parent: negative as in a search (search/steps.py) before a vertex is visited, then its level; queue, buffers: as
-# there; sigma: see wide.py; sums: one row per worker; levels: where each begins in the queue, its shift of σ̂, its arcs.
+# parent: negative as in a search (search/steps.py) before a vertex is visited, then its level; queue, buffers: as in a
+# search; sigma: see wide.py; sums: one row per worker; levels: start of each in the queue, its shift of σ̂, its arcs.
 # For sorted arcs: getters and values, one entry per arc; runs, one row per bucket of givers; cursors, one row per
 # worker; gathered: sums of values.
 WideState = namedtuple(
@@ -26,7 +26,7 @@ SUM_COLUMNS = 16  # two cache lines
 
 
 def wide_arrays(n, m, teams, workers, limited):
-    """The arrays of one team's WideState, except its targets. If memory is limited, no arcs are sorted."""
+    """The arrays of one team's WideState, except its targets. If memory is limited, arcs are not sorted."""
     arcs, buckets = 0 if limited else policy.sorted_arcs(m), 1 + (n - 1 >> policy.bucket_bits(n))
     return (
         declare(np.int32, huge=True, parent=n)
@@ -39,10 +39,10 @@ def wide_arrays(n, m, teams, workers, limited):
     )
 
 
-# Flags of a job. COUNTS, PUSHES: on the way out, the level's σ̂ must still be counted; the level is to be pushed.
-# HAS_SUCCESSORS, IS_GATHERED: on the way back, the level has successors; their shares are in `gathered`. BY_WORDS: the
-# job is over words of 64 vertices, not over places in the queue. OUTWARDS: sorted arcs carry values to the next level,
-# not to the one before. The bits above the flags are the number of bits of a bucket.
+# Flags of a job. COUNTS, PUSHES: forward, the level's σ̂ must still be counted; the level is to be pushed.
+# HAS_SUCCESSORS, IS_GATHERED: backward, the level has successors; their shares are in `gathered`. BY_WORDS: the job is
+# over words of 64 vertices, not over indices in the queue. OUTWARDS: sorted arcs carry values to the next level, not to
+# the previous one. The bits above the flags are the number of bits of a bucket.
 COUNTS, PUSHES, HAS_SUCCESSORS, IS_GATHERED, WITH_ENDPOINTS, BY_WORDS, OUTWARDS = (1 << bit for bit in range(7))
 FLAG_BITS = 7
 FLAGS = (1 << FLAG_BITS) - 1
@@ -62,7 +62,7 @@ def forget(parent, sigma, unvisited, begin, end):
 
 @inner
 def collect(parent, level, begin, end, found):
-    """The vertices of a level among [begin, end), ascending. Returns how many there are."""
+    """The vertices of a level among [begin, end), ascending. Returns their number."""
     noinline()
     count, level = U0, np.int32(level)
     for v in range(np.uint64(begin), np.uint64(end)):
@@ -129,7 +129,7 @@ def count_and_push(A, W, board, me, level, flags):
 
 @inner
 def pull_counting(A, W, board, me, level):
-    """Unvisited vertices add up the counts of their in-neighbours; only those of the level before have counts."""
+    """Unvisited vertices add up the counts of their in-neighbours; only vertices of the previous level have counts."""
     noinline()
     in_indptr, in_indices, before, counted = A.in_indptr, A.in_indices, W.sigma[1 - level % 2], W.sigma[level % 2]
     visited, parent, queue, buffer = W.visited, W.parent, W.queue, W.buffers[me]
@@ -169,7 +169,7 @@ def pull_counting(A, W, board, me, level):
 
 @inner
 def sort_arcs(A, W, board, me, level, flags, bucket_bits):
-    """A level's values, once per arc, sorted by the bucket that gets them (see runs). FOUND: there is no room."""
+    """A level's values, once per arc, sorted by the bucket of the receiver (see runs). FOUND: insufficient space."""
     noinline()
     indptr, indices, sign = A.in_indptr, A.in_indices, -1.0
     if flags & OUTWARDS:
@@ -221,7 +221,7 @@ def walk_arcs(indptr, indices, vertices, count, cursor, bits, given, sign, gette
 
 @inner
 def add_sorted(A, W, board, me, level, flags, bucket_bits):
-    """A level's vertices get the sorted path counts or shares. Other vertices get some as well; nobody reads these."""
+    """A level's vertices receive the sorted path counts or shares. Those of other vertices are never read."""
     noinline()
     getters, values, runs, gathered, buffer = W.getters, W.values, W.runs, W.gathered, W.buffers[me]
     counted, n, bits, region = W.sigma[level % 2], np.uint64(W.parent.size), np.uint64(bucket_bits), me
@@ -250,7 +250,7 @@ def add_sorted(A, W, board, me, level, flags, bucket_bits):
 
 @inner
 def finish_vertices(A, W, vertices, begin, end, level, flags, me):
-    """δ of vertices of a level is added to the total; sigma becomes what their predecessors take their share of."""
+    """Add δ of a level's vertices to the total; sigma becomes the value of which their predecessors take a share."""
     noinline()
     indptr, indices, total, gathered, targets = A.indptr, A.indices, W.total, W.gathered, W.targets
     sigma, later, shift = W.sigma[level % 2], W.sigma[1 - level % 2], W.levels[level, SHIFT]

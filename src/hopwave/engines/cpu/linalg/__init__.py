@@ -39,13 +39,13 @@ def columns_of(A: Matrix) -> tuple[Array, Array]:
 
 @kept
 def filled_rows(A: Matrix) -> tuple[Array, int]:
-    """Which rows have entries, as bytes, and how many have none."""
+    """Whether each row has entries, as bytes, and the number of empty rows."""
     filled = np.diff(A.rows.indptr) != 0
     return unsigned(filled), len(filled) - int(np.count_nonzero(filled))
 
 
 def is_exact(product: jobs.Product) -> bool:
-    """Whether the order of terms changes no bit of a sum. Where it does, a list is pushed in ascending order."""
+    """Whether sums are independent of the order of terms. If not, a list is pushed in ascending order."""
     add = product.add
     return add.any_term or (add.op.built_in and (product.dtype.kind != "f" or add.name in ("min", "max")))
 
@@ -56,7 +56,7 @@ class Algebra(linalg.Algebra):
     name = "cpu"
 
     def __init__(self) -> None:
-        self._scratch: list[tuple[Array, Array]] = []  # mark and queue of pushes, each lent to one thread at a time
+        self._scratch: list[tuple[Array, Array]] = []  # mark and queue of pushes, each used by one thread at a time
 
     def pull(
         self, A: Matrix, x: Vector, product: jobs.Product, allowed: jobs.Allowed | None, threads: int | None
@@ -83,10 +83,10 @@ class Algebra(linalg.Algebra):
         filled, empty = filled_rows(A)
         work = len(part.indices)
         if allowed is not None and allowed.count is not None:
-            # A mask of rows that were not reached yet also lets rows without entries through.
+            # A mask of unreached rows also admits empty rows.
             work = work * max(allowed.count - empty * allowed.complement, 0) // max(n, 1)
         matrix, vector, mask = (*rows_of(A), a), (b, unsigned(present)), (rows, bits, complement)
-        # Whether x is so mixed that testing each entry costs more than reading them all.
+        # Whether x is so mixed that testing each entry costs more than reading all of them.
         plain = product.add.starts_from_identity and not product.add.any_term and len(a) == 0
         how = (int(product.early_exit), int(plain and x.nnz > policy.MIXED * x.n))
         arguments = (matrix, filled, vector, mask, how, (out, found, identity))
@@ -141,7 +141,7 @@ class Algebra(linalg.Algebra):
         arguments = (matrix, vector, mask, (mark, total, queue), (bounds, counts))
         share(kernel, arguments, parts, work, threads, chunk=1)
         count = sum(counts.tolist())
-        if count * policy.DENSE_FROM > n:  # then the result is dense, and the marks say where it has values
+        if count * policy.DENSE_FROM > n:  # the result is then dense, and the marks show which values exist
             present = mark.view(np.bool_)
             values = total if carries else present if dtype == np.bool_ else present.astype(dtype)
             return Vector.dense(values, present, count), jobs.Touched(int(work))
@@ -231,12 +231,12 @@ _loops: dict[Any, Any] = {}
 
 
 def loop_over(function: Callable[..., Any], operands: int) -> Any:
-    """A user's function compiled into a loop. A lambda that is made anew in a loop of theirs is compiled once."""
+    """A user's function compiled into a loop. Identical lambdas, such as from a user's loop, are compiled once."""
     key: Any
     try:
         key = (function.__code__, constants_of(function), operands)
         hash(key)
-    except (AttributeError, TypeError, ValueError):  # not plain Python, or it closes over something that may change
+    except (AttributeError, TypeError, ValueError):  # not plain Python, or it closes over an object that may change
         key = (function, operands)
     if key not in _loops:
         while len(_loops) >= policy.COMPILED_FUNCTIONS_KEPT:
@@ -276,4 +276,4 @@ def vectorised(op: BinaryOp | UnaryOp) -> Callable[..., Array]:
 
 
 if TYPE_CHECKING:
-    _: engines.Algebra = Algebra()  # mypy checks that it is one
+    _: engines.Algebra = Algebra()  # mypy checks the protocol

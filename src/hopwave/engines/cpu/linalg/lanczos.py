@@ -1,6 +1,6 @@
 """Steps of Lanczos' algorithm (HITS) and rounds of eigenvector centrality on the CPU, each in one compiled call.
 
-Sums over vertices are sums over blocks of BLOCK vertices: no bit depends on threads.
+Sums over vertices are sums over blocks of BLOCK vertices, so results do not depend on threads.
 """
 
 from collections import namedtuple
@@ -13,13 +13,13 @@ from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.views import new_array, read_only, unsigned_rows
 from hopwave.planning.jobs import PowerEnd
 
-OUT, BACK, TAKE_OUT, SCALE = range(4)  # jobs: h = A x; y = Aᵀ h; y made orthogonal to Q; y of length 1
+OUT, BACK, TAKE_OUT, SCALE = range(4)  # jobs: h = A x; y = Aᵀ h; orthogonalise y against Q; normalise y
 BLOCK = 1024
 
-# The arcs out of and into every vertex; values: of the arcs in, none where all are 1.
+# The out-arcs and in-arcs of every vertex; values: of the in-arcs, empty if all are 1.
 Arcs = namedtuple("Arcs", "indptr indices in_indptr in_indices values")
-# Q: vectors of length 1, the last is x; none for eigenvector centrality, where h is x; before: Q y, whose part is taken
-# out of y first; after: Q y after that, of every block; sums, of every block: Σ y², then Σ |y − h|; length: of y.
+# Q: unit vectors, the last is x; empty for eigenvector centrality, where h is x; before: Q y, which is first projected
+# out of y; after: Q y afterwards, per block; sums, per block: Σ y², then Σ |y − h|; length: of y.
 Vectors = namedtuple("Vectors", "Q h y before after sums length")
 
 
@@ -64,7 +64,7 @@ def dot(x, y):
 
 @inner
 def take_out(W, block, begin, end):
-    """y -= before · Q; then after[block] = Q y and sums[block] = Σ y², of a block's vertices."""
+    """y -= before · Q; then after[block] = Q y and sums[block] = Σ y², over a block's vertices."""
     noinline()
     y = W.y[begin:end]
     for i in range(W.Q.shape[0]):
@@ -107,13 +107,13 @@ def together(A, W, board, kind, threads):
 
 @inner
 def lead(A, W, board, found, threads):
-    """All jobs of a step; found: the products of Q and y at first."""
+    """All jobs of a step; found: the initial products of Q and y."""
     noinline()
     if W.Q.shape[0]:
         together(A, W, board, np.int64(OUT), threads)
     together(A, W, board, np.int64(BACK), threads)
     W.before[:] = 0.0
-    for pass_ in range(3 if W.Q.shape[0] else 1):  # take out twice: rounding spoils one pass if hardly any y is left
+    for pass_ in range(3 if W.Q.shape[0] else 1):  # project out twice: rounding spoils one pass if little of y remains
         together(A, W, board, np.int64(TAKE_OUT), threads)
         for i in range(W.before.size):
             W.before[i] = W.after[:, i].sum()
@@ -153,7 +153,7 @@ def eigenvector(A, job):
     rows, x, y = unsigned_rows(part), np.empty(n), np.empty(n)
     x[:] = job.start
     rounds, change = 0, 0.0
-    while rounds < job.max_iter and change < np.inf:  # stop if x grows without end
+    while rounds < job.max_iter and change < np.inf:  # stop if x grows without bound
         change = step(Arcs(*rows, *rows, values), np.empty((0, n)), x, y)[2]
         rounds, x, y = rounds + 1, y, x
         if change < job.enough:

@@ -1,11 +1,11 @@
 """Matrix times matrix on the CPU, for any semiring (specialise.py explains the words in kernels), and its triangles.
 
-A push marks row i of the *mask* and scatters the rows of B that row i of A names (Gustavson); a pull marks row i of *A*
-and gathers along the columns of B that row i of the mask names. A row is computed by one thread, in the order of its
-entries: threads change no bit. Kernels take matrices as (offsets, indices) or (offsets, indices, values).
+A push marks row i of the *mask* and scatters the rows of B for the entries of A's row i (Gustavson); a pull marks row i
+of *A* and gathers along the columns of B for the entries of the mask's row i. One thread computes a row, in the order
+of its entries: threads do not affect results. Kernels accept (offsets, indices) or (offsets, indices, values).
 """
 
-# ruff: noqa: F821 — term, plus, joined, stops and weighed are written in by specialise.py
+# ruff: noqa: F821 — term, plus, joined, stops and weighed are substituted by specialise.py
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.graph.csr import Rows
 from hopwave.planning.jobs import Touched
 
-NO_ROWS = read_only(np.zeros(1, np.uint32)), read_only(np.zeros(0, np.uint32))  # of a mask that is not there
-SHORT = 24  # entries up to which insertion sort is faster
+NO_ROWS = read_only(np.zeros(1, np.uint32)), read_only(np.zeros(0, np.uint32))  # rows of an absent mask
+SHORT = 24  # maximum entries at which insertion sort is faster
 
 
 def multiply(A, B, product, mask, complement, by, threads):
     threads = thread_count(threads)
-    if by == "auto":  # fewer entries of B: along the columns that the mask names, or the rows that A names
+    if by == "auto":  # whichever reads fewer entries of B: along the mask's columns, or along A's rows
         along_columns = dot_terms(unsigned_rows(mask), unsigned(A.rows.indptr), unsigned(B.columns.indptr))
         along_rows = terms_of(unsigned(A.rows.indices), read_only(np.diff(B.rows.indptr)))
         by = "pull" if policy.PULL_COST * along_columns <= along_rows else "push"
@@ -63,7 +63,7 @@ def pulled(A, B, product, mask, threads):
 
 
 def pushed(A, B, product, mask, complement, threads):
-    """Rows of B scattered into an accumulator: once to count, once to add up."""
+    """Rows of B scattered into an accumulator: one pass to count, one to add up."""
     left, right = A.rows, B.rows
     rows, columns = A.shape[0], B.shape[1]
     work = terms_of(unsigned(left.indices), read_only(np.diff(right.indptr)))
@@ -88,7 +88,7 @@ def pushed(A, B, product, mask, complement, threads):
 
 
 def dots(A, B, mask, exits, result, marks, end, size, board):
-    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) for entries of the mask; marks[worker, k]: 1 + the place of k in row i of A."""
+    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) for entries of the mask; marks[worker, k]: 1 + the index of k in row i of A."""
     indptr, indices, a = A
     column_ptr, column_rows, x = B
     mask_ptr, mask_columns = mask
@@ -112,7 +112,7 @@ def dots(A, B, mask, exits, result, marks, end, size, board):
                 total = identity
                 here = False
                 q, ends = np.int64(column_ptr[j]), np.int64(column_ptr[j + ONE])
-                searches = ends - q > MUCH_LONGER * (row_end - row)  # for the row's entries in the column
+                searches = ends - q > MUCH_LONGER * (row_end - row)  # search the column for the row's entries
                 p = row
                 while q < ends:
                     if searches:
@@ -145,7 +145,7 @@ def dots(A, B, mask, exits, result, marks, end, size, board):
 
 @outer
 def count_pairs(A, B, mask, out, marks, end, size, board):
-    """`dots` for PLUS.PAIR, by which triangles are counted: marks are bits, and there is no branch per entry."""
+    """`dots` for PLUS.PAIR, which counts triangles: marks are bits, and there is no branch per entry."""
     indptr, indices = A
     column_ptr, column_rows = B
     mask_ptr, mask_columns = mask
@@ -194,7 +194,7 @@ def mark_mask(mask_ptr, mask_columns, i, marked, stamp):
 
 @outer
 def row_lengths(A, B, mask, stamps, lengths, end, size, board):
-    """Entries per row of C = A B; stamps, per worker: the last row that saw a column, and that found it in the mask."""
+    """Entries per row of C = A B; stamps, per worker: the last row that met a column, and that has it in the mask."""
     indptr, indices = A
     row_ptr, columns = B
     mask_ptr, mask_columns, masked, complement = mask
@@ -220,7 +220,7 @@ def row_lengths(A, B, mask, stamps, lengths, end, size, board):
 
 
 def scatter_rows(A, B, mask, stamps, sums, result, end, size, board):
-    """C(i,:) ⊕= A(i,k) ⊗ B(k,:), rows ascending. Stamps are negative here, unlike those that row_lengths left."""
+    """C(i,:) ⊕= A(i,k) ⊗ B(k,:), rows ascending. Stamps are negative here, unlike those of row_lengths."""
     indptr, indices, a = A
     row_ptr, columns, x = B
     mask_ptr, mask_columns, masked, complement = mask
@@ -264,7 +264,7 @@ def scatter_rows(A, B, mask, stamps, sums, result, end, size, board):
 
 @inner
 def ascend(array, begin, end):
-    """Sort array[begin:end]: by insertion where it is short, else as NumPy does."""
+    """Sort array[begin:end]: by insertion if it is short, otherwise with NumPy."""
     if end - begin > SHORT:
         part = array[begin:end]
         part.sort()
@@ -280,7 +280,7 @@ def ascend(array, begin, end):
 
 @outer
 def terms_of(indices, lengths):
-    """Σ lengths[k] over the entries: how many terms a product by rows looks at."""
+    """Σ lengths[k] over the entries: the number of terms that a product by rows reads."""
     total = np.int64(0)
     for p in range(indices.size):
         total += np.int64(lengths[indices[p]])
@@ -289,7 +289,7 @@ def terms_of(indices, lengths):
 
 @outer
 def dot_terms(mask, indptr, column_ptr):
-    """How many terms dot products look at: the length of a column per entry of the mask, or less if it is searched."""
+    """The number of terms that dot products read: per entry of the mask, the column's length, or less if searched."""
     mask_ptr, mask_columns = mask
     total = np.int64(0)
     for i in range(mask_ptr.size - 1):
@@ -316,7 +316,7 @@ def triangle(part, lower, diagonal):
 
 @outer
 def split_rows(indptr, indices, diagonal, lower, begins, ends):
-    """Where each row's part begins in its row, and the offsets of all parts written one after the other."""
+    """The start of each row's part in its row, and the offsets of all parts, concatenated."""
     for i in range(begins.size):
         first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
         bound = np.uint64(max(np.int64(0), i + diagonal + np.int64(lower)))  # the first column after a lower part

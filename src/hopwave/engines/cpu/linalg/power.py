@@ -1,12 +1,12 @@
 """PageRank and Katz centrality on the CPU: compiled rounds, rows shared among threads.
 
 All rounds of PageRank and of Katz centrality are one call. One round is  y = Aᵀ w + base + (Σ x at dead ends) · dead,
-where w = x · scale / total is what an arc carries, without its own weight; at dead ends w = x. Ranks are kept as w.
+where w = x · scale / total is what an arc carries, without its own weight; at dead ends w = x. Ranks are stored as w.
 
 On large undirected graphs the next ranks are  ω · (y − before) + before,  ω = 2 / (1 + √(1 − c²)), where ± c bounds the
 eigenvalues: Golub and Varga, Chebyshev semi-iterative methods (1961). c is estimated from how fast changes shrink: a
-mode that shrinks by z belongs to the eigenvalue (z² + ω − 1) / (ω z). Where much precision is asked for, such a run
-begins with  b + (1 − n b) · total / Σ total,  b = (1 − α) / (n − α · number of dead ends).
+mode that shrinks by z belongs to the eigenvalue (z² + ω − 1) / (ω z). If high precision is required, such a run starts
+with  b + (1 − n b) · total / Σ total,  b = (1 − α) / (n − α · number of dead ends).
 """
 
 from collections import namedtuple
@@ -21,23 +21,23 @@ from hopwave.engines.cpu.views import left_or_new, new_array, read_only, unsigne
 from hopwave.graph.csr import Rows
 from hopwave.planning.jobs import PowerEnd
 
-BEGIN, ROUND, END = (np.int64(kind) for kind in range(3))  # jobs; not literals, for each of which Numba would compile
+BEGIN, ROUND, END = (np.int64(kind) for kind in range(3))  # jobs; Numba would compile a version per literal
 SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, SLOPE, NOW_CELLS = range(8)  # cells of Ranks.now
-SMALLEST = 1e-200  # a factor below which no arc carries anything
-LARGEST = 0.99  # eigenvalue that acceleration counts on, at most
+SMALLEST = 1e-200  # a factor below which arcs carry nothing
+LARGEST = 0.99  # maximum eigenvalue that acceleration assumes
 
 
-# The arcs into every vertex. values: none where all are 1; totals: the sum of every vertex's weights, none if it is the
-# length of its row; bounds: where blocks of rows begin; order: the vertex of every row, none if rows are in order
+# The arcs into every vertex. values: empty if all are 1; totals: the sum of every vertex's weights, empty if it is the
+# length of its row; bounds: start of each block of rows; order: the vertex of every row, empty if rows are in order
 Arcs = namedtuple("Arcs", "indptr indices values totals bounds order")
 
 
-# w: two rows, the ranks and those before or after; start, base, dead: one entry per vertex, or one for all; sums, of
-# every block: all changes, and what is at its dead ends; x: the answer; now: where the run stands
+# w: two rows, the ranks and the previous or next ranks; start, base, dead: one entry per vertex, or one for all; sums,
+# per block: all changes, and the rank at its dead ends; x: the result; now: the state of the run
 Ranks = namedtuple("Ranks", "w start base dead sums x now")
 
 
-# No function is called per row: passing arrays to one takes longer than a short row.
+# No function is called per row: passing arrays to a function takes longer than a short row.
 
 
 @inner
@@ -138,7 +138,7 @@ by_regions = team.regions(work)
 
 @inner
 def together(A, W, board, kind, which, threads):
-    """A job over all blocks by all threads. Returns the sums over all blocks."""
+    """A job over all blocks on all threads. Returns the sums over all blocks."""
     by_regions(A, W, board, kind, W.sums.shape[0], 1, 0, 0, which, threads)
     change = left = 0.0
     for block in range(W.sums.shape[0]):
@@ -167,7 +167,7 @@ def lead(A, W, board, factor, enough, rounds, threads):
         momentum = 2.0 / (1.0 + np.sqrt(1.0 - bound * bound))
         before = change
     now[CHANGE], now[ROUNDS] = change, made
-    # The sum of changes is about the ranks before: where the step beyond them was accelerated, they are the answer.
+    # The sum of changes belongs to the previous ranks: if the step after them was accelerated, they are the result.
     together(A, W, board, END, which if now[MOMENTUM] == 1.0 else 1 - which, threads)
 
 
@@ -189,7 +189,7 @@ def power_iteration(A, job):
     spare, n, sums = A._prepared.made(Ranks, list), A.shape[0], job.totals is not None  # the array w between two runs
     arcs, dead, total = A._prepared.made((_prepared, A._turned, sums), lambda: _prepared(A, job.totals))
     scale = job.factor
-    if abs(scale) < SMALLEST:  # no arc carries anything: as if there were none
+    if abs(scale) < SMALLEST:  # arcs carry nothing: as if there were none
         ones, scale = read_only(np.ones(n)), 1.0
         arcs = arcs._replace(indptr=read_only(np.zeros_like(arcs.indptr)), totals=ones)
     w = left_or_new(spare, lambda: new_array(2 * n, np.float64).reshape(2, n))
@@ -207,12 +207,12 @@ def power_iteration(A, job):
     threads = team.size_for(len(arcs.indices))
     rounds = float(job.factor), float(job.enough), int(min(job.max_iter, 2**63 - 1)), threads
     team.lead(threads - 1, take_rounds, (arcs, W, crew.new_board(), *rounds), arcs.indptr.itemsize)
-    spare[:] = [w]  # one is enough, however many threads ask at once
+    spare[:] = [w]  # one suffices, for any number of concurrent threads
     return PowerEnd(W.x, int(now[ROUNDS]), float(now[CHANGE]))
 
 
 def _prepared(A, totals):
-    """What does not change from one run to the next: the arcs, the number of dead ends, and Σ total."""
+    """Data that does not change between runs: the arcs, the number of dead ends, and Σ total."""
     part, n = A.columns, A.shape[0]
     total = np.ones(n) if totals is None else np.asarray(totals(), np.float64)
     dead, whole = n - int(np.count_nonzero(total)), float(total.sum())
@@ -226,7 +226,7 @@ def _prepared(A, totals):
     if totals is not None and part.values is None and undirected:
         total = np.empty(0)
     work = part.indptr + np.arange(n + 1)
-    blocks = max(1, min(int(work[-1]) // policy.WORK_PER_BLOCK, policy.MOST_BLOCKS, n))  # threads change no bit
+    blocks = max(1, min(int(work[-1]) // policy.WORK_PER_BLOCK, policy.MOST_BLOCKS, n))  # independent of threads
     bounds = np.searchsorted(work, np.arange(1, blocks) * (int(work[-1]) // blocks))
     bounds = np.concatenate(([0], bounds, [n])).astype(np.int64)
     arrays = (read_only(array) for array in (values, total, bounds, order))
@@ -234,7 +234,7 @@ def _prepared(A, totals):
 
 
 def _by_degree(part, degrees):
-    """(the vertex of every row, the rows), the vertices with most arcs first."""
+    """(the vertex of every row, the rows), with the vertices of highest degree first."""
     n = len(degrees)
     order = np.argsort(65535 - np.minimum(degrees, 65535).astype(np.uint16), kind="stable").astype(np.uint32)
     rank = np.empty(n, np.uint32)

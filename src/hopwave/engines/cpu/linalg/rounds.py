@@ -13,24 +13,24 @@ from hopwave.generate import counter
 
 # ------------------------------------------------------------------ label propagation
 
-# The label that most neighbours of a vertex have is counted in an array of each thread. All rounds are one compiled
-# call, in which helpers stay (team.py): a round of a large graph takes a few milliseconds.
+# Each thread counts the labels of a vertex's neighbours in its own array. All rounds are one compiled call, in which
+# helpers stay (team.py): a round of a large graph takes a few milliseconds.
 
 LOOK, MOVE = range(2)  # jobs
-ROUNDS, SETTLED, ARCS = range(3)  # the cells of `now`: rounds made, whether no vertex would move, arcs looked at
-MOST_ARCS, ROUNDS_AT_ONCE = 1 << 28, 64  # looked at, and made, in one call: Ctrl-C is heard between two
-COIN_STREAM = "labels"  # of coins, the same on every engine
+ROUNDS, SETTLED, ARCS = range(3)  # cells of `now`: rounds computed, whether no vertex would move, arcs read
+MOST_ARCS, ROUNDS_AT_ONCE = 1 << 28, 64  # maximum arcs read and rounds per call: Ctrl-C is handled between calls
+COIN_STREAM = "labels"  # stream of coins, identical on every engine
 
 
-# f: the label of every vertex; order: of equally frequent labels, the last wins; stale: whether the neighbours of a
-# vertex have other labels than when `best` was found, its favourite, -1 without any; scratch, of each thread: how
-# often each label was seen, 0 between two vertices, and the labels seen; starts: where the coins of each round begin
+# f: the label of every vertex; order: among equally frequent labels, the last wins; stale: whether the neighbours of a
+# vertex have changed labels since `best`, its favourite label, was found (-1: none); scratch, per thread: the count of
+# each label, 0 between two vertices, and the labels seen; starts: start of the coins of each round
 Labelling = namedtuple("Labelling", "f order stale best scratch starts now")
 
 
 @inner
 def favourite(row, v, f, order, counts, seen):
-    """The most frequent label among the neighbours: v's own if it is one, else the last in the order; -1: no label."""
+    """The most frequent label among the neighbours: v's own if it is one, otherwise the last in order; -1: no label."""
     size = 0
     most = np.int32(0)
     for u in row:
@@ -55,7 +55,7 @@ def favourite(row, v, f, order, counts, seen):
 
 @inner
 def look(A, W, begin, end, me):
-    """The favourites of stale vertices. Returns how many of [begin, end) would move, and the arcs looked at."""
+    """The favourites of stale vertices. Returns how many of [begin, end) would move, and the number of arcs read."""
     noinline()
     counts, seen = W.scratch[me, 0], W.scratch[me, 1]
     moves, arcs = 0, 0
@@ -72,7 +72,7 @@ def look(A, W, begin, end, me):
 
 @inner
 def move(A, W, begin, end, first):
-    """Vertices that would move do so if their coins (generate.counter.coins, from `first` on) show heads."""
+    """Vertices that would move do so if their coins (generate.counter.coins, starting at `first`) show heads."""
     noinline()
     for v in range(begin, end):
         v = np.uint32(v)
@@ -106,7 +106,7 @@ label_regions = team.regions(label)
 
 @inner
 def lead_labels(A, W, board, threads):
-    """Rounds until the labels are settled, no coins are left, or Ctrl-C should be heard."""
+    """Rounds until the labels are settled, no coins remain, or Ctrl-C must be handled."""
     noinline()
     now, n = W.now, np.int64(W.f.size)
     size = max(np.int64(64), min(np.int64(1024), n // (32 * threads)))
@@ -142,7 +142,7 @@ class Labels:
         self._arrays = self.f, order.astype(np.int32), np.ones(n, np.uint8), self.f.copy(), scratch
 
     def settle(self, seed, most):
-        """At most `most` rounds, until no vertex would move; returns whether none would."""
+        """At most `most` rounds, until no vertex would change its label; returns whether that state was reached."""
         done = 0
         while True:
             rounds = range(done, min(most, done + ROUNDS_AT_ONCE))
@@ -157,25 +157,25 @@ class Labels:
 
 # ------------------------------------------------------------------ core numbers
 
-# For k = 0, 1, 2, … one job goes through all vertices that remain (Kabir and Madduri, Parallel k-core decomposition on
-# multicore platforms, 2017). A vertex with at most k neighbours left is claimed by one thread, which takes it out of
-# the rows of its neighbours; those that fall to k are claimed too, and wait on that thread's own stack.
+# For k = 0, 1, 2, … one job visits all remaining vertices (Kabir and Madduri, Parallel k-core decomposition on
+# multicore platforms, 2017). One thread claims each vertex with at most k remaining neighbours and removes it from the
+# rows of its neighbours; neighbours that drop to k are claimed, too, and wait on that thread's own stack.
 
 COUNT, PEEL = np.int64(0), np.int64(1)  # jobs
 VERTICES_PER_CHUNK = np.int64(256)
 ZERO = np.int64(0)
 
 
-Arcs = namedtuple("Arcs", "rows columns")  # no columns unless arcs in are neighbours, too
+Arcs = namedtuple("Arcs", "rows columns")  # columns are empty unless in-neighbours count, too
 
 
-# left: neighbours left; core: -1 until a vertex is claimed; rest: vertices that may be left; stacks: one per thread
+# left: remaining neighbours; core: -1 until claimed; rest: vertices that may remain; stacks: one per thread
 Peeling = namedtuple("Peeling", "left core rest stacks")
 
 
 @inner
 def neighbours(indptr, indices, v):
-    """How many entries the row has beside its loop."""
+    """The number of entries of the row, without its loop."""
     count = np.int32(0)
     for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
         count += np.int32(indices[j] != v)
@@ -184,7 +184,7 @@ def neighbours(indptr, indices, v):
 
 @inner
 def take_out(indptr, indices, v, k, left, core, stack, height):
-    """Take v out of its neighbours' rows. Those that thereby fall to k go onto the stack; returns its new height."""
+    """Remove v from its neighbours' rows. Neighbours that drop to k go onto the stack; returns its new height."""
     for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
         u = indices[j]
         if left[u] > k:
@@ -230,7 +230,7 @@ def peel(A, W, board, me):
 
 @inner
 def drop_peeled(left, core, rest, size):
-    """Keep the vertices that are left. Returns how many, and the fewest neighbours that one of them has."""
+    """Keep the remaining vertices. Returns their number, and the minimum number of their neighbours."""
     kept, least = 0, np.int64(rest.size)
     for i in range(size):
         v = rest[i]
@@ -254,7 +254,7 @@ def lead_peeling(A, W, board):
         peeled = board[crew.FOUND]
         remain -= peeled
         k += 1
-        if peeled == 0 or 2 * remain < size:  # no vertex was peeled at k: go on with the next k at which one is
+        if peeled == 0 or 2 * remain < size:  # no vertex was peeled at k: continue with the next k at which one is
             size, least = drop_peeled(W.left, W.core, W.rest, size)
             k = max(k, least)
 
@@ -268,7 +268,7 @@ def peel_cores(A, W, board, cells, helpers, me):
 
 
 def core_numbers(A, both):
-    """The core number of every row, int64. Loops do not count. both: whether arcs in and out are neighbours."""
+    """The core number of every row, int64. Loops do not count. both: whether in- and out-neighbours count."""
     rows, n = unsigned_rows(A.rows), A.shape[0]
     columns = unsigned_rows(A.columns) if both else Rows(rows.indptr[:0], rows.indices[:0])
     threads, core = team.size_for(A.nnz), np.full(n, -1, np.int32)
@@ -280,9 +280,9 @@ def core_numbers(A, both):
 
 # ------------------------------------------------------------------ independent sets
 
-# Luby's algorithm: a row is read until the first neighbour that decides.
+# Luby's algorithm: a row is read up to the first neighbour that decides.
 
-STREAM = "independent set"  # the same on every engine
+STREAM = "independent set"  # identical on every engine
 OPEN, WON, OUT = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
@@ -308,11 +308,11 @@ def decide(choosing, indptr, indices, candidates, rank, state, end, size, board)
 
 
 def independent_set(A, seed):
-    """Which vertices are in the set, bool. Every round draws priorities for the candidates that are left."""
+    """Whether each vertex is in the set, bool. Every round draws priorities for the remaining candidates."""
     part, n, arcs = A.rows, A.shape[0], A.nnz
     candidates, rank, state = np.arange(n, dtype=np.int32), np.full(n, -1, np.int64), np.zeros(n, np.uint8)
     while len(candidates):
-        # There are no ties: the highest of all wins, so that every round has a winner.
+        # There are no ties: the highest priority wins, so that every round has a winner.
         rank[candidates] = counter.priorities(candidates, seed, STREAM)
         seed += 1
         work = arcs * len(candidates) // n

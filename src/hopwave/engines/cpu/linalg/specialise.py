@@ -1,16 +1,16 @@
-"""Kernels written for any semiring, compiled for one: its operators are written into the kernel's text.
+"""Kernels written for any semiring, compiled for one: its operators are substituted into the kernel's source.
 
-`specialise` takes a kernel's syntax tree, replaces the words below by what they mean in a given semiring, and has Numba
-compile it under a name of its own, three times as fast as with operators that are functions. Plain functions of the
+`specialise` takes a kernel's syntax tree, replaces the words below by their meaning in a given semiring, and compiles
+it with Numba under its own name: three times as fast as with operators that are functions. Plain functions of the
 kernel's own module that it calls are specialised in the same way.
 
     term(a, x, out, inner, zero)   one term: of the matrix's value, the vector's, the row computed, the entry met
     plus(s, t)                     ⊕
-    joined(s, t, more)             ⊕ where s may still be the identity: where there are `more` terms than t, it is not
+    joined(s, t, more)             ⊕ if s may still be the identity: it is not if there are `more` terms than t
     stops(s)                       whether no further term changes the sum s
-    can_stop()                     whether there are such sums
-    carries()                      whether sums have values at all: those of ANY.PAIR are 1
-    weighed(w, a, x)               w; without structure-only w + a·x, so that values not needed are read nevertheless
+    can_stop()                     whether such sums exist
+    carries()                      whether sums have values: the sums of ANY.PAIR are always 1
+    weighed(w, a, x)               w; without structure-only w + a·x, so that unneeded values are read nevertheless
 """
 
 import ast
@@ -26,13 +26,13 @@ from hopwave.engines.cpu.views import read_only
 from hopwave.planning.jobs import Product
 from hopwave.system.numba_cache import njit
 
-COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # x ⊗ a is a ⊗ x: the same kernel
+COMMUTE = {"plus", "times", "min", "max", "lor", "land", "lxor", "eq", "ne"}  # x ⊗ a = a ⊗ x: one kernel serves both
 WORDS = ("term", "plus", "joined", "stops", "can_stop", "carries", "weighed")
 
 
 @lru_cache(maxsize=512)
 def specialise(kernel, add, multiply, term, flip, pattern, weighs, inner=False):
-    """The kernel for that arithmetic. `pattern`: matrix values are 1, not read. `inner`: only other kernels call it."""
+    """The kernel for this arithmetic. `pattern`: matrix values are 1 and not read. `inner`: only kernels call it."""
     ring = Ring(add, multiply, term, flip, pattern, weighs)
     tree = _tree(kernel)
     tree.body[0].name = name = f"{kernel.__name__}_{ring.name}"
@@ -50,7 +50,7 @@ def specialise(kernel, add, multiply, term, flip, pattern, weighs, inner=False):
 
 
 def _own_functions(kernel):
-    """The functions that a kernel calls and that are written like kernels: neither compiled nor from elsewhere."""
+    """The functions that a kernel calls and that are written like kernels: not compiled, and from the same module."""
     found = {name: kernel.__globals__.get(name) for name in kernel.__code__.co_names}
     return {
         name: function
@@ -60,7 +60,7 @@ def _own_functions(kernel):
 
 
 def compiled(kernel, product: Product, pattern):
-    """The kernel for a product. Products that differ only in what their term does not read share one."""
+    """The kernel for a product. Products that differ only in values that their term does not read share a kernel."""
     both = product.term == "both"
     reads = product.term in ("a", "both")
     return specialise(
@@ -75,7 +75,7 @@ def compiled(kernel, product: Product, pattern):
 
 
 def operands(kernel, product: Product, part, values, count=0):
-    """The kernel for this product, and the values of both operands that it reads; `count`: entries of the other one."""
+    """The kernel for this product, and the values of both operands that it reads; `count`: entries of the other."""
     pattern, weighs = part.values is None and product.structure_only, not product.structure_only
     a = b = nothing(product.dtype)
     if not pattern and (product.term in ("a", "both") or weighs):
@@ -92,7 +92,7 @@ def nothing(dtype):
 
 
 def callable_from_compiled(function):
-    """A user's function, for a kernel to call. Numba knows built-in functions (max) and compiled ones as they are."""
+    """A user's function, callable from a kernel. Numba supports built-in functions (max) and compiled ones directly."""
     return njit(**INNER | {"cache": False})(function) if isinstance(function, FunctionType) else function
 
 
@@ -103,7 +103,7 @@ def _tree(kernel):
 
 
 class Ring(ast.NodeTransformer):
-    """Writes a semiring into a tree."""
+    """Substitutes a semiring into a tree."""
 
     def __init__(self, add, multiply, term, flip, pattern, weighs):
         self.add, self.multiply, self.kind, self.flip, self.pattern = add, multiply, term, flip, pattern
@@ -111,7 +111,7 @@ class Ring(ast.NodeTransformer):
         self.functions = {}
         words = [add.name, term if multiply is None else multiply.name]
         words += ["flipped"] * flip + ["pattern"] * pattern + ["weighed"] * weighs
-        # Numba's cache knows kernels by name and bytecode: what else goes into the text must be in the name.
+        # Numba's cache identifies kernels by name and bytecode: all other inputs of the source must be in the name.
         words += ["anyterm" if add.any_term else "allterms"] * (add.any_term != (add.name == "any"))
         words += ["fromfirst"] * (add.op.built_in and not add.starts_from_identity)
         words += [] if add.terminal is None else ["until" + repr(add.terminal).encode().hex()]
@@ -135,7 +135,7 @@ class Ring(ast.NodeTransformer):
         if self.add.any_term:
             return t
         together = self._plus(s, t)
-        # A user's identity is not relied on: the first term is the sum so far.
+        # A user's identity is not relied on: the first term is the initial sum.
         return together if self.add.starts_from_identity else ast.IfExp(more, together, t)
 
     def _stops(self, s):
@@ -153,7 +153,7 @@ class Ring(ast.NodeTransformer):
         return ast.BinOp(w, ast.Add(), ast.BinOp(a, ast.Mult(), x)) if self.weighs else w
 
     def _call(self, role, op, x, y):
-        """A built-in operator's own text, with the operands written into it; a user's function is called."""
+        """A built-in operator's own source, with the operands substituted; a user's function is called."""
         if op.python is not None:
             return _Operands(x, y).visit(ast.parse(op.python, mode="eval").body)
         self.functions[role] = callable_from_compiled(op.function)

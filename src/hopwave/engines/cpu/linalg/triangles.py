@@ -1,8 +1,8 @@
 """Triangles on the CPU, of a graph or of every vertex.
 
-For every vertex i and every neighbour j before it, the neighbours before j that they have in common are counted: in
-short rows by walking both, in long rows by marking those of i as bits. Where rows would be looked at too often,
-vertices are numbered by descending degree; the rows of the first ones, the core, are bits, too.
+For every vertex i and every earlier neighbour j, the common neighbours before j are counted: in short rows by merging
+both, in long rows by marking the neighbours of i as bits. If rows would be read too often, vertices are numbered by
+descending degree; the rows of the first vertices, the core, are also stored as bits.
 """
 
 from collections import namedtuple
@@ -19,20 +19,20 @@ from hopwave.engines.cpu.views import new_array, unsigned_rows
 
 WALK, MEASURE, TAKE, MARK = range(4)  # jobs
 LONGER = np.uint64(policy.MUCH_LONGER)
-FEW = np.uint64(16)  # entries left of a row from which on they are looked at one by one
-VERTICES_AHEAD = np.uint64(4)  # vertices ahead whose neighbours' rows are fetched into the cache
-SAMPLED = 256  # arcs that tell whether rows are long
-FAR = np.uint64(4096)  # vertices between two that share no cache line
-AHEAD = np.uint64(2)  # neighbours ahead whose rows are fetched, too
+FEW = np.uint64(16)  # remaining entries of a row that are read one by one
+VERTICES_AHEAD = np.uint64(4)  # prefetch distance (vertices) for the neighbours' rows
+SAMPLED = 256  # sampled arcs that show whether rows are long
+FAR = np.uint64(4096)  # minimum difference of vertices that share no cache line
+AHEAD = np.uint64(2)  # prefetch distance (neighbours) for their rows
 
-# order, rank: the vertex of each row and the row of each vertex, empty where rows are in order; begins, lower: the rows
-# core: the first of them as bits; marks: a row of bits for each thread, all 0 before and after
+# order, rank: the vertex of each row and the row of each vertex, empty if rows are in order; begins, lower: the rows;
+# core: the first rows as bits; marks: a row of bits per thread, all 0 before and after
 LowerRows = namedtuple("LowerRows", "order rank begins lower core marks")
 
 
 @inner
 def count_in_long_row(indices, p, stop, j, begin, end):
-    """How many of the entries p to stop that lie before j are among the entries begin to end, each searched for."""
+    """The number of entries p to stop, below j, that are among the entries begin to end; each is searched for."""
     count = U0
     while p < stop and indices[p] < j:
         begin = locate(indices, begin, end, indices[p])
@@ -69,7 +69,7 @@ def walk_rows(indptr, indices, begin, end):
                     break
                 asm.prefetch(indices, indptr[indices[place]])
         first, last = np.uint64(indptr[i]), np.uint64(indptr[i + U1])
-        place = first + U1  # no triangle has the first neighbour as j: no neighbour comes before it
+        place = first + U1  # the first neighbour has no earlier neighbour, so no triangle has it as j
         while place < last and np.uint64(indices[place]) < i:
             j = indices[place]
             p, q, stop = first, np.uint64(indptr[j]), np.uint64(indptr[np.uint64(j) + U1])
@@ -82,7 +82,7 @@ def walk_rows(indptr, indices, begin, end):
                     k = indices[q]
                     if k >= j:
                         break
-                    while indices[p] < k:  # the row has j itself, which is greater
+                    while indices[p] < k:  # the row contains j itself, which is larger
                         p += U1
                     total += np.uint64(indices[p] == k)
                     q += U1
@@ -90,12 +90,12 @@ def walk_rows(indptr, indices, begin, end):
     return total
 
 
-# ------------------------------------------------------------------ rows of the neighbours before every vertex
+# ------------------------------------------------------------------ rows of earlier neighbours
 
 
 @inner
 def measure_rows(indptr, indices, order, rank, begins, begin, end):
-    """begins[i + 1] = how many neighbours come before i; returns how often their rows would be looked at."""
+    """begins[i + 1] = the number of neighbours before i; returns how often their rows would be read."""
     noinline()
     looks = U0
     for i in range(begin, end):
@@ -110,14 +110,14 @@ def measure_rows(indptr, indices, order, rank, begins, begin, end):
 
 @inner
 def take_rows(indptr, indices, order, rank, begins, lower, core, begin, end):
-    """Write the neighbours before every vertex, by their new numbers, from begins[i] on, and the core's as bits."""
+    """Write the earlier neighbours of every vertex, by new numbers, starting at begins[i], and the core's as bits."""
     noinline()
     for i in range(begin, end):
         v = np.uint64(order[i]) if order.size else i
         j, place, stop = np.uint64(indptr[v]), np.uint64(begins[i]), np.uint64(begins[i + U1])
         while place < stop:
             k = np.uint64(rank[indices[j]] if rank.size else indices[j])
-            lower[place] = np.uint32(k)  # without a branch, which would often be guessed wrong
+            lower[place] = np.uint32(k)  # branch-free: a branch would often be mispredicted
             place += np.uint64(k < i)
             j += U1
         if i < np.uint64(core.shape[0]):
@@ -128,7 +128,7 @@ def take_rows(indptr, indices, order, rank, begins, lower, core, begin, end):
 
 @inner
 def mark(begins, lower, bits, first, last):
-    """Mark the neighbours of a vertex, and fetch where their rows begin."""
+    """Mark the neighbours of a vertex, and prefetch the starts of their rows."""
     for place in range(first, last):
         k = np.uint64(lower[place])
         bits[k >> U6] |= U1 << (k & U63)
@@ -153,7 +153,7 @@ def fetch(begins, lower, core, place, last):
 
 @inner
 def row_of(begins, core, j):
-    """Where the row of a vertex begins and ends, and how many words of bits it has, 0 where its list is shorter."""
+    """Start and end of a vertex's row, and its number of words of bits, 0 if its list is shorter."""
     first, last, words = np.uint64(begins[j]), np.uint64(begins[j + U1]), (j >> U6) + U1
     return first, last, words if j < np.uint64(core.shape[0]) and words < last - first else U0
 
@@ -225,7 +225,7 @@ def together(kind, A, W):
 
 
 def lower_rows(part):
-    """The rows of a symmetric pattern and the neighbours before every vertex."""
+    """The rows of a symmetric pattern, and the earlier neighbours of every vertex."""
     A, n, m = unsigned_rows(part), len(part.indptr) - 1, len(part.indices)
     inner = min(n, policy.MOST_OF_CORE, isqrt(policy.BITS_OF_CORE * m))
     core = np.zeros((inner, inner // 64 + 1), np.uint64)
@@ -250,7 +250,7 @@ def unprepared(m, words):
 
 def count_triangles(part):
     m = len(part.indices)
-    some = part.indices[:: m // SAMPLED + 1]  # neighbours: hubs are found where they matter
+    some = part.indices[:: m // SAMPLED + 1]  # a sample of neighbours, in which hubs are likely
     if (part.indptr[some + 1] - part.indptr[some]).sum() > policy.SHORT_ROWS * len(some):
         return together(MARK, *lower_rows(part))
     return together(WALK, unsigned_rows(part), unprepared(m, 0))
@@ -261,7 +261,7 @@ def count_triangles(part):
 
 @outer
 def count_corners(begins, lower, core, marks, common, counts, end, size, board):
-    """Count triangles at each corner; per worker: marks, 0 between rows, room for common neighbours, and counts."""
+    """Count triangles at each corner; per worker: marks, 0 between rows, space for common neighbours, and counts."""
     worker = asm.atomic_add(board, crew.NEXT_WORKER, 1)
     begins, lower, core = asm.uncounted((begins, lower, core))
     bits, both, own = asm.uncounted(marks[worker]), common[worker], counts[worker]
@@ -288,7 +288,7 @@ def count_corners(begins, lower, core, marks, common, counts, end, size, board):
                         shared &= shared - U1
                 for other in range(p, p if words else stop):
                     k = np.uint64(lower[other])
-                    both[found] = np.uint32(k)  # without a branch, which would often be guessed wrong
+                    both[found] = np.uint32(k)  # branch-free: a branch would often be mispredicted
                     found += (bits[k >> U6] >> (k & U63)) & U1
                 for other in range(found):
                     own[both[other]] += U1
@@ -313,7 +313,7 @@ def add_up(counts, order, found, end, size, board):
 
 
 def triangles_each(part):
-    """How many triangles each vertex is in, int64. Each is found once, by one thread, and counted at its corners."""
+    """The number of triangles at each vertex, int64. One thread finds each once and counts it at its corners."""
     n, m = len(part.indptr) - 1, len(part.indices)
     found, (_, W) = np.empty(n, np.int64), lower_rows(part)
     workers, longest = len(W.marks), int(np.diff(W.begins).max(initial=0))

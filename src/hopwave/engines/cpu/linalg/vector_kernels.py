@@ -1,6 +1,6 @@
 """Matrix times vector, by rows and by columns: kernels for any semiring (see specialise.py for the words in them)."""
 
-# ruff: noqa: F821 — term, plus, joined, stops, can_stop, carries and weighed are written in by specialise.py
+# ruff: noqa: F821 — term, plus, joined, stops, can_stop, carries and weighed are substituted by specialise.py
 
 import numpy as np
 
@@ -9,12 +9,12 @@ from hopwave.engines.cpu.integers import ONE, U0, U1, U3, U6, U8, U16
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, ordered_add, outer, prefetch, trailing_zeros
 
 EIGHT_ONES, U56 = np.uint64(0x0101010101010101), np.uint64(56)
-PACKING = np.uint64(0x0102040810204080)  # eight bytes, 0 or 1, times this: their bits in the top byte
+PACKING = np.uint64(0x0102040810204080)  # eight bytes, each 0 or 1, times this number: their bits in the top byte
 
 
 @inner
 def open_rows(filled, bits, complement, begin, stop, chosen):
-    """The rows of [begin, stop), begin a multiple of 64, that the mask lets through and that have entries; how many."""
+    """The non-empty rows of [begin, stop), begin a multiple of 64, that the mask admits; returns their number."""
     noinline()
     count = U0
     whole = np.uint64(filled.size & ~63)
@@ -49,7 +49,7 @@ def copy_rows(rows, begin, stop, chosen):
 
 
 def pull_chosen(A, x, how, result, chosen, many, begin, listed, weight):
-    """Sums of the first `many` chosen rows. Returns how many have any term, the entries looked at, and the weight."""
+    """Sums of the first `many` chosen rows. Returns the number with a term, the entries read, and the weight."""
     indptr, indices, a = A
     values, present = x
     exits, blends = how
@@ -103,11 +103,11 @@ def pull_chosen(A, x, how, result, chosen, many, begin, listed, weight):
 
 
 def pull(A, filled, x, mask, how, result, end, size, board):
-    """y(i) = ⊕ₖ A(i,k) ⊗ x(k) for the rows of a list, those whose bit differs from `complement`, or all.
+    """y(i) = ⊕ₖ A(i,k) ⊗ x(k) for listed rows, rows whose bit differs from `complement`, or all rows.
 
     mask     (rows, bits, complement): a list, or one bit per row; both empty without a mask
     how      (exits, blends): whether a row may stop early; whether absent entries are added as the identity
-    result   (out, found, identity): sums, and whether there are any; for a list of rows by place in the list
+    result   (out, found, identity): sums, and whether each exists; for a list of rows, by index in the list
     """
     rows, bits, complement = mask
     listed = rows.size > 0
@@ -134,7 +134,7 @@ def pull(A, filled, x, mask, how, result, end, size, board):
 
 
 def gather(A, values, result, end, size, board):
-    """`pull` of a full vector into all rows to their ends: nothing to test, so nothing is tested."""
+    """`pull` of a full vector into all rows without early exit: no tests."""
     indptr, indices, a = A
     out, found, identity = result
     end, size = np.uint64(end), np.uint64(size)
@@ -163,7 +163,7 @@ def gather(A, values, result, end, size, board):
 
 @inner
 def locate(array, begin, end, value):
-    """The first place in array[begin:end], ascending, whose entry is not below value: strides double, then halve."""
+    """The first index in array[begin:end], ascending, whose entry is not below value: strides double, then halve."""
     step = U1
     low, high = begin, begin
     while high < end and array[high] < value:
@@ -181,11 +181,11 @@ def locate(array, begin, end, value):
 
 
 def push(A, x, mask, result, parts, end, size, board):
-    """The columns that x = (places, values) names, scattered: y(v) ⊕= A(v,u) ⊗ x(u).
+    """The columns of the entries x = (places, values), scattered: y(v) ⊕= A(v,u) ⊗ x(u).
 
     mask     (bits, complement); bits are empty without a mask
-    result   (mark, total, queue): one byte per row, 0 before; sums, where marked; the rows marked, part after part
-    parts    (bounds, counts): rows from bounds[p] to bounds[p + 1], of which counts[p] get marked, are one thread's
+    result   (mark, total, queue): one byte per row, 0 before; sums, if marked; the marked rows, part by part
+    parts    (bounds, counts): one thread processes rows bounds[p] to bounds[p + 1], and marks counts[p] of them
     """
     indptr, indices, a = A
     places, values = x
@@ -230,7 +230,7 @@ def push(A, x, mask, result, parts, end, size, board):
 
 @outer
 def entries_of(indptr, rows, enough):
-    """How many entries these rows have; counting stops once there are more than enough."""
+    """The number of entries of these rows; counting stops above `enough`."""
     total = np.int64(0)
     for i in range(U0, np.uint64(rows.size)):
         total += np.int64(indptr[rows[i] + ONE]) - np.int64(indptr[rows[i]])
@@ -249,7 +249,7 @@ def entries_where(indptr, bits):
 
 @outer
 def collect(mark, queue, bounds, counts, found):
-    """List the rows that a push marked, one part after the other, and clear the marks. NumPy takes 7 µs longer."""
+    """List the rows that a push marked, part by part, and clear the marks. NumPy takes 7 µs longer."""
     tail = U0
     for part in range(counts.size):
         begin = np.uint64(bounds[part])
@@ -262,7 +262,7 @@ def collect(mark, queue, bounds, counts, found):
 
 @outer
 def fill(values, present, bits, complement, value):
-    """Write a value where a bit differs from `complement`, in vectorised loops; returns how many are present then."""
+    """Write a value where a bit differs from `complement`, in vectorised loops; returns how many are then present."""
     shut = np.uint8(complement)
     count = np.int64(0)
     for i in range(values.size):

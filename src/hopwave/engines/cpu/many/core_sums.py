@@ -1,12 +1,12 @@
-"""Sums of distances of vertices that are not searched from, from the rows of distances of those that are.
+"""Sums of distances of vertices without a search, from the rows of distances of vertices with one.
 
-Trees that hang on the rest need no search. Along the edge from p to v, of length ℓ, the `size` vertices of v's branch
+Trees attached to the rest need no search. Along the edge from p to v, of length ℓ, the `size` vertices of v's branch
 come nearer and all others move away: Σ d(v) = Σ d(p) + ℓ · (reached − 2 · size). A component that is a tree keeps one
-vertex. The rest has core vertices and chains of vertices of degree two, with ends a and b in the core and a length L.
+vertex. The rest has core vertices and chains of degree-2 vertices, with endpoints a and b in the core and a length L.
 
-    from an inner vertex at α to x outside of the chain   min(d(a, x) + α, d(b, x) + L − α)
+    from an inner vertex at α to x outside the chain   min(d(a, x) + α, d(b, x) + L − α)
     to one at β                                           min(|α − β|, L + d(a, b) − |α − β|)
-    to a vertex of the tree at x                          its depth more
+    to a vertex of the tree at x                          plus its depth
 """
 
 from collections import namedtuple
@@ -26,14 +26,14 @@ from hopwave.system.numba_cache import njit
 # ------------------------------------------------------------------ trees
 
 
-# order: the vertices that were taken away, from the leaves inwards. For every vertex: parent, or −1 if it was not taken
-# away; length of the edge to it; root and depth, where its tree hangs, and how far away; size and height of its branch;
-# second: the height of its second highest branch.
+# order: the removed vertices, leaves first. Per vertex: parent, or −1 if it was not removed; length of the edge to the
+# parent; root and depth: where its tree is attached, and at what distance; size and height of its branch; second: the
+# height of its second highest branch.
 Trees = namedtuple("Trees", "order parent length root depth size height second")
 
 
 def hanging_trees(graph: Any, weighted: bool) -> Trees:
-    """All trees of an undirected graph without parallel edges; depths in its own lengths, or in hops."""
+    """All attached trees of an undirected graph without parallel edges; depths in the graph's lengths, or in hops."""
     lengths = np.asarray(graph.weights, np.float64) if weighted else np.zeros(0)
     return Trees(*cores.arrays_of(take_away, graph.indptr, graph.indices, lengths))
 
@@ -41,7 +41,7 @@ def hanging_trees(graph: Any, weighted: bool) -> Trees:
 @outer
 def take_away(indptr, indices, lengths):
     n = indptr.size - 1
-    left, queue, tail = np.zeros(n, np.int64), np.empty(n, np.int64), 0  # left: neighbours that are still there
+    left, queue, tail = np.zeros(n, np.int64), np.empty(n, np.int64), 0  # left: remaining neighbours
     for v in range(n):
         for j in range(np.int64(indptr[v]), np.int64(indptr[v + 1])):
             left[v] += np.int64(indices[j]) != v
@@ -79,7 +79,7 @@ def take_away(indptr, indices, lengths):
 
 @outer
 def down_the_trees(order, parent, length, size, height, second, reached, total, outside):
-    """From the roots outwards: Σ d, and the greatest distance to what is not in a vertex's branch (`outside`)."""
+    """From the roots outwards: Σ d, and the largest distance to vertices outside a vertex's branch (`outside`)."""
     for i in range(order.size - 1, -1, -1):
         v = order[i]
         p = parent[v]
@@ -91,25 +91,25 @@ def down_the_trees(order, parent, length, size, height, second, reached, total, 
 # ------------------------------------------------------------------ passes over rows
 
 
-# For every vertex x: begin, end: of its component; weight, height: how many vertices its tree has with x, and how high
-# it is; at: its distance from the end a of its chain; tree: where its tree's vertices begin. For each of these: depth,
-# above (its parent among them, or −1 for x) and place (x). For every chain: its first vertex, its last + 1, its ends,
+# Per vertex x: begin, end: of its component; weight, height: number of vertices in its tree, including x, and its
+# height; at: distance from the endpoint a of its chain; tree: start of its tree's vertices. Per tree vertex: depth,
+# above (its parent among them, or −1 for x) and place (x). Per chain: its first vertex, its last + 1, its endpoints,
 # its length.
 Parts = namedtuple("Parts", "begin end weight height at tree depth above place first last a b length")
-# items: (chain, begin, end), vertices whose sums are wanted, or (−1, x, x + 1) in the core; row: of a core vertex, in
-# `rows`. inverse: whether Σ 1/d is wanted, in `sums`, of all vertices and then of trees; else Σ d, and the greatest
-# distance to what is not in the tree.
+# items: (chain, begin, end), vertices whose sums are wanted, or (−1, x, x + 1) in the core; row: index in `rows` of a
+# core vertex. inverse: whether Σ 1/d is wanted, in `sums`, of all vertices and then of trees; otherwise Σ d, and the
+# largest distance to vertices outside the tree.
 Shared = namedtuple("Shared", "rows row items inverse total outside sums control")
 Own = namedtuple("Own", "distance")
 
-# Sums of distances are exact in any order, so they may be added in vector registers. Slices, and sums of the type of
-# the rows, let the compiler do so.
+# Sums of distances are exact in any order, so they may be added in vector registers. Slices, and sums of the rows'
+# type, allow the compiler to vectorise.
 SUMMED = INNER | {"fastmath": {"reassoc", "nnan", "nsz"}}
 
 
 @njit(**SUMMED)
 def add_distances(ra, near, rb, far, weight, height, begin, end, total):
-    """`total` + Σ d, and the greatest d, to a range of vertices; a tree counts as if all of it were at its root."""
+    """`total` + Σ d, and the largest d, to a range of vertices; all vertices of a tree count as if at its root."""
     noinline()
     ra, rb, weight, height = ra[begin:end], rb[begin:end], weight[begin:end], height[begin:end]
     greatest = ra.dtype.type(0)
@@ -122,7 +122,7 @@ def add_distances(ra, near, rb, far, weight, height, begin, end, total):
 
 @njit(**SUMMED)
 def add_in_chain(here, at, around, weight, height, begin, end):
-    """Σ d and the greatest d, as `add_distances`, to vertices of one's own chain."""
+    """Σ d and the largest d, like `add_distances`, to vertices of the same chain."""
     noinline()
     total, greatest, at, weight, height = 0.0, 0.0, at[begin:end], weight[begin:end], height[begin:end]
     for y in range(at.size):
@@ -168,7 +168,7 @@ def add_inverse_in_chain(here, at, around, more, tree, depth, begin, end):
 
 @inner
 def outside_inverse(P, x, ra, near, rb, far, first, last, around, more):
-    """Σ 1/d to all that is not in the tree of x, from a vertex of this tree at depth `more`."""
+    """Σ 1/d to all vertices outside the tree of x, from a vertex of this tree at depth `more`."""
     noinline()
     low, high, tree = P.begin[x], P.end[x], P.tree
     found = add_inverse(ra, near + more, rb, far + more, low, first)
@@ -181,7 +181,7 @@ def outside_inverse(P, x, ra, near, rb, far, first, last, around, more):
 
 @inner
 def inside_inverse(P, begin, end, u, distance):
-    """Σ 1/d between a vertex u of a tree and the others of it; u < begin is the root."""
+    """Σ 1/d between a vertex u of a tree and the tree's other vertices; u < begin is the root."""
     found, depth, above = 0.0, P.depth, P.above
     if u >= begin:
         found = 1.0 / depth[u]
@@ -192,7 +192,7 @@ def inside_inverse(P, begin, end, u, distance):
         distance[j - begin] = depth[u] - depth[j]
         j = above[j]
     own = depth[u] if u >= begin else 0.0
-    for j in range(begin, end):  # parents come before their children
+    for j in range(begin, end):  # parents precede their children
         d = distance[j - begin]
         if d < 0.0:
             p = above[j]
@@ -205,7 +205,7 @@ def inside_inverse(P, begin, end, u, distance):
 
 @inner
 def fill(P, shared, own, x, ra, near, rb, far, first, last, around):
-    """All sums of x; for Σ 1/d, those of its tree's vertices too. first, last: the vertices of its chain, or x."""
+    """All sums of x; for Σ 1/d, also those of its tree's vertices. first, last: the vertices of its chain, or x."""
     noinline()
     low, high, tree = P.begin[x], P.end[x], P.tree
     if not shared.inverse:
@@ -252,8 +252,8 @@ def take_items(P, own, shared):
 # ------------------------------------------------------------------ runs
 
 
-BYTES_OF_ROWS = 1 << 27  # of a batch
-PIECE = 64  # vertices of a chain that one worker takes
+BYTES_OF_ROWS = 1 << 27  # bytes of the rows of a batch
+PIECE = 64  # vertices of a chain per work item
 
 
 class CoreSums:
@@ -279,7 +279,7 @@ class CoreSums:
         self._number(graph, rest, label, kept, number, found, along if weighted else None)
 
     def _number(self, graph, rest, label, kept, number, found, lengths):
-        """Number the vertices: components, in them the core in the order of batches, then chains."""
+        """Number the vertices: by component, in each the core in the order of batches, then chains."""
         ends = number[found.ends].reshape(-1, 2)
         owner = np.argmin(ends, axis=1)
         by_owner = np.argsort(ends.min(axis=1), kind="stable")
@@ -302,7 +302,7 @@ class CoreSums:
         hang = hang[np.lexsort((trees.depth[hang], new[trees.root[hang]]))]
         self._hanging, of = hang, new[trees.root[hang]]
         tree = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=graph.n))])
-        new[hang] = np.arange(len(hang))  # places in a tree from here on
+        new[hang] = np.arange(len(hang))  # from here: indices within a tree
         parent = trees.parent[hang]
         above = np.where(trees.parent[parent] < 0, -1, new[parent])
         first = place[found.inner[starts[by_owner]]]
@@ -315,7 +315,7 @@ class CoreSums:
         )  # fmt: skip
         self._core = place[kept]  # by its number
         self._alone = np.stack([np.full(len(kept), -1), self._core, self._core + 1], axis=1)
-        p = 2 * by_owner + owner[by_owner]  # seen from the end that comes first; in the order of these ends
+        p = 2 * by_owner + owner[by_owner]  # seen from the endpoint that comes first; in the order of these endpoints
         both = ends.reshape(-1)
         self._slots = slots = np.concatenate([[0], np.cumsum(np.bincount(both[p], minlength=len(kept)))])
         self._needed, self._needed_begin = cores.arrays_of(cores.needed_rows, self._first, slots, p, both)
@@ -328,7 +328,7 @@ class CoreSums:
         return sum(one.nbytes for one in arrays if one is not None)
 
     def run(self, rows_of, inverse, threads, poll):
-        """Of all vertices: reached, and Σ 1/d (`inverse`) or Σ d and the greatest d; rows_of(graph, sources): rows."""
+        """Of all vertices: reached, and Σ 1/d (`inverse`) or Σ d and the largest d; rows_of(graph, sources): rows."""
         P, trees, whole, done = self._parts, self._trees, self._whole, 0
         total, outside = (np.zeros(0 if inverse else self.graph.n) for _ in range(2))
         sums = np.zeros(whole.n if inverse else 0)
@@ -343,7 +343,7 @@ class CoreSums:
             shared = Shared(rows, row, items, inverse, total, outside, sums, new_control())
             states = [Own(np.zeros(widest)) for _ in range(max(1, min(thread_count(threads), len(items))))]
             run_workers(take_items, P, states, shared, lambda _: None)
-            del rows, shared  # before the next ones are made
+            del rows, shared  # before the next rows are allocated
             done += int(end - begin)
             poll(done)
         label = engines.engine("cpu").components(whole, False)

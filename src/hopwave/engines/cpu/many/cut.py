@@ -1,12 +1,12 @@
-"""Searches that stop once their source cannot be among the highest: one per worker at a time.
+"""Searches that stop once their source cannot be among the highest: one at a time per worker.
 
     found    vertices up to the current level, with Σ d and Σ 1/d over them
-    ahead    how many vertices the next level can have: arcs that lead on, less those that led to no new vertex
-    r        how many vertices the source reaches: between low and high
+    ahead    maximum size of the next level: arcs out of this level, less those without a new vertex
+    r        number of vertices that the source reaches: between low and high
 
-All others are at least one level farther, and only `ahead` of them so near: an upper bound of the score, tested after
-every CHECK arcs (the neighbourhood-based cut of Bergamini, Borassi, Crescenzi, Marino & Meyerhenke 2019). If r is not
-known, closeness is highest for the least r, for the greatest, or if `ahead` is used up.
+All other vertices are at least one level deeper, and at most `ahead` of them only one: an upper bound on the score,
+tested after every CHECK arcs (the neighbourhood-based cut of Bergamini, Borassi, Crescenzi, Marino & Meyerhenke 2019).
+If r is unknown, closeness is highest for the smallest r, for the largest, or if `ahead` is used up.
 """
 
 from collections import namedtuple
@@ -21,19 +21,19 @@ from hopwave.engines.cpu.workers import FINISHED, new_control, next_batch, run_w
 from hopwave.engines.host_memory import workers_that_fit
 from hopwave.planning.many_sources import CutSwept
 
-CHECK = 128  # arcs between two looks at the bound
+CHECK = 128  # arcs between two tests of the bound
 CLOSENESS, WASSERMAN_FAUST, HARMONIC = range(3)  # the score: (r − 1) / Σ d; times (r − 1) / (n − 1); Σ 1/d
 
 WorkerState = namedtuple("WorkerState", "depth queue")
-# low, high: of every vertex, how many it reaches. sums: reached, Σ d, arcs looked at, and whether it is whole.
-# back: arcs of a vertex other than the source that lead back for certain: 1 in an undirected graph.
+# low, high: bounds on the number of vertices that each vertex reaches. sums: reached, Σ d, arcs read, and whether the
+# search is complete. back: arcs of a vertex other than the source that certainly lead back: 1 in an undirected graph.
 SharedState = namedtuple("SharedState", "sources low high sums inverse control score least back")
 REACHED, TOTAL, ARCS, WHOLE = range(4)
 
 
 @inner
 def highest_score(score, n, found, total, inverse, level, ahead, low, high):
-    """An upper bound on the score of a source, from what its search has found so far."""
+    """An upper bound on the score of a source, from the results of its search so far."""
     if score == HARMONIC:
         rest = high - found
         near = min(ahead, rest)
@@ -81,9 +81,9 @@ def cut_search(A, own, shared, number):
             arcs += last - first
             if arcs >= due:
                 due = arcs + CHECK
-                if tail >= high:  # no vertex is left to find
+                if tail >= high:  # no vertex remains to be found
                     break
-                led = arcs - start - back * (i + 1 - begin)  # that many of `ahead` are followed
+                led = arcs - start - back * (i + 1 - begin)  # this many arcs of `ahead` have been followed
                 left = ahead - led + tail - end
                 if highest_score(score, n, end, total, inverse, level, left, low, high) < least:
                     whole = False
@@ -119,14 +119,14 @@ def take_searches(A, own, shared):
 
 @outer
 def reach_along(indptr, indices, label, order, giant, low, high):
-    """At least and at most how many vertices each strong component reaches; the largest, `giant`, reaches exactly r."""
+    """Bounds on the number of vertices that each strong component reaches; the largest, `giant`, reaches exactly r."""
     n, count = label.size, low.size
     size, extra = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for v in range(n):
         size[label[v]] += 1
     inside, mark = np.zeros(count, np.bool_), np.full(count, -1, np.int64)
-    inside[giant] = True  # what giant reaches
-    towards = np.zeros(count, np.bool_)  # what reaches giant
+    inside[giant] = True  # components that giant reaches
+    towards = np.zeros(count, np.bool_)  # components that reach giant
     towards[giant] = True
     for i in range(n - 1, -1, -1):
         v = order[i]
@@ -162,7 +162,7 @@ def reach_along(indptr, indices, label, order, giant, low, high):
 
 
 SCORES = {"closeness": CLOSENESS, "wasserman_faust": WASSERMAN_FAUST, "harmonic": HARMONIC}
-BYTES_PER_VERTEX = 8  # of one worker's arrays
+BYTES_PER_VERTEX = 8  # bytes per vertex of one worker's arrays
 
 
 def cut_sweep(loaded, job, poll, threads=None):
@@ -193,7 +193,7 @@ def cut_sweep(loaded, job, poll, threads=None):
 
 
 def reach_bounds(loaded):
-    """How many vertices each vertex reaches, at least and at most; the same number where the graph is undirected."""
+    """Minimum and maximum number of vertices that each vertex reaches; equal if the graph is undirected."""
     from hopwave.engines.cpu.components import close_components
     from hopwave.engines.cpu.many.run import component_labels
 

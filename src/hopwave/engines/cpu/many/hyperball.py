@@ -1,12 +1,12 @@
-"""HyperBall on the CPU, compiled: one HyperLogLog counter per vertex, united along arcs step by step.
+"""HyperBall on the CPU, compiled: one HyperLogLog counter per vertex, merged along arcs step by step.
 
 Boldi and Vigna, In-core computation of geometric centralities with HyperBall (2013). After step t, the counter of v
-holds the vertices that reach v in t hops. A counter is 2^p bytes, its registers. A vertex with hash h goes to register
-h mod 2^p, which keeps the greatest 1 + (trailing zeros of h >> p). Sizes are those of Ertl's estimator (New cardinality
-estimation algorithms for HyperLogLog sketches, 2017, section 3.4): 2^2p / (2 ln 2 · z), where z sums 2^-r over the
-registers r > 0 and adds 2^p · σ(share of registers that are 0). With m registers it is too large by a share of c/m,
-where c rises from ½ for small sets to 1.13 for large ones (fitted to ± 0.05), which is divided out.
-The sum is kept as an integer, in units of 2^(p − 62): it does not depend on the order of corrections.
+represents the vertices that reach v in t hops. A counter is 2^p bytes, its registers. A vertex with hash h goes to
+register h mod 2^p, which stores the maximum of 1 + (trailing zeros of h >> p). Sizes come from Ertl's estimator (New
+cardinality estimation algorithms for HyperLogLog sketches, 2017, section 3.4): 2^2p / (2 ln 2 · z), where z sums 2^-r
+over the registers r > 0 and adds 2^p · σ(fraction of registers that are 0). With m registers it is too large by a
+fraction c/m, where c rises from ½ for small sets to 1.13 for large sets (fitted to ± 0.05); sizes are divided by 1 +
+c/m. The sum is an integer, in units of 2^(p − 62): it does not depend on the order of corrections.
 """
 
 import math
@@ -22,13 +22,13 @@ from hopwave.planning.many_sources import Balls
 
 ROWS_PER_CHUNK = 256
 BYTE = np.uint64(255)  # the bits of a register
-REGISTERS_PER_ENTRY = 16  # that a thread unites in the time of one entry of a sparse product
+REGISTERS_PER_ENTRY = 16  # registers that a thread merges in the time of one entry of a sparse product
 
 
 def hyperball(loaded, job, poll, threads=None):
     """One run of a HyperBallJob: sizes of balls, and sums of distances into every vertex."""
     n, registers = loaded.n, 1 << job.precision
-    check_memory(n * (2 * registers + 46), f"counters of {registers} bytes", "give a smaller precision=")
+    check_memory(n * (2 * registers + 46), f"counters of {registers} bytes", "pass a smaller precision=")
     A = loaded.adjacency("any")
     now, later = first_counters(n, job.precision, job.seed), np.empty((n, registers), np.uint8)
     changed, fresh = np.ones(n, np.uint8), np.zeros(n, np.uint8)
@@ -75,7 +75,7 @@ def zeros_table(registers):
 
 @outer
 def unite_rows(rows, counters, sums, step, unit, empty, scale, end, chunk, board):
-    """One step: unite every row's counter with those of changed neighbours; board[FOUND] counts those that grew."""
+    """One step: merge changed neighbours' counters into every row's counter; board[FOUND] counts those that grew."""
     indptr, indices = uncounted(rows)
     now, later, words, changed, fresh = uncounted(counters)
     above, zeros, size, total, inverse = uncounted(sums)

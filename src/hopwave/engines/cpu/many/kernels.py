@@ -1,14 +1,14 @@
 """Searches from many sources, compiled: 64 at a time as bits of a word, or one by one, and workers that take batches.
 
-    lane         a source's place among the 64 of its batch: the bit that stands for it
-    seen[v]      the lanes that have reached v            front[v], fresh[v]   those that did in this level, in the next
-    active       the vertices with front[v] ≠ 0           found                those with fresh[v] ≠ 0
+    lane         a source's index among the 64 of its batch: its bit in a word
+    seen[v]      the lanes that have reached v            front[v], fresh[v]   lanes that did in this level, in the next
+    active       the vertices with front[v] ≠ 0           found                the vertices with fresh[v] ≠ 0
 
-A level costs one pass over the arcs of the active vertices, however many of the 64 they are active for. What is kept of
-a search is added up level by level (KEEP bits):
+A level costs one pass over the arcs of the active vertices, for any number of the 64 lanes. The results of a search are
+added up level by level (KEEP bits):
 
-    SUMS      per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs there are at each distance
-    COLUMNS   per vertex, over all sources: how many reached it, Σ w(d), Σ w(d)², in integers
+    SUMS      per source: number reached, Σ d, Σ 1/d, maximum d; and the number of pairs at each distance
+    COLUMNS   per vertex, over all sources: number that reached it, Σ w(d), Σ w(d)², as integers
     ROWS      every distance
     PAIRS     (vertex, distance) for each source in turn, in the order found
 """
@@ -25,11 +25,11 @@ from hopwave.engines.cpu.workers import FINISHED, next_batch
 LANES = 64
 SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8
 
-# One worker's arrays; those that its searches do not need are empty. lanes: newly reached vertices per lane; planes:
-# bits of the levels, as many/run.py has it.
+# One worker's arrays; arrays that its searches do not need are empty. lanes: newly reached vertices per lane; planes:
+# bits of the levels, as in many/run.py.
 WorkerState = namedtuple("WorkerState", "seen front fresh active found depth planes lanes histogram columns")
-# sources: in the order of their batches; places: the row of the answer that each one fills; reach: how many vertices it
-# can reach at most; starts: where its pairs begin.
+# sources: in the order of their batches; places: the row of the result that each source fills; reach: the maximum
+# number of vertices it can reach; starts: the start of its pairs.
 SharedState = namedtuple(
     "SharedState", "sources places reach sums inverse rows starts pair_vertex pair_distance control limits"
 )
@@ -37,7 +37,7 @@ SharedState = namedtuple(
 # width: sources per batch; limit: the depth of a search; pull_share, push_cost: see policy.py.
 Limits = namedtuple("Limits", "width limit keep shift weight upwards pull_share push_cost")
 REACHED, TOTAL, FARTHEST = 0, 1, 2  # columns of sums
-HOPS, INVERSE = 0, 1  # what `weight` may be: w(d) = d, or 2^shift / d rounded
+HOPS, INVERSE = 0, 1  # values of `weight`: w(d) = d, or 2^shift / d rounded
 
 BYTES = np.uint64(0x0101010101010101)
 BYTE = np.uint64(255)
@@ -51,7 +51,7 @@ DEEPEST = 1 << PLANES
 
 @inner
 def push_wide(indptr, indices, seen, front, fresh, active, size, found):
-    """Active vertices pass their lanes to their neighbours. Returns how many vertices were found."""
+    """Active vertices pass their lanes to their neighbours. Returns the number of vertices found."""
     noinline()
     tail = 0
     for i in range(size):
@@ -95,7 +95,7 @@ def pull_wide(in_indptr, in_indices, seen, front, fresh, full, low, high, found)
 
 @inner
 def settle(A, own, fresh, found, tail, depth):
-    """Mark the found as seen. Returns the arcs that leave them, and how many (source, vertex) pairs are new."""
+    """Mark the found vertices as seen. Returns their out-arcs, and the number of new (source, vertex) pairs."""
     noinline()
     unvisited, seen, planes, arcs, pairs = A.unvisited, own.seen, own.planes, 0, 0
     keeps = planes.shape[0] if depth < DEEPEST else 0
@@ -113,7 +113,7 @@ def settle(A, own, fresh, found, tail, depth):
 
 @inner
 def count_lanes(fresh, found, tail, lanes):
-    """Add to lanes[i] how many of the found have bit i: bits k, k + 8, … at once, one per byte, of up to 255 words."""
+    """Add to lanes[i] the number of found words with bit i: bits k, k + 8, … jointly, one per byte, up to 255 words."""
     noinline()
     some = np.empty(MOST_IN_BYTE, np.uint64)
     for begin in range(0, tail, MOST_IN_BYTE):
@@ -165,7 +165,7 @@ def fill_rows(fresh, found, tail, rows, places, first, depth):
 
 @inner
 def fill_sums(own, shared, first, count, depth):
-    """Move a level's counts to the sums of the sources from number `first` on."""
+    """Move a level's counts to the sums of the sources, starting at number `first`."""
     lanes, sums, inverse, places, histogram = own.lanes, shared.sums, shared.inverse, shared.places, own.histogram
     reciprocal = 1.0 / depth if depth else 0.0
     for lane in range(count):
@@ -182,7 +182,7 @@ def fill_sums(own, shared, first, count, depth):
 
 @inner
 def keep_level(own, shared, first, fresh, found, tail, depth, lanes):
-    """Add what is kept of a level, or of a part of it; pairs of each search are counted in `lanes`."""
+    """Add the wanted results of a level, or of a part of it; `lanes` counts the pairs of each search."""
     keep = shared.limits.keep
     if keep & SUMS:
         count_lanes(fresh, found, tail, lanes)
@@ -200,7 +200,7 @@ def all_lanes(count):
 
 @inner
 def begin_lanes(shared, first, count, front, active):
-    """Set the bits of `count` sources. Returns how many vertices these are, and how many pairs they can find."""
+    """Set the bits of `count` sources. Returns the number of their vertices, and the maximum number of pairs."""
     size, left = 0, 0
     for lane in range(count):
         s = shared.sources[first + lane]
@@ -214,10 +214,10 @@ def begin_lanes(shared, first, count, front, active):
 
 @inner
 def wide_search(A, own, shared, first, count):
-    """Up to 64 searches at once, from `count` sources from number `first` on."""
+    """Up to 64 joint searches, from `count` sources starting at number `first`."""
     noinline()
     seen, front, fresh, active, found = own.seen, own.front, own.fresh, own.active, own.found
-    # The arcs that a pull would look at: first a guess, then what the last pull did, which the next seldom exceeds.
+    # The arcs that a pull would read: first a guess, then the last pull's number, which the next rarely exceeds.
     expected, push_cost = np.int64(A.indices.size) // shared.limits.pull_share, shared.limits.push_cost
     seen[:] = U0
     front[:] = U0
@@ -270,7 +270,7 @@ def push_one(indptr, indices, depth, queue, begin, end, level):
 
 @inner
 def single_search(A, own, shared, number):
-    """One search, from that source, pushed; depth is -1 everywhere before and after."""
+    """One search from this source, by pushes; depth is -1 everywhere before and after."""
     noinline()
     queue, lanes, keep, columns = own.active, own.lanes, shared.limits.keep, own.columns
     place = shared.places[number]
@@ -308,7 +308,7 @@ def single_search(A, own, shared, number):
 
 @inner
 def fill_pairs(queue, begin, end, shared, source, level, pair):
-    """Append a level's vertices to the pairs so far, or only count them while the arrays for them are empty."""
+    """Append a level's vertices to the pairs so far, or only count them while the pair arrays are empty."""
     noinline()
     vertices, depths, upwards = shared.pair_vertex, shared.pair_distance, shared.limits.upwards
     for i in range(begin, end):
@@ -332,7 +332,7 @@ def take_batches(A, own, shared):
         if first == stop:
             return
         count = stop - first
-        if limits.keep & ROWS:  # by all workers: new memory takes as long to fill as the searches
+        if limits.keep & ROWS:  # on all workers: filling new memory takes as long as the searches
             for number in range(first, stop):
                 shared.rows[shared.places[number]][:] = -1
         if width == 1:

@@ -1,8 +1,8 @@
-"""What lies among the neighbours of every vertex, compiled: efficiency, and squares.
+"""Measures of every vertex's neighbourhood, compiled: efficiency, and squares.
 
-A vertex v is a corner of Σ c(c − 1)/2 squares, where c counts the neighbours that v shares with another vertex x. How
-many more there could be is counted as in NetworkX (Zhang et al., Physica A, 2008): over all pairs u, w of neighbours of
-v, deg(u) + deg(w) − 2, less 2 if u and w are neighbours themselves, less the existing squares. Loops count nothing.
+A vertex v is a corner of Σ c(c − 1)/2 squares, where c counts the neighbours that v shares with another vertex x. The
+number of possible squares follows NetworkX (Zhang et al., Physica A, 2008): over all pairs u, w of neighbours of v,
+deg(u) + deg(w) − 2, less 2 if u and w are adjacent, less the existing squares. Loops are ignored.
 """
 
 from collections import namedtuple
@@ -17,7 +17,7 @@ from hopwave.engines.cpu.many.kernels import LANES
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, new_control, next_batch, run_workers
 
-# place: of a vertex among the neighbours, -1 for others; shared_with: neighbours shared with v, 0 between two vertices.
+# place: index of a vertex among the neighbours, else -1; shared_with: neighbours shared with v, 0 between vertices.
 Efficiency = namedtuple("Efficiency", "place")
 Squares = namedtuple("Squares", "shared_with touched")
 Efficiencies = namedtuple("Efficiencies", "efficiency control")
@@ -34,7 +34,7 @@ def local_efficiencies(loaded, poll, threads=None):
 
 
 def count_squares(graph):
-    """How many squares every vertex of an undirected graph is in, and how many more there could be, int64."""
+    """The number of squares at every vertex of an undirected graph, and of further possible squares, int64."""
     n, degrees = graph.n, graph.degrees.astype(np.float64)
     work = float(degrees @ degrees)
     workers = min(crew_size(work, None), 1 + n // (4 * policy.VERTICES_PER_SQUARES_CHUNK))
@@ -85,7 +85,7 @@ def efficiency_at(indptr, indices, place, v):
     k, most = 0, 0
     for j in range(begin, end):
         u = indices[j]
-        if place[u] < 0:  # an arc may be there twice
+        if place[u] < 0:  # an arc may occur twice
             place[u] = k
             members[k] = u
             k += 1
@@ -112,7 +112,7 @@ def efficiency_at(indptr, indices, place, v):
 
 @inner
 def squares_at(indptr, indices, shared_with, touched, v):
-    """The squares at v, and those that could be there but are not."""
+    """The number of squares at v, and of possible squares that do not exist."""
     noinline()
     degree = around = triangles = squares = found = 0
     for i in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):

@@ -1,7 +1,7 @@
 """Searches from many sources on the CPU: workers process batches, each with its own arrays, or all threads share each.
 
-Side by side, all threads pull a level of a full batch; the leader pushes the first. Distances are kept as bits until a
-search is over: plane i has bit i of the levels; those from DEEPEST on are written as they are found.
+If threads share a batch, all threads pull a level of a full batch; the leader pushes the first. Distances are stored as
+bits until a search ends: plane i has bit i of the levels; levels of at least DEEPEST are written as they are found.
 """
 
 from functools import lru_cache
@@ -21,12 +21,12 @@ from hopwave.engines.ledger import declare, total
 from hopwave.planning.many_sources import Swept
 from hopwave.system.compile_notice import is_compiled
 
-# ------------------------------------------------------------------ side by side
+# ------------------------------------------------------------------ batches shared by all threads
 
 
 CLEAR, PULL, WRITE = range(3)  # jobs
 VERTICES_PER_CHUNK = 512
-MOST_PUSHED = 1 << 14  # arcs of a level that the leader pushes alone
+MOST_PUSHED = 1 << 14  # maximum arcs of a level that only the leader pushes
 ZERO = np.int64(0)
 
 
@@ -80,7 +80,7 @@ def work(A, own, shared, first, count, board):
 
 @inner
 def together(kind, depth, A, own, shared, first, count, board):
-    """A job for all threads. Returns how many pairs they found."""
+    """A job for all threads. Returns the number of pairs found."""
     crew.open_job(board, kind, ZERO, np.int64(own.seen.size), VERTICES_PER_CHUNK, depth, ZERO, ZERO)
     work(A, own, shared, first, count, board)
     crew.close_job(board)
@@ -89,7 +89,7 @@ def together(kind, depth, A, own, shared, first, count, board):
 
 @outer
 def search_together(A, own, shared, first, count, most_pushed, board, me):
-    """A thread's part of the searches from `count` sources, from number `first` on: thread 0 leads."""
+    """A thread's part of the searches from `count` sources, starting at number `first`: thread 0 leads."""
     A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
     if me:
         joined = ZERO
@@ -138,11 +138,11 @@ def search_together(A, own, shared, first, count, most_pushed, board, me):
 
 KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
 NO_LIMIT = np.iinfo(np.int32).max
-SUM_ARRAYS = "histogram", "columns"  # the last of a worker's arrays, which begin at 0 in every run
+SUM_ARRAYS = "histogram", "columns"  # the last of a worker's arrays, which start at 0 in every run
 
 
 def sweep(loaded, job, poll, threads):
-    """All searches of the job; poll(sources done) is called now and then. See hopwave.algorithms.many_sources."""
+    """All searches of the job; poll(sources done) is called from time to time. See hopwave.algorithms.many_sources."""
     n, k, threads = loaded.n, len(job.sources), thread_count(threads)
     together = job.together and job.keep != "pairs"
     workers = max(1, min(threads, k // policy.SOURCES_PER_WORKER if together else k))
@@ -157,8 +157,8 @@ def sweep(loaded, job, poll, threads):
     arranged = together and loaded.irregular and k >= policy.SOURCES_BEFORE_ARRANGING
     A = loaded.adjacency("paper" if arranged else "any", searches=k if together else 1)
     shared = _shared_state(loaded, job, width, together)
-    kind = "searches", together, together or job.keep == "rows"  # states that differ only by their sums
-    left, sums = loaded.spare(kind) or [], sum_arrays(n, job.keep)  # pages that an earlier run left exist already
+    kind = "searches", together, together or job.keep == "rows"  # states that differ only in their sums
+    left, sums = loaded.spare(kind) or [], sum_arrays(n, job.keep)  # pages of an earlier run are already mapped
     states = [state._replace(**allocate(sums)) for state in left[:workers]]
     while len(states) < workers:
         states.append(kernels.WorkerState(**allocate(worker_arrays(n, job.keep, together))))
@@ -203,7 +203,7 @@ def _swept(shared, states):
 
 
 def _shared_state(loaded, job, width, together):
-    """The answer's arrays, and the sources in the order in which they are searched from: neighbours in one batch."""
+    """The arrays of the result, and the sources in search order: neighbouring sources share a batch."""
     k = len(job.sources)
     places = np.arange(k, dtype=np.int64)
     if together and k > width:
@@ -235,7 +235,7 @@ def _shared_state(loaded, job, width, together):
 
 
 def with_room_for_pairs(shared, counts, dtype):
-    """The shared state for a second run that writes the pairs, with room for those that a first run counted."""
+    """The shared state for a second run that writes the pairs, with space for the pairs that a first run counted."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     check_memory((4 + np.dtype(dtype).itemsize) * total, f"{total:,} pairs")
@@ -244,7 +244,7 @@ def with_room_for_pairs(shared, counts, dtype):
 
 
 def worker_arrays(n, keep, together):
-    """The arrays of a WorkerState; untouched pages cost nothing, and of a histogram few are touched."""
+    """The arrays of a WorkerState; untouched pages cost nothing, and few pages of a histogram are touched."""
     words = n if together else 0
     return (
         declare(np.uint64, seen=words, front=words, fresh=words)
@@ -262,25 +262,25 @@ def shared_arrays(n, keep):
 
 
 def sum_arrays(n, keep):
-    """The last arrays of a WorkerState, which begin at 0 in every run."""
+    """The last arrays of a WorkerState, which start at 0 in every run."""
     sums, columns = n + 1 if keep in ("sums", "columns") else 0, n if keep == "columns" else 0
     return declare(np.int64, fill=0, histogram=sums, columns=(columns, 3))
 
 
-@lru_cache(maxsize=64)  # a call on a small graph takes no longer than the list of its arrays
+@lru_cache(maxsize=64)  # a call on a small graph takes no longer than listing its arrays
 def bytes_per_worker(n, keep, together):
     return total(worker_arrays(n, keep, together))
 
 
 def _checked_table(n, k, job):
-    """Bytes of the distances of k sources, if they are kept; an error if there is no memory for them."""
+    """Bytes of the distances of k sources, if they are wanted; raises an error if memory is insufficient."""
     answer = 4 * k * n if job.keep == "rows" else 0
     check_memory(answer, f"a table of {k:,} × {n:,} distances")
     return answer
 
 
 def reachable(loaded, sources):
-    """At most how many vertices each source reaches. A search that has found that many is over."""
+    """The maximum number of vertices that each source reaches. A search that has found that many is complete."""
     if loaded.graph.directed or not has_labels(loaded.graph):
         return loaded.findable + (loaded.graph.in_degrees[sources] == 0).astype(np.int64)
     labels = component_labels(loaded.graph, strong=False)
@@ -288,7 +288,7 @@ def reachable(loaded, sources):
 
 
 def has_labels(graph):
-    """Whether component_labels does not have to compile anything."""
+    """Whether component_labels needs no compilation."""
     from hopwave.engines.cpu.components import hook
 
     return False in graph._prepared.record(Structure).components or bool(hook.overloads) or is_compiled(hook)
@@ -325,9 +325,9 @@ def neighbourhood_rank(loaded):
 
 @outer
 def neighbourhoods(indptr, indices, order):
-    """Fill order with all vertices: every 64 are grown by breadth-first search, next to the last 64."""
+    """Fill order with all vertices: groups of 64, grown by breadth-first search, each next to the previous group."""
     n = order.size
-    state = np.zeros(n, np.uint8)  # 1: waiting, next to a placed vertex; 2: placed
+    state = np.zeros(n, np.uint8)  # 1: waiting, adjacent to a placed vertex; 2: placed
     waiting = np.empty(n, np.uint32)
     first, last, lowest, placed = 0, 0, 0, 0
     while placed < n:
@@ -335,7 +335,7 @@ def neighbourhoods(indptr, indices, order):
         stop = min(group + kernels.LANES, n)
         head = group
         while placed < stop:
-            if head == placed:  # nothing to grow from: take the next that waits, else any
+            if head == placed:  # no vertex to grow from: use the next waiting vertex, otherwise any
                 while first < last and state[waiting[first]] == 2:
                     first += 1
                 if first < last:

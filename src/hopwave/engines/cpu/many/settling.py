@@ -1,12 +1,12 @@
-"""One search along weights by Dijkstra's algorithm, compiled; many/weighted.py has the arrays and the runs.
+"""One search along weights by Dijkstra's algorithm, compiled; many/weighted.py contains the arrays and the runs.
 
-**Short arcs first.** In graphs of many arcs, the vertices within Δ of the nearest unsettled one are found by arcs below
-Δ only (Meyer and Sanders, Δ-stepping, 2003). After such a round, its vertices push along their long arcs; or, if fewer
-arcs lead to all remaining vertices, each of these pulls from its settled neighbours.
+**Short arcs first.** In graphs with many arcs, arcs below Δ suffice to find the vertices within Δ of the nearest
+unsettled vertex (Meyer and Sanders, Δ-stepping, 2003). After such a round, its vertices push along their long arcs; or,
+if fewer arcs lead to the remaining vertices, each remaining vertex pulls from its settled neighbours.
 
 **Waiting.** Vertices wait by distance, in a ring of buckets of equal width; an entry whose key is no longer the
-vertex's distance is skipped. The nearest bucket is emptied into a four-ary heap, unless no weight is below the width of
-a bucket: the children of place p are at 4p + 1 to 4p + 4; the four behind the last are infinite.
+vertex's distance is skipped. The nearest bucket is moved to a four-ary heap, unless no weight is below the width of a
+bucket: the children of position p are at 4p + 1 to 4p + 4; the four behind the last are infinite.
 """
 
 from collections import namedtuple
@@ -64,13 +64,13 @@ LAST = np.uint64(policy.LENGTH_BUCKETS - 1)
 NONE, ALL = U0, ~U0  # no entry; all bits
 TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
 
-# first, marks: the first entry of every bucket, and a bit for each bucket in use; vertex, key, following: of every
-# entry the vertex, its distance and the next entry; keys, items: the heap.
+# first, marks: the first entry of every bucket, and a bit for each bucket in use; vertex, key, following: per entry the
+# vertex, its distance and the next entry; keys, items: the heap.
 Waiting = namedtuple("Waiting", "first marks vertex key following keys items")
 
 
 def waiting_arrays(m):
-    """The arrays of Waiting on a graph of m arcs: a search may make an entry for each. Untouched pages cost nothing."""
+    """The arrays of Waiting on a graph of m arcs: a search may create an entry per arc. Unused pages cost nothing."""
     number = np.uint32 if m + 2 < 2**32 else np.uint64
     return (
         declare(number, fill=0, first=policy.LENGTH_BUCKETS)
@@ -82,7 +82,7 @@ def waiting_arrays(m):
 
 
 def new_waiting(m):
-    """Room for any number of searches on a graph of m arcs, one after another."""
+    """Space for any number of consecutive searches on a graph of m arcs."""
     made = Waiting(**allocate(waiting_arrays(m)))
     made.keys[:4] = np.inf
     return made
@@ -90,7 +90,7 @@ def new_waiting(m):
 
 @inner
 def take_bucket(first, marks, bucket):
-    """The next bucket that is not empty, and its first entry; it is empty then. At least one is not empty."""
+    """Empty the next non-empty bucket, which must exist; returns it and its first entry."""
     place = bucket & LAST
     w = place >> U6
     word = marks[w] & (ALL << (place & U63))
@@ -106,7 +106,7 @@ def take_bucket(first, marks, bucket):
 
 @inner
 def put(first, marks, vertex, key, following, entry, u, distance, bucket):
-    """Put a vertex into a bucket, as that entry. Returns 1 if the bucket was empty, else 0."""
+    """Put a vertex into a bucket, as that entry. Returns 1 if the bucket was empty, otherwise 0."""
     place = bucket & LAST
     behind = np.uint64(first[place])
     marks[place >> U6] |= U1 << (place & U63)
@@ -124,7 +124,7 @@ def put_back(first, marks, entry, bucket):
 
 @inner
 def put_new(waiting, entries, free, u, distance, bucket):
-    """`put` with a free entry or a new one. Returns the number of entries, the next free one, and what `put` does."""
+    """`put` with a free entry or a new one. Returns the number of entries, the next free one, and `put`'s result."""
     following = waiting.following
     if free == NONE:
         entries += U1
@@ -170,14 +170,14 @@ def remove_root(keys, items, size):
 
 
 # per_length: buckets per unit of length; in_any_order: whether the vertices of a bucket may be settled in any order;
-# short: the rows that are followed at once, of all arcs or of those that are shorter than `span` buckets.
+# short: the rows that are relaxed immediately, with all arcs or only arcs shorter than `span` buckets.
 Arcs = namedtuple("Arcs", "indptr indices lengths per_length in_any_order short span")
 ENDLESS = np.uint64(1 << 62)
 
 
 @inner
 def settle(A, d, own, source, limit, wanted, ahead):
-    """Fill d up to the limit, or to `ahead` wanted vertices (−1: all), and order. Returns how many are settled."""
+    """Fill d up to the limit, or to `ahead` wanted vertices (−1: all), and order. Returns the number settled."""
     noinline()
     indptr, indices, lengths, per_length = A.short.indptr, A.short.indices, A.short.lengths, A.per_length
     first, marks, vertex, key = own.waiting.first, own.waiting.marks, own.waiting.vertex, own.waiting.key
@@ -212,14 +212,14 @@ def settle(A, d, own, source, limit, wanted, ahead):
         if entry != NONE:
             u, here = vertex[entry], key[entry]
             after = np.uint64(following[entry])
-            following[entry], free = free, entry  # used again: few entries stay in a core's cache
+            following[entry], free = free, entry  # reused: few entries stay in a core's cache
             entry = after
             if after != NONE:
                 row = np.uint64(indptr[vertex[after]])
                 prefetch(indices, row)
                 prefetch(lengths, row)
             if here != d[u]:
-                continue  # it became nearer since, and was settled before
+                continue  # its distance fell later, and it was settled with that distance
             if not A.in_any_order:
                 enter(keys, items, size, here, u)
                 size += U1
@@ -254,7 +254,7 @@ def settle(A, d, own, source, limit, wanted, ahead):
 
 @inner
 def follow_long(A, d, own, limit, followed, count, boundary, entries, free, filled, left):
-    """Follow the long arcs of order[followed:count]; returns entries, the first free one, filled buckets, arcs left."""
+    """Relax the long arcs of order[followed:count]; entries, first free entry, filled buckets, remaining arcs."""
     noinline()
     indptr, indices, lengths, order, near = A.indptr, A.indices, A.lengths, own.order, np.float64(boundary)
     arcs, n = 0, d.size
@@ -292,7 +292,7 @@ def follow_long(A, d, own, limit, followed, count, boundary, entries, free, fill
 
 @inner
 def forget(d, waiting, entry, bucket, filled, size):
-    """After a search that ended early: empty the buckets and the heap, and make the distances there infinite again."""
+    """After a search that ended early: empty the buckets and the heap, and reset the distances there to infinity."""
     vertex, key, keys, items = waiting.vertex, waiting.key, waiting.keys, waiting.items
     while True:
         while entry != NONE:

@@ -25,7 +25,7 @@ Values = namedtuple("Values", "columns limits kind scale least found")
 
 
 def new_values(valued, k):
-    """What all workers share of a job that adds up values, for k sources; empty for another job."""
+    """Shared state of a job that sums values, for k sources; empty for other jobs."""
     if valued is None:
         nothing = Decay()
         return Values(np.empty((0, 0)), np.empty(0), nothing.kind, nothing.scale, nothing.least, np.empty((0, 0, 0)))
@@ -36,7 +36,7 @@ def new_values(valued, k):
 
 @inner
 def plus(total, lost, x):
-    """total + x, and `lost` with the rounding error of this addition."""
+    """total + x, and `lost` plus the rounding error of this addition."""
     rounded = total + x
     share = rounded - total
     return rounded, lost + ((total - (rounded - share)) + (x - share))
@@ -78,11 +78,11 @@ def add_values(d, order, count, own, valued, number):
 SUMS, ROWS, PAIRS, CHOSEN, VALUES = 1, 2, 4, 8, 16  # CHOSEN: rows of the targets only
 KEEP = {"sums": SUMS, "columns": SUMS | ROWS, "rows": ROWS, "pairs": PAIRS, "values": VALUES}
 
-# One worker's arrays. d: distances, infinite between searches, or empty if they are rows of the answer; order: vertices
+# One worker's arrays. d: distances, infinite between searches, or empty if they are rows of the result; order: vertices
 # in the order in which they were settled.
 WorkerState = namedtuple("WorkerState", "d order waiting sums lost")
-# starts: where the pairs of each source begin; limit: the greatest length; wanted, ahead: which vertices are targets,
-# and how many of them each source may reach.
+# starts: start of the pairs of each source; limit: the maximum length; wanted, ahead: whether each vertex is a target,
+# and the number of targets that each source may reach.
 SharedState = namedtuple(
     "SharedState",
     "sources reached total farthest inverse rows starts pair_vertex pair_distance control keep upwards limit targets "
@@ -109,7 +109,7 @@ def sum_up(d, order, count, shared, number):
 
 @inner
 def fill_pairs(d, order, count, shared, number):
-    """Write the pairs of one source, or only count them while the arrays for them are empty."""
+    """Write the pairs of one source, or only count them while the pair arrays are empty."""
     source, vertices = shared.sources[number], shared.pair_vertex
     pair = shared.starts[number]
     for i in range(1, count):
@@ -131,7 +131,7 @@ def take_sources(A, own, shared):
         if number == stop:
             return
         d = shared.rows[number] if keep & ROWS else own.d
-        if keep & ROWS:  # by all workers: new memory takes long to fill
+        if keep & ROWS:  # on all workers: filling new memory takes long
             d[:] = np.inf
         ahead = shared.ahead[number] if keep & CHOSEN else -1
         count = 0
@@ -158,14 +158,14 @@ def take_sources(A, own, shared):
 
 
 def vertex_arrays(n, table, sums=0):
-    """The arrays of a WorkerState, except `waiting`. table: whether distances are written to rows of the answer."""
+    """The arrays of a WorkerState, except `waiting`. table: whether distances are written to rows of the result."""
     return {"d": Array(0 if table else n, fill=np.inf), "order": Array(n, np.uint32)} | declare(
         np.float64, sums=sums, lost=sums
     )
 
 
 def sweep(loaded, job, poll, threads):
-    """All searches of the job; poll(sources done) is called now and then. See hopwave.algorithms.many_sources."""
+    """All searches of the job; poll(sources done) is called from time to time. See hopwave.algorithms.many_sources."""
     if job.keep == "columns":
         return _by_columns(loaded, job, poll, threads)
     shared = _run(loaded, job.sources, job, poll, threads)
@@ -173,7 +173,7 @@ def sweep(loaded, job, poll, threads):
 
 
 def _by_columns(loaded, job, poll, threads):
-    """Sums over sources: one block of rows after another, each added up in the order of the sources."""
+    """Sums over sources: by blocks of rows, each added up in the order of the sources."""
     n, count, runs = loaded.n, max(1, len(job.sources)), []
     columns = np.zeros((n, 3))
     size = job.block or count
@@ -224,7 +224,7 @@ def _run(loaded, sources, job, poll, threads):
     )
     states = [WorkerState(waiting=new_waiting(loaded.m), **allocate(own)) for _ in range(workers)]
     per_length, in_any_order = policy.length_buckets(*loaded.length_range)
-    in_any_order = in_any_order and not keep & PAIRS  # which are listed nearest first
+    in_any_order = in_any_order and not keep & PAIRS  # pairs are listed nearest first
     A = _arcs(loaded, k, threads, per_length, in_any_order)
     run_workers(take_sources, A, states, shared, poll)
     if keep & PAIRS:
@@ -235,7 +235,7 @@ def _run(loaded, sources, job, poll, threads):
 
 
 def _arcs(loaded, k, threads, per_length, in_any_order):
-    """The arcs for k searches, with the short ones apart if that pays."""
+    """The arcs for k searches, with the short arcs separate if that pays off."""
     rows = ShortArcs(*unsigned_rows(loaded.graph), loaded.lengths)
     short, span = rows, ENDLESS
     if policy.short_arcs_first(loaded.n, loaded.m, loaded.graph.directed, k, loaded.graph.is_mapped):
@@ -246,7 +246,7 @@ def _arcs(loaded, k, threads, per_length, in_any_order):
 
 
 def _aims(graph, sources, targets):
-    """Which vertices are targets, and how many of them are in the component of each source."""
+    """Whether each vertex is a target, and the number of targets in the component of each source."""
     if targets is None:
         return {"targets": np.empty(0, np.uint32), "wanted": np.empty(0, np.bool_), "ahead": np.empty(0, np.int64)}
     labels, wanted = component_labels(graph, strong=False), np.zeros(graph.n, np.bool_)

@@ -1,13 +1,13 @@
-"""The whole search, compiled: levels by the plan's rule, until the frontier is empty.
+"""The full search, compiled: levels by the plan's rule, until the frontier is empty.
 
-The leader computes levels too small to share by itself and makes all else a job on the board (crew.py): INIT, then
+The leader computes levels that are too small to share; all other work is a job on the board (crew.py): INIT, then
 
-    PUSH, or PULL (before the first: MARK_UP, where many vertices go into its bitmaps), then GATHER if paths are counted
+    PUSH, or PULL (before the first: MARK_UP, if many vertices enter its bitmaps), then GATHER if paths are counted
 
 and at the end FILL and MARK_UNREACHED (search/steps.py).
 
 The frontier is queue[begin:end] if `in_queue`, and bitmaps[which] if `in_bitmap`. queue[:marked] is in the bitmap of
-visited vertices; there is none while `marked` is negative.
+visited vertices; no such bitmap exists while `marked` is negative.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMA
 from hopwave.engines.cpu.search import state, steps
 from hopwave.engines.cpu.team import chunks, led, regions
 
-ZERO = np.int64(0)  # not Python's 0, of which Numba would compile a version of its own
+ZERO = np.int64(0)  # not Python's 0, for which Numba would compile a separate version
 
 push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk = (inner(function) for function in CHUNK_SIZES)
 by_regions, together = regions(steps.work), chunks(steps.work)  # jobs over words of 64 vertices, and over the queue
@@ -28,7 +28,7 @@ by_regions, together = regions(steps.work), chunks(steps.work)  # jobs over word
 
 @inner
 def visit_sources(A, W, sources):
-    """Put the sources into the queue. Returns the arcs that leave them, and how many of them have no in-arcs."""
+    """Put the sources into the queue. Returns their number of out-arcs, and how many of them have no in-arcs."""
     parent, sigma, arcs, without_in_arcs = W.parent, W.sigma, ZERO, ZERO
     for i in range(sources.size):
         s = np.uint64(sources[i])
@@ -44,14 +44,14 @@ def visit_sources(A, W, sources):
 
 @inner
 def add_segment(segments, count, begin, depth):
-    """A level of that depth begins in the queue, with path counts scaled as before. Returns the number of segments."""
+    """A level of that depth starts in the queue, with path counts scaled as before. Returns the number of segments."""
     segments[count, 0], segments[count, 1], segments[count, 2] = begin, depth, segments[count - 1, 2]
     return count + 1
 
 
 @inner
 def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, threads):
-    """Make a pull's bitmaps. Returns whether the frontier's distances, `depth` each (-1: known), were written too."""
+    """Create a pull's bitmaps. Returns whether it also wrote the frontier's distances, `depth` each (-1: known)."""
     noinline()
     n, words = W.parent.size, W.visited.size
     if marked < 0 and end - begin > max(begin, MANY_MARKS if threads > 1 else n // LARGE_SHARE):
@@ -68,7 +68,7 @@ def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, 
 
 @inner
 def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, threads):
-    """Level `depth` from bitmaps[which] into the row beside it, where what was found early is added."""
+    """Level `depth` from bitmaps[which] into the other row, plus the vertices found early."""
     noinline()
     words = W.visited.size
     by_regions(A, W, board, kind, words, pull_chunk(words, threads), depth, flags, which, threads)
@@ -85,7 +85,7 @@ def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, thread
 
 @inner
 def lead(A, W, board, here, sources, plan, rule, limits, trace):
-    """The leader's part, with pushes in place: a call that passes records takes longer than a small level."""
+    """The leader's part, with pushes inlined: a call that passes records takes longer than a small level."""
     noinline()
     limit, threads, bits = limits[state.DEPTH_LIMIT], limits[state.THREADS], limits[state.DEGREE_BITS]
     indptr, indices, parent, queue, bitmaps = A.indptr, A.indices, W.parent, W.queue, W.bitmaps
@@ -99,16 +99,16 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace):
     depth, nf, reached = ZERO, sources.size, sources.size
     mu, nf0, mf0, last = m - mf, ZERO, ZERO, np.int64(-1)
     begin, end, marked, in_queue, in_bitmap, which = ZERO, nf, np.int64(-1), True, False, ZERO
-    early, early_arcs = ZERO, ZERO  # vertices that an asynchronous pull found one level early, and arcs that leave them
-    filled_from, filled_to = ZERO, ZERO  # a stretch of the queue whose distances are written
-    exponent, overflowed = ZERO, False  # path counts are below 2^exponent; or they need more than float64
+    early, early_arcs = ZERO, ZERO  # vertices that an asynchronous pull found one level early, and their out-arcs
+    filled_from, filled_to = ZERO, ZERO  # a range of the queue whose distances are written
+    exponent, overflowed = ZERO, False  # path counts are below 2^exponent; or they exceed float64
     segments[0, 0], segments[0, 1], segments[0, 2] = 0, 0, 0
-    count, traced = np.int64(1), ZERO  # segments, and rows of the trace
+    count, traced = np.int64(1), ZERO  # number of segments, and of rows of the trace
     while nf != 0 and reached != findable and depth < limit and not overflowed:
         began = nanoseconds() if trace.size else ZERO
         if own_rule:
             choice = call_address(own_rule, (n, m, nf, mf, mu, nf0, mf0, last))
-            if choice < 0:  # it failed
+            if choice < 0:  # the rule failed
                 break
         else:
             choice = state.choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
@@ -122,7 +122,7 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace):
             kind = steps.PULL_AHEAD if plan[choice, state.IS_ASYNCHRONOUS] and depth + 1 < limit else steps.PULL
             found = pull_level(A, W, board, kind, depth + 1, flags, which, early, early_arcs, threads)
             which, in_bitmap, in_queue = 1 - which, True, counting
-            if counting:  # the queue keeps every level, for the counts and for the way back
+            if counting:  # the queue stores every level, for the counts and for the backward pass
                 begin, end = end, state.append_bits(bitmaps[which], queue, end)
                 marked, count = end, add_segment(segments, count, begin, depth + 1)
         else:
@@ -145,7 +145,7 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace):
             size = gather_chunk(found.nf, threads)
             together(A, W, board, steps.GATHER, begin, end, size, depth + 1, flags, which)
             exponent += bits
-            if exponent + bits > LARGEST:  # the next level might overflow; the bound is rough: look
+            if exponent + bits > LARGEST:  # the next level might overflow; the bound is rough: measure
                 exponent, shift = rescale_level(sigma, queue, begin, end, bits)
                 segments[count - 1, 2] += shift
                 overflowed = shift < 0
@@ -175,5 +175,5 @@ part_of = led(lead, steps.work)
 
 @outer
 def take_part(A, W, board, here, sources, plan, rule, limits, trace, team, helpers, me):
-    """One thread's part: number 0 leads a search, others help in one after another."""
+    """One thread's part: number 0 leads a search, others help with one search after another."""
     part_of(A, W, board, (here, sources, plan, rule, limits, trace), team, helpers, me)

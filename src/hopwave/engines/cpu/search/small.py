@@ -14,7 +14,7 @@ NO_LIMIT = np.iinfo(np.int32).max
 
 
 class SmallSearch:
-    """Searches of one small graph: a hopwave.engines.DirectSearch. Several threads may call it at once."""
+    """Searches of one small graph: a hopwave.engines.DirectSearch. Thread-safe."""
 
     without = ("direction rule",)
 
@@ -47,7 +47,7 @@ class SmallSearch:
 
 
 class FirstSearches(SmallSearch):
-    """Searches before the loop of large ones was ever compiled. search(sources) uses the loop."""
+    """Searches before the loop of large searches is compiled. search(sources) uses the loop."""
 
     def __init__(self, graph, question, threads, first, search):
         super().__init__(graph, question, threads)
@@ -61,7 +61,7 @@ class FirstSearches(SmallSearch):
 
 @outer
 def push_all(indptr, indices, queue, first, count, limit, parent, distance):
-    """Search from the first source and those in queue[1:count]. Returns how many were reached, and how far they are."""
+    """Search from the first source and queue[1:count]. Returns the number of vertices reached, and the depth."""
     queue[0] = np.uint32(first)
     n = np.uint64(parent.size)
     for v in range(n):
@@ -90,7 +90,7 @@ def push_all(indptr, indices, queue, first, count, limit, parent, distance):
 
 @outer
 def count_all(in_indptr, in_indices, queue, count, reached, distance, sigma):
-    """Paths to queue[:reached], summed in the order of rows as `steps.count_paths` does. Returns whether all fit."""
+    """Paths to queue[:reached], summed in the order of rows like `steps.count_paths`. Returns whether all fit."""
     for v in range(np.uint64(sigma.size)):
         sigma[v] = 0.0
     for i in range(np.uint64(count)):

@@ -1,4 +1,4 @@
-"""The records of a search, its frontier as a stretch of the queue and as a bitmap, and the rule that picks a step."""
+"""The records of a search, its frontier as a range of the queue and as a bitmap, and the rule that chooses a step."""
 
 from collections import namedtuple
 
@@ -9,22 +9,22 @@ from hopwave.engines.cpu.intrinsics import inner, noinline, trailing_zeros
 from hopwave.engines.ledger import declare
 from hopwave.planning import rules
 
-# A graph, prepared (engines/cpu/graph.py). hub[v] is v's in-neighbour of highest degree, or hub is empty. The set bits
-# of `closed` are vertices without in-arcs and what pads the last word, those of `padding` the latter alone.
+# A prepared graph (engines/cpu/graph.py). hub[v] is v's in-neighbour of highest degree, or hub is empty. The set bits
+# of `closed` are vertices without in-arcs and the padding of the last word; those of `padding` are only the padding.
 # unvisited: see search/steps.py.
 Adjacency = namedtuple("Adjacency", "indptr indices in_indptr in_indices hub unvisited closed padding")
 
-# The arrays of one search. segments: one row per level in the queue: (where it begins, its depth, the shift of its
-# path counts). sigma is empty where no paths are counted.
+# The arrays of one search. segments: one row per level in the queue: (its start, its depth, the shift of its path
+# counts). sigma is empty if no paths are counted.
 Workspace = namedtuple("Workspace", "parent distance queue visited bitmaps buffers segments sigma")
 
-BUFFER = 4096  # found vertices a worker keeps before it makes room for them in the queue
-CANDIDATES = 64  # arcs that a worker looks at before it claims the vertices they lead to
-BUFFER_CELLS = BUFFER + 4 * CANDIDATES  # of a worker: found vertices, candidates, and the vertices they were seen from
+BUFFER = 4096  # found vertices that a worker buffers before it reserves space in the queue
+CANDIDATES = 64  # arcs that a worker reads before it claims their heads
+BUFFER_CELLS = BUFFER + 4 * CANDIDATES  # per worker: found vertices, candidates, and the vertices that saw them
 
 
 def workspace_arrays(n, threads):
-    """The arrays of a Workspace that one search after another uses. Each level writes one row of `segments`."""
+    """The arrays of a Workspace that consecutive searches use. Each level writes one row of `segments`."""
     words = -(-n // 64)
     return (
         declare(np.uint32, huge=True, queue=n)
@@ -34,21 +34,20 @@ def workspace_arrays(n, threads):
     )
 
 
-# limits: the deepest level, threads, bits of the greatest in-degree, whether a step reads distances during the search,
-# how many vertices have in-arcs (or a negative number: look until the frontier is empty), and the address of a caller's
+# limits: the deepest level, threads, bits of the largest in-degree, whether a step reads distances during the search,
+# the number of vertices with in-arcs (if negative: search until the frontier is empty), and the address of a caller's
 # own rule, or 0.
 DEPTH_LIMIT, THREADS, DEGREE_BITS, READS_DISTANCES, WITH_IN_ARCS, OWN_RULE = range(6)
 # plan: one row per step. rule: its code in hopwave/planning/rules.py and its two parameters.
 IS_PULL, STEP_FLAGS, IS_ASYNCHRONOUS = range(3)
 
-# What one level found: the vertices of the next frontier and the arcs that leave it; the vertices that are new, of this
-# level or found early, and their arcs; arcs that were looked at; vertices of the level after it, found early by an
-# asynchronous pull, and their arcs.
+# Result of one level: the vertices of the next frontier and their out-arcs; the new vertices, of this level or found
+# early, and their arcs; arcs read; vertices of the next level, found early by an asynchronous pull, and their arcs.
 Found = namedtuple("Found", "nf mf new new_arcs checked early early_arcs")
 
-# Cells of `here`, which Python reads afterwards: the levels computed, the vertices of the last one, all that were
-# reached; rows of `segments` and of the queue; whether a level was too wide for path counts of one scale; rows of the
-# trace.
+# Cells of `here`, which Python reads afterwards: the number of levels computed, of vertices in the last level, of
+# vertices reached; rows of `segments` and of the queue; whether a level was too wide for one scale of path counts; rows
+# of the trace.
 DEPTH, NF, REACHED, SEGMENTS, QUEUE_END, OVERFLOWED, TRACED = range(7)
 HERE_CELLS = 7
 
@@ -87,7 +86,7 @@ def set_bits(words, queue, begin, end):
 
 @inner
 def append_bits(words, queue, tail):
-    """The vertices of a bitmap, ascending, at the end of the queue. Returns the new end."""
+    """Append the vertices of a bitmap, ascending, to the queue. Returns the new end."""
     noinline()
     place = np.uint64(tail)
     for w in range(np.uint64(words.size)):
@@ -108,7 +107,7 @@ def merge_words(words, more):
 
 @inner
 def mark_frontier(visited, front, queue, marked, begin, end):
-    """Bitmaps of what is visited and of the frontier queue[begin:end]; queue[:marked] is in the former already."""
+    """Bitmaps of visited vertices and of the frontier queue[begin:end]; queue[:marked] is already in the former."""
     noinline()
     front[:] = U0
     set_bits(front, queue, begin, end)

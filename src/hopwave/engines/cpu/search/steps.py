@@ -1,14 +1,14 @@
-"""One level of a search, compiled: the ways to compute it, and the jobs that the crew shares.
+"""One level of a search, compiled: the methods to compute it, and the jobs that the crew shares.
 
     A   the graph, an Adjacency            W   the arrays of this search, a Workspace (both in search/state.py)
 
 Encodings
-    parent[v]     of a vertex not yet visited is -1 - degree(v): one load tells that v is new and what it adds to the
+    parent[v]     of an unvisited vertex is -1 - degree(v): one load shows that v is new and how much it adds to the
                   frontier's arcs. Copied from a prepared array, `unvisited`, at the start.
     queue         every vertex in the order it was found; segments of it are the levels that were pushed.
-    bitmaps       rows of 64-vertex words: rows 0 and 1 take turns as frontier and next frontier, rows 2 and 3 as the
+    bitmaps       rows of 64-vertex words: rows 0 and 1 alternate as frontier and next frontier, rows 2 and 3 as the
                   vertices that an asynchronous pull finds one level early. Bits past the last vertex count as visited.
-    distance      of pushed levels is filled in at the end, from the queue: one pass instead of many.
+    distance      of pushed levels is written at the end, from the queue: one pass instead of many.
 """
 
 import numpy as np
@@ -20,12 +20,12 @@ from hopwave.engines.cpu.intrinsics import inner, noinline
 from hopwave.engines.cpu.policy import NOTING_DEGREE
 from hopwave.engines.cpu.search.state import BUFFER, CANDIDATES
 
-# Kinds of jobs. NumPy's integers, not Python's: of those Numba compiles one version of a function for every value.
+# Kinds of jobs. NumPy's integers, not Python's, for each of which Numba would compile a separate version.
 INIT, PUSH, PULL, PULL_AHEAD, GATHER, FILL, MARK_UNREACHED, MARK_UP = (np.int64(kind) for kind in range(8))
 # Flags of a pull. KEEPS_OPEN: some pull of the plan looks for visited vertices. Vertices without in-arcs, which are
-# never found, must then not count as visited, and pulls leave them out by themselves.
+# never found, must then not count as visited, and pulls skip them themselves.
 ROWS_ALL, OPERAND_VISITED, EARLY_EXIT, KEEPS_OPEN = 1, 2, 4, 8
-NEIGHBOURS_AHEAD = 6  # of a vertex that is pushed soon, prefetched; flat from 4 to 8
+NEIGHBOURS_AHEAD = 6  # neighbours of a vertex that is pushed soon, prefetched; times are flat from 4 to 8
 
 
 # ------------------------------------------------------------------ one level, pushed
@@ -33,7 +33,7 @@ NEIGHBOURS_AHEAD = 6  # of a vertex that is pushed soon, prefetched; flat from 4
 
 @inner
 def push_alone(indptr, indices, parent, queue, begin, end, tail):
-    """The whole level on one thread. Returns the new end of the queue and the arcs that leave the found vertices."""
+    """The full level on one thread. Returns the new end of the queue and the out-arcs of the found vertices."""
     noinline()
     end, tail = np.uint64(end), np.uint64(tail)
     enough, last = indices.size >= NEIGHBOURS_AHEAD, np.uint64(indices.size - NEIGHBOURS_AHEAD)
@@ -66,7 +66,7 @@ def flush(buffer, kept, queue, board):
 
 @inner
 def claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board):
-    """Swap the parents of the vertices noted. Returns how many the buffer keeps, and the arcs of those claimed."""
+    """Swap the parents of the buffered vertices. Returns the buffer's new size, and the arcs of claimed vertices."""
     noinline()
     edges = 0
     for i in range(min(noted, U8)):
@@ -88,7 +88,7 @@ def claim_noted(parent, new, seen_from, noted, buffer, kept, queue, board):
 
 @inner
 def push_chunk(A, W, board, me, begin, stop, kept, level):
-    """Push queue[begin:stop]; who swaps a parent first has the vertex. Returns the buffer's size and new arcs."""
+    """Push queue[begin:stop]; the first thread to swap a parent owns the vertex. Returns buffer size and new arcs."""
     noinline()
     indptr, indices, parent, queue, buffer = A.indptr, A.indices, W.parent, W.queue, W.buffers[me]
     new, seen_from = W.buffers[me, BUFFER : BUFFER + 2 * CANDIDATES], W.buffers[me, BUFFER + 2 * CANDIDATES :]
@@ -217,7 +217,7 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
 
 @inner
 def pull_words_ahead(A, parent, distance, visited, new, early, first, last, depth):
-    """XBFS, Algorithm 3: a pull that also takes a vertex at depth + 1 if only a neighbour at depth is found."""
+    """XBFS, Algorithm 3: a pull that also accepts a vertex at depth + 1 if only a neighbour at depth is found."""
     noinline()
     found = 0
     edges = 0
@@ -267,7 +267,7 @@ def pull_words_ahead(A, parent, distance, visited, new, early, first, last, dept
 
 @inner
 def count_paths(A, W, begin, end, depth):
-    """σ[v] = Σ σ[u] over the in-neighbours one level up, in the order of v's row: threads change no bit of it."""
+    """σ[v] = Σ σ[u] over the in-neighbours one level up, in the order of v's row: independent of threads."""
     noinline()
     in_indptr, in_indices, queue, distance, sigma = A.in_indptr, A.in_indices, W.queue, W.distance, W.sigma
     end = np.uint64(end)
@@ -307,7 +307,7 @@ def fill_distances(places, queue, distance, segments, begin, end):
 
 @inner
 def forget(parent, distance, unvisited, begin, end, distances_too):
-    """Mark all as unvisited. Distances are reset only if a step reads them; else they are filled in at the end."""
+    """Mark all vertices as unvisited. Distances are reset only if a step reads them; otherwise written at the end."""
     noinline()
     for v in range(begin, end):
         parent[v] = unvisited[v]
@@ -318,10 +318,10 @@ def forget(parent, distance, unvisited, begin, end, distances_too):
 
 @inner
 def mark_unreached(parent, distance, begin, end):
-    """Write distance and parent -1 for what was not visited. Without branches, so that LLVM can vectorise the loop."""
+    """Write distance and parent -1 for unvisited vertices. Branch-free, so that LLVM can vectorise the loop."""
     noinline()
     for v in range(begin, end):
-        distance[v] |= parent[v] >> 31  # every bit where the sign is set
+        distance[v] |= parent[v] >> 31  # all bits if the sign is set
         parent[v] = max(parent[v], np.int32(-1))
 
 
@@ -334,7 +334,7 @@ def fill(distance, begin, end, depth):
 
 @inner
 def mark_up(parent, visited, front, closed, first, last):
-    """Words of both bitmaps from the parents. Earlier levels may be in the frontier: their neighbours are all found."""
+    """Words of both bitmaps from the parents. The frontier may include earlier levels: their neighbours are found."""
     noinline()
     n = np.uint64(parent.size)
     for w in range(np.uint64(first), np.uint64(last)):
@@ -407,7 +407,7 @@ def work(A, W, board, me):
                 fill(distance, first, last, depth)
         else:
             mark_unreached(parent, distance, first, last)
-    while True:  # places in the queue
+    while True:  # indices in the queue
         begin, stop = crew.next_chunk(board)
         if begin >= stop:
             return
