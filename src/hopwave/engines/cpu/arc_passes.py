@@ -82,7 +82,7 @@ def look_within(indptr, indices, distances, first, end, size, board):
 
 @outer
 def is_in_triangle(indptr, indices, hub, marks, most):
-    """Whether two neighbours of a vertex are adjacent, as far as `most` lookups show. marks: one 0 per vertex."""
+    """Whether two neighbours of a vertex are adjacent, tested with at most `most` lookups. marks: one 0 per vertex."""
     first, last = np.uint64(indptr[hub]), np.uint64(indptr[hub + ONE])
     for j in range(first, last):
         marks[indices[j]] = 1

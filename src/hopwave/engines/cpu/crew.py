@@ -108,7 +108,7 @@ def next_chunk(board):
 
 @inner
 def open_regions(board, kind, end, size, depth, flags, which, regions):
-    """Post a job over [0, end) with a region per thread, which then finds about the same vertices in its own cache."""
+    """Post a job over [0, end) with a region per thread, whose cache then has most of its vertices already."""
     for r in range(regions):
         board[REGIONS + REGION_CELLS * r] = end * r // regions
     board[JOB_REGIONS] = regions

@@ -13,11 +13,11 @@ ENTRIES_PER_THREAD = 1 << 16  # matrix entries per thread, in a loop over rows
 ARCS_PER_WIDE_THREAD = 1 << 18  # arcs per thread in betweenness, which inspects all arcs
 SMALL_LEVEL = 1024  # arcs and vertices of a level below which only the leader pushes it
 MANY_MARKS = 4096  # minimum frontier at which all threads build the first bitmap, by a pass over all vertices
-LARGE_SHARE = 16  # one thread makes that pass if the frontier has at least n / LARGE_SHARE vertices
+LARGE_SHARE = 16  # one thread passes over all vertices if the frontier has at least n / LARGE_SHARE
 SMALL_BUCKET = 256  # entries of a bucket of shortest paths below which only the leader relaxes them
 HUBS_AT_ONCE = 64  # maximum blocks of a bucket in which hubs are distributed one by one
 HUB_ARCS = 64  # minimum mean arcs per entry at which entries count as hubs
-FUSED_BLOCKS = 8  # blocks of 64 entries in the current bucket: a thread that found no more continues with them alone
+FUSED_BLOCKS = 8  # maximum blocks of 64 entries in the current bucket that a thread relaxes without a new job
 SMALL_GRAPH = 1 << 13  # maximum vertices and arcs at which one pushing thread finishes before a shared search starts
 SECONDS_PER_PUSHED_ARC, SECONDS_PER_SETTLED_ARC = (
     1e-8,
@@ -47,7 +47,7 @@ PARTS_PER_THREAD = 2  # parts of the rows per thread in a matrix push: more bala
 # ------------------------------------------------------------------ what is prepared for a graph
 
 SEARCHES_BEFORE_HUBS = 1  # finding the hubs costs about one pass over the arcs
-SOURCES_BEFORE_ARRANGING = 256  # minimum sources of one call that searches from many sources together
+SOURCES_BEFORE_ARRANGING = 256  # minimum sources of one joint search at which rows are arranged first
 SOURCES_BEFORE_RENUMBERING = 32  # minimum sources of one betweenness call; numbering by degree costs about ten sources
 IRREGULAR = 8.0  # minimum ratio of maximum to mean degree at which pulls benefit from arranged rows
 CACHED_VERTICES = 1 << 15  # maximum vertices of a graph whose searches stay in a core's own cache
@@ -66,7 +66,7 @@ MUCH_LONGER = 16  # ratio of list lengths at which entries are searched for inst
 SHORT_ROWS = 16  # maximum mean entries of a neighbour's row at which two rows are merged to count triangles
 LOOKS_WORTH_SORTING = 24  # minimum lookups per arc at which vertices are sorted by degree to count triangles
 MOST_OF_CORE = 1 << 13  # maximum vertices whose neighbours are also stored as bits, to count triangles: 8 MB
-BITS_OF_CORE = 16  # maximum bits per arc of these vertices
+BITS_OF_CORE = 16  # maximum bits per arc for neighbours stored as bits
 MIXED = 0.05  # minimum share of entries in a vector at which a branch per entry is mispredicted
 DENSE_FROM = 16  # a push that finds at least n / 16 indices returns a dense vector
 SPARSE_FROM = 100  # a pull that finds fewer than n / 100 indices returns a list
@@ -76,7 +76,7 @@ SPARSE_FROM = 100  # a pull that finds fewer than n / 100 indices returns a list
 WIDE_SHARE = 4  # minimum threads per source at which all threads share one source after another
 MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # with 16 or more threads, 2 per source: with one, half would sleep
 FEW_SOURCES = 4  # maximum sources of a mesh that threads share
-SHARED_MESH_DEGREE = 5.0  # maximum mean degree of such a mesh
+SHARED_MESH_DEGREE = 5.0  # maximum mean degree of a mesh whose sources threads share
 PULL_WIDE = 6  # threads that share a source pull once mf > mu / PULL_WIDE (planning/rules.py)
 TEAM_OF_MESH = 2  # minimum threads per source of a mesh, if several sources are processed concurrently
 SORTED_SHARE = 8  # betweenness reserves memory to sort m / SORTED_SHARE arcs, 12 bytes each
@@ -93,7 +93,7 @@ COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
 FEW_WORKERS, THIN_DEGREE = 4, 3.0  # limits at which one core finds shortest paths sooner than that many workers
 LENGTH_BUCKETS = 1 << 12  # buckets of waiting vertices in Dijkstra's algorithm; their heads fit into an L1 cache
 SHORT_SHARE = 1 / 8  # share of arcs, the shortest, that searches along weights relax first; see many/settling.py
-SPLIT_DEGREE, SOURCES_BEFORE_SPLITTING = 16, 4  # minimum mean degree and searches at which this pays off
+SPLIT_DEGREE, SOURCES_BEFORE_SPLITTING = 16, 4  # minimum mean degree and searches for relaxing short arcs first
 WIDER = 1 + 2.0**-8  # width of a weight in buckets, so that rounding never puts both its ends into one bucket
 
 
@@ -193,7 +193,7 @@ def batch_width(sources, workers, together):
 # ------------------------------------------------------------------ shortest paths
 
 ROUND_WORKERS, ROUND_DEGREE, ROUND_HUB = 4, 8.0, 64  # minimum workers; maximum mean and largest degree (round_workers)
-ROUND_ARCS = {True: 1 << 19, False: 1 << 22}  # minimum k × arcs for such rounds: along lengths, by hops
+ROUND_ARCS = {True: 1 << 19, False: 1 << 22}  # minimum k × arcs for k nearest in rounds: along lengths, by hops
 ARCS_PER_PATH_THREAD = 1 << 16  # arcs per thread of a search for shortest paths
 ENTRIES_PER_VERTEX = 1  # initial capacity of the pool of blocks; it grows if necessary
 BLOCKS_PER_WORKER = 2048  # minimum blocks per worker: each may have one open block per bin

@@ -155,7 +155,7 @@ class Run:
                 done, event = running.popleft()
                 event.synchronize()
                 poll(done)
-        del uploaded  # keeps the upload alive until the GPU has read it
+        del uploaded  # not before: the GPU has read it only now
 
     def _set_sources(self, first, last, starts):
         """Upload the sources in order, their indices in the result, and the maximum number of pairs per group."""

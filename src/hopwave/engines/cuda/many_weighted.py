@@ -167,7 +167,7 @@ class Run(WeightedRun):
             self._add_columns(begin, end, rows)
         elif self.job.keep == "pairs":
             self._list_pairs(begin, end, sources, rows)
-        del ticket, parts  # keeps the arrays alive until the GPU has read them
+        del ticket, parts  # not before: the GPU has read them only now
 
     def _add_columns(self, begin, end, rows):
         """Add to the sums over sources: within a block of the job source by source, from 0; then block by block."""

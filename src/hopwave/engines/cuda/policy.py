@@ -46,8 +46,8 @@ class SweepPolicy:
     first_pairs: int = 1 << 20  # expected upper bound on the pairs that one group of sources finds
     # One block for each source (kernels/many/each.cuh):
     each_deep: int = 128  # minimum depth (levels) at which one block per source is faster
-    each_blocks: int = 4  # minimum number of such blocks that fit into the shared memory of a multiprocessor
-    each_threads: tuple[int, int] = (128, 1024)  # minimum and maximum threads of such a block
+    each_blocks: int = 4  # minimum number of these blocks that must fit into a multiprocessor's shared memory
+    each_threads: tuple[int, int] = (128, 1024)  # minimum and maximum threads of a block with its own source
     room: int = 512  # capacity of a list in shared memory (entries)
     rounds: int = 16  # sources per block in one launch
 
@@ -112,11 +112,11 @@ class PathSplit:
 
     chunk: int = 128  # minimum arcs of a long row, which is cut into pieces of this length
     enter: int = 256  # maximum entries at which one block continues without the others, and without grid barriers
-    alone: int = 512  # maximum entries at which that block stays without the others; 2048 made a grid almost 2× slower
-    pile: int = 8192  # maximum entries of a far pile that this block splits without the others
+    alone: int = 512  # maximum entries at which one block stays without the others; 2048 made a grid almost 2× slower
+    pile: int = 8192  # maximum entries of a far pile that one block splits without the others
     local: int = 512  # maximum entries per block at which every block continues with its own finds
     subrounds: int = 0  # rounds for which a block continues with its own finds
-    arcs: int = 2048  # maximum arcs of these entries: two per thread
+    arcs: int = 2048  # maximum arcs of a block's own finds: two per thread
     share: int = 8  # minimum entries per block
 
 
@@ -176,7 +176,7 @@ class AlongWeightsPolicy:
     table_bytes: int = 1 << 31  # maximum bytes of distances on the GPU at a time
     piece_bytes: int = 1 << 29  # maximum bytes of a table that are copied while the next piece is searched
     arcs_of_a_gpu: int = 1 << 20  # minimum arcs at which one search of a high-degree graph fills a GPU
-    together: int = 4  # concurrent searches of such a graph, each on a part of the GPU
+    together: int = 4  # concurrent searches of a high-degree graph, each on a part of the GPU
 
 
 ALONG_WEIGHTS = AlongWeightsPolicy()
@@ -190,7 +190,7 @@ class SpurPolicy:
     fewest: int = 256  # minimum number of concurrent searches that must fit; otherwise all run on the CPU
     at_once: int = 4096  # maximum number of concurrent searches
     piece: int = 1 << 16  # maximum searches per launch: Ctrl-C waits for the end of a launch
-    total_bytes: int = 1 << 30  # maximum bytes of their arrays
+    total_bytes: int = 1 << 30  # maximum bytes of the searches' arrays
     steps: int = 16  # steps of the bound between near and far distances, from the smallest length to the largest
     lists: int = 4  # SPUR_LISTS in the kernel
 
@@ -229,7 +229,7 @@ class PowerPolicy:
     least_cut: int = 1024  # minimum entries of a cut row; larger graphs: an equal share per warp and round
     hot: int = 24576  # entries of x, of the longest rows, in a block's shared memory: the capacity of a Hopper GPU
     hot_arcs: int = 1 << 16  # minimum arcs per block at which `hot` pays off
-    narrow_change: float = 1e-6  # minimum sum of changes at which such products read x in float32; sums stay in float64
+    narrow_change: float = 1e-6  # minimum sum of changes at which products read x in float32; sums stay in float64
 
 
 POWER = PowerPolicy()
@@ -242,7 +242,7 @@ class PathsPolicy:
     warps: int = 32  # concurrent searches per multiprocessor: limited by registers
     share_of_memory: float = 0.75  # share of the free memory for the searches' arrays
     first_pairs: int = 1 << 12  # pairs of the first launch
-    seconds: float = 0.1  # target time of one launch: a run can stop after each
+    seconds: float = 0.1  # target time of one launch: a run can stop after each launch
     seconds_per_fetch: float = 1.0  # launch time between two fetches of counts: Ctrl-C loses at most this much
 
 

@@ -110,7 +110,7 @@ class CoreRun:
     """See planning.jobs.Accumulation. The graph's components are blocks; lengths are integers, demand has two columns,
     `copies` as in jobs.BetweennessJob. `scores` derives scores of all vertices and arcs from the sums."""
 
-    halves = True  # if every vertex sends as much as it receives, pairs count once, with twice the weight
+    halves = True  # symmetric demand: each pair is counted once, with twice the weight
 
     def __init__(self, graph, demand, weighted, threads, copies=None):
         self.label = label = engines.engine("cpu").components(graph, False)

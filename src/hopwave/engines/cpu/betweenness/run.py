@@ -24,7 +24,7 @@ class Accumulation:
 
     kernel = property(lambda self: kernels.take_sources)
     reuses = True  # whether workers' arrays are cached with the graph, for another run
-    at_once = 0  # sources per block; 0: chosen by their number
+    at_once = 0  # sources per block; 0: policy.block_size decides
 
     def __init__(self, loaded, job, plan, threads):
         n, m = loaded.n, loaded.m
@@ -66,7 +66,7 @@ class Accumulation:
         return loaded.adjacency("any")
 
     @staticmethod
-    @lru_cache(maxsize=64)  # a call on a small graph takes no longer than listing its arrays
+    @lru_cache(maxsize=64)  # cached: listing the arrays takes as long as a call on a small graph
     def bytes_per_worker(n, m, width, edges):
         """A worker's arrays and two rows of scores; `levels` is not counted, because few of its rows are written."""
         arrays = state.worker_arrays(n, m)
@@ -114,7 +114,7 @@ class Accumulation:
         if not self.reuses or self.done < self.blocks or self.job.memory_limit is not None:
             return
         states, self._states = self._states, []
-        one = states[0]  # only successors of pushed levels were written
+        one = states[0]  # untouched pages, such as successors of pulled levels, do not count
         recorded = one.successors[: None if self._limits.pulls == policy.PULL_NEVER else 0]
         touched = one.sigma, one.gathered, one.queue, one.starts, recorded
         self._loaded.leave("workers", states, len(states) * sum(array.nbytes for array in touched))

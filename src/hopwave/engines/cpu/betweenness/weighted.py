@@ -93,7 +93,7 @@ def search(A, own, source, target):
             entry = np.uint64(following[entry])
             if here != distance[u]:
                 continue  # its distance fell later, and it was settled with that distance
-            if here > cutoff:  # a target settled meanwhile lowered the cutoff
+            if here > cutoff:  # settling the target has lowered the cutoff
                 distance[u] = np.inf
                 continue
             if not final:

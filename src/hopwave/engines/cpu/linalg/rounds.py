@@ -30,7 +30,7 @@ Labelling = namedtuple("Labelling", "f order stale best scratch starts now")
 
 @inner
 def favourite(row, v, f, order, counts, seen):
-    """The most frequent label among the neighbours: v's own if it is one, otherwise the last in order; -1: no label."""
+    """The most frequent label among the neighbours: v's own label if tied, otherwise the last in order; -1: none."""
     size = 0
     most = np.int32(0)
     for u in row:

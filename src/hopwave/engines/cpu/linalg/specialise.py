@@ -4,7 +4,7 @@
 it with Numba under its own name: three times as fast as with operators that are functions. Plain functions of the
 kernel's own module that it calls are specialised in the same way.
 
-    term(a, x, out, inner, zero)   one term: of the matrix's value, the vector's, the row computed, the entry met
+    term(a, x, out, inner, zero)   one term: from the values of matrix and vector, the row, the entry
     plus(s, t)                     ⊕
     joined(s, t, more)             ⊕ if s may still be the identity: it is not if there are `more` terms than t
     stops(s)                       whether no further term changes the sum s

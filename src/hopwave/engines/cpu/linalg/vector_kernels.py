@@ -9,7 +9,7 @@ from hopwave.engines.cpu.integers import ONE, U0, U1, U3, U6, U8, U16
 from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, ordered_add, outer, prefetch, trailing_zeros
 
 EIGHT_ONES, U56 = np.uint64(0x0101010101010101), np.uint64(56)
-PACKING = np.uint64(0x0102040810204080)  # eight bytes, each 0 or 1, times this number: their bits in the top byte
+PACKING = np.uint64(0x0102040810204080)  # multiplier that packs eight bytes, each 0 or 1, into the bits of the top byte
 
 
 @inner

@@ -267,7 +267,7 @@ def sum_arrays(n, keep):
     return declare(np.int64, fill=0, histogram=sums, columns=(columns, 3))
 
 
-@lru_cache(maxsize=64)  # a call on a small graph takes no longer than listing its arrays
+@lru_cache(maxsize=64)  # cached: listing the arrays takes as long as a call on a small graph
 def bytes_per_worker(n, keep, together):
     return total(worker_arrays(n, keep, together))
 

@@ -210,7 +210,7 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
         new[w] = fresh
         if fresh:
             found += asm.count_ones(fresh)
-            if own_mask:  # no other worker reads this word; with `visited` as operand they do: merged afterwards
+            if own_mask:  # no other worker reads this word, unless `visited` is the operand: then it is merged later
                 visited[w] |= fresh
     return found, edges, checked
 
@@ -334,7 +334,7 @@ def fill(distance, begin, end, depth):
 
 @inner
 def mark_up(parent, visited, front, closed, first, last):
-    """Words of both bitmaps from the parents. The frontier may include earlier levels: their neighbours are found."""
+    """Words of both bitmaps from the parents. Earlier levels in the frontier do no harm."""
     noinline()
     n = np.uint64(parent.size)
     for w in range(np.uint64(first), np.uint64(last)):

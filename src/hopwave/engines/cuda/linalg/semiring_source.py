@@ -132,7 +132,7 @@ def _struct(lines):
 # ---------------------------------------------------------------- the kernels of one product
 
 HEADER = "linalg/mxv.cuh"
-VERBS = "pull", "dots", "push", "expand"  # compiled for a ring; pull also with or without a list of rows
+VERBS = "pull", "dots", "push", "expand"  # compiled for a ring; pull in two versions: for a list of rows, and without
 
 
 class Kernels:

@@ -146,12 +146,12 @@ def count_triangles(part):
 
 
 def counted(part, each):
-    """Triangles of a symmetric pattern; each: per vertex; None if a vertex's table exceeds shared memory."""
+    """Triangles of a symmetric pattern, with `each` per vertex; None if a vertex's table exceeds shared memory."""
     offsets, neighbours, _ = part
     n, launch = len(offsets) - 1, kernels(offset_type(offsets))
     found, total = cupy.zeros(n if each else 0, np.int64), cupy.zeros(1, np.uint64)
     ups, longs = cupy.empty(n, np.uint32), cupy.empty(n, np.int32)
-    counts = cupy.zeros(4, np.uint32)  # vertices with long lists, the longest; next vertex, next with a long list
+    counts = cupy.zeros(4, np.uint32)  # count of long lists, maximum length; next short, next long list
     rows = offsets, neighbours, np.uint64(n)
     launch(TRIANGLES, "count_up", WARP * n, *rows, ups, longs, counts)
     up = build.offsets_of(ups, n, offsets.dtype)

@@ -75,7 +75,7 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
 
 
 def beginning(x, dtype, carries):
-    """A function from the type of values to x as arguments: indices, values, one index, one value, count."""
+    """A function of the value type that returns x as kernel arguments: indices, values, one index, one value, count."""
     count = np.int32(x.nnz)
     if count == 1 and x.device == "cpu":  # the usual case: no upload
         (only,), (value,) = x.listed()

@@ -64,7 +64,7 @@ def _launch(search, step, count, recorded, trace):
         events[1].record()
     search.ahead = False
     search.take_row(0)
-    search.next_row = MOST_AHEAD  # these levels use the rows of counters
+    search.next_row = MOST_AHEAD  # these levels occupy all rows of counters
     search.depth = begun
     pairs = list(pairwise(events))
     together = count // len(pairs)  # levels between two events

@@ -127,7 +127,7 @@ def levels(rows, count, plan):
 
 
 def path_counts(W, distance, depth):
-    """σ along a finished search: float64 on the GPU or, if a level was scaled, numbers on the host."""
+    """σ along a finished search: float64 on the GPU or, if a level was scaled, unscaled counts on the host."""
     if W.loaded.numbering is not None:
         W.loaded.on_device.refuse_compressed()
     kernel = W.loaded.kept.get("count_paths")

@@ -77,7 +77,7 @@ struct PairSearch {
       const i64 base = first - (through - length);  // base + a is arc number a of this group
       for (i64 from = 0; from < all; from += WARP) {
         const i64 a = from + lane();
-        int k = 0;  // number of lanes whose arcs all come before a
+        int k = 0;  // number of lanes whose arcs all precede arc a
         for (int step = WARP / 2; step; step /= 2)
           if (__shfl_sync(ALL_LANES, through, k + step - 1) <= a) k += step;
         const int u = __shfl_sync(ALL_LANES, tail, k);

@@ -4,7 +4,7 @@
 
 namespace hopwave::build {
 
-// values[arc] + the reverse arc's value, in an undirected graph with ascending rows: the i-th of parallel arcs.
+// values[arc] + the reverse arc's value, in an undirected graph with ascending rows; parallel arcs pair up in order.
 template <class Offset>
 __global__ void add_reverse(const Offset *offsets, const int *neighbours, int n, u64 arcs, const double *values,
                             double *sums) {

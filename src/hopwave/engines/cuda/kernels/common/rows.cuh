@@ -58,7 +58,7 @@ __device__ __forceinline__ int neighbour_once(PackedStretch from, int i) {
   return neighbour(from.rows, from.begin + i);
 }
 
-// ---- All arcs of a graph with their rows, and work lists of rows. No hub makes a share of either long.
+// ---- All arcs of a graph with their rows, and work lists of rows, both in shares of bounded length, despite hubs.
 
 template <class Offset>
 __device__ inline int row_of_arc(const Offset *offsets, int low, int high, u64 arc) {

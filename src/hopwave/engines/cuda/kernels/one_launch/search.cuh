@@ -175,7 +175,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
     }
   }
 
-  // Two threads report to the host and clear the counters, once all blocks have left.
+  // Two threads report to the host and clear the counters, once all blocks have finished.
   if (blockIdx.x == gridDim.x - 1 && threadIdx.x == THREADS - WARP) answer.tell(here);
   if (threadIdx.x == THREADS - 2 * WARP && atomicAdd(&counters->left, 1) == gridDim.x - 1) {
     counters->left = counters->arrived = 0;

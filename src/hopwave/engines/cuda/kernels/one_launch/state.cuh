@@ -255,7 +255,7 @@ __device__ __forceinline__ void cut_long(int v, i64 begin, i64 degree, const Wor
   cut(degree >= work.chunk, v, begin, degree, work.chunks, &sums->chunks, work.chunk / 2);
 }
 
-// Sums up to three numbers over a block; thread 0 gets the sums. Costs two barriers.
+// Sums up to three numbers over a block; thread 0 receives the sums. Costs two barriers.
 struct BlockSums {
   u64 a;
   u32 b, c;

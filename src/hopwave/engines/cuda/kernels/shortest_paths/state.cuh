@@ -115,8 +115,8 @@ struct Work {
   i64 alone;      // maximum entries at which the first block stays without the others
   i64 pile;       // maximum entries of a far pile that the first block splits without the others
   i64 local;      // maximum entries per block at which a block continues with its own finds
-  i64 subrounds;  // maximum rounds for which a block continues so
-  i64 arcs;       // maximum arcs of these entries
+  i64 subrounds;  // maximum rounds for which a block continues with its own finds
+  i64 arcs;       // maximum arcs of a block's own finds
   i64 share;      // minimum entries per block, so that few entries go to few blocks
 };
 
@@ -362,7 +362,7 @@ struct Relaxing {
 
   // ---- a block's part of a phase
 
-  // Some arcs of an entry. `now` is its vertex's distance, which may still be loading; `whole`: count the vertex here.
+  // Some arcs of an entry. `now` is its vertex's distance, which may still be loading; `whole`: whether to count it.
   struct Stretch {
     Bits d, now;
     i64 begin;
