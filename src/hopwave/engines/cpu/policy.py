@@ -38,15 +38,15 @@ CHUNKS_PER_THREAD_OF_PUSH = 8  # minimum chunks per thread of a pushed level
 NOTING_DEGREE = 16  # minimum mean degree at which threads that push together buffer new vertices before they claim them
 MAX_VERTICES_PER_PUSH, ARCS_PER_PUSH = 2048, 4096  # few vertices if they are hubs, many if they are not
 MIN_ARCS_PER_PUSH = 512  # below, taking a chunk costs as much as pushing it
-VERTICES_PER_EFFICIENCY_CHUNK = 16  # each vertex induces its own small graph
-VERTICES_PER_SQUARES_CHUNK = 16  # a hub reads the rows of all its neighbours
-ROWS_OF_TRIANGLES = 64  # each row reads the rows of all its neighbours
+VERTICES_PER_EFFICIENCY_CHUNK = 16  # vertices per chunk of local efficiency: each induces its own small graph
+VERTICES_PER_SQUARES_CHUNK = 16  # vertices per chunk of square counting: a hub reads the rows of all its neighbours
+ROWS_OF_TRIANGLES = 64  # rows per chunk of triangle counting: each reads the rows of all its neighbours
 PARTS_OF_PATH_SUMS = 32  # parts of all sources, each with its own scores, independent of the number of threads
 PARTS_PER_THREAD = 2  # parts of the rows per thread in a matrix push: more balance better, but each scans all columns
 
 # ------------------------------------------------------------------ what is prepared for a graph
 
-SEARCHES_BEFORE_HUBS = 1  # finding the hubs costs about one pass over the arcs
+SEARCHES_BEFORE_HUBS = 1  # searches before hubs are found, which costs about one pass over the arcs
 SOURCES_BEFORE_ARRANGING = 256  # minimum sources of one joint search at which rows are arranged first
 SOURCES_BEFORE_RENUMBERING = 32  # minimum sources of one betweenness call; numbering by degree costs about ten sources
 IRREGULAR = 8.0  # minimum ratio of maximum to mean degree at which pulls benefit from arranged rows

@@ -203,7 +203,7 @@ def needed_rows(first, at, chains, end):
                 needed[used] = f
                 used += 1
         others = begins[batch] + first[batch + 1] - first[batch]
-        needed[others:used] = np.sort(needed[others:used])  # neighbours are adjacent
+        needed[others:used] = np.sort(needed[others:used])  # ascending, so that neighbouring rows are close in memory
         begins[batch + 1] = used
     return needed[:used], begins
 

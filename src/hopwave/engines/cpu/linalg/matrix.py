@@ -194,7 +194,7 @@ def mark_mask(mask_ptr, mask_columns, i, marked, stamp):
 
 @outer
 def row_lengths(A, B, mask, stamps, lengths, end, size, board):
-    """Entries per row of C = A B; stamps, per worker: the last row that met a column, and that has it in the mask."""
+    """Entries per row of C = A B; stamps, per worker and column: the last row with a term, and in the mask."""
     indptr, indices = A
     row_ptr, columns = B
     mask_ptr, mask_columns, masked, complement = mask

@@ -257,7 +257,7 @@ PIECE = 64  # vertices of a chain per work item
 
 
 class CoreSums:
-    """Sums of distances of all vertices, from searches of `graph`, the rest without `trees`, in another order."""
+    """Sums of distances of all vertices, from searches of `graph`: the rest without `trees`, renumbered."""
 
     gain = 0.0
 

@@ -177,7 +177,7 @@ ENDLESS = np.uint64(1 << 62)
 
 @inner
 def settle(A, d, own, source, limit, wanted, ahead):
-    """Fill d up to the limit, or to `ahead` wanted vertices (−1: all), and order. Returns the number settled."""
+    """Fill d and order up to the limit, or to `ahead` wanted vertices (−1: all). Returns the number settled."""
     noinline()
     indptr, indices, lengths, per_length = A.short.indptr, A.short.indices, A.short.lengths, A.per_length
     first, marks, vertex, key = own.waiting.first, own.waiting.marks, own.waiting.vertex, own.waiting.key

@@ -99,7 +99,7 @@ class Batches:
         self.targets = None if job.targets is None else cupy.asarray(job.targets.astype(np.float64))
         count_levels = regimes.MAX_COUNT_BITS // max(1, loaded.on_device.degree_bits)
         self.levels = min(regimes.MAX_BATCH_LEVELS, count_levels)
-        told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)  # numbers: the count that every level of every batch found
+        told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)  # number of counts: vertices found per level and batch
         self.report = Report(8 * told)
         self.told = self.report.view(np.uint64, told)
         self.back = self._lists("rows", loaded.offsets, loaded.neighbours)

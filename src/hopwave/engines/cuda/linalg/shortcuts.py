@@ -45,7 +45,7 @@ together(
 )  # fmt: skip
 PIECE = 512  # ROW_PIECE in kernels/common/rows.cuh
 NO_LABEL = -1
-COINS = "labels"  # of coins, as in engines/cpu/linalg/rounds.py
+COINS = "labels"  # stream of coins, as in engines/cpu/linalg/rounds.py
 
 
 class Labels:
