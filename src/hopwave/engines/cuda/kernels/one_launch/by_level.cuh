@@ -212,8 +212,7 @@ struct Counting {
         levels, depth, graph.in_offsets, rank, team,
         [&](PathTotal &total, int, i64 e) {
           const int u = neighbour(graph.in_neighbours, e);
-          total.add(distance[u] == depth - 1 ? sigma[u]
-                                             : 0.0);  // branch-free, so that several loads are in flight
+          total.add(distance[u] == depth - 1 ? sigma[u] : 0.0);  // branch-free, so that several loads are in flight
         },
         [&](int v, double sum) { sigma[v] = sum, greatest = max(greatest, sum); });
     return (u64)__double_as_longlong(warp_max(greatest));

@@ -106,8 +106,8 @@ struct Work {
   i64 *trace;
   const int *targets;  // the search ends after the bucket of the last target
   i64 trace_rows, target_count;
-  i64 goal;       // if not -1, only a path to this vertex is wanted: other distances may not be final
-  i64 both_ways;  // whether the goal's row contains the arcs into it
+  i64 goal;                      // if not -1, only a path to this vertex is wanted: other distances may not be final
+  i64 both_ways;                 // whether the goal's row contains the arcs into it
   i64 capacity, chunk_capacity;  // of each near queue and far pile; of each list of chunks
   // Policy (engines/cuda/policy.py, PathSplit).
   i64 chunk;      // minimum arcs of a long row, which is cut into pieces of this length
