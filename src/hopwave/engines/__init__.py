@@ -369,6 +369,6 @@ def uncountable(graph: Graph, source: int, u: int, v: int) -> GraphError:
     arc = f"{graph.label(u)!r} {'→' if graph.directed else '–'} {graph.label(v)!r}"
     return GraphError(
         f"shortest paths from {graph.label(source)!r} cannot be counted: weight {weight:g} of {arc} adds nothing to "
-        "the length of a path, which can then go round a cycle any number of times; merge vertices at distance 0, or "
-        "give all arcs weights above 0 that differ less in size"
+        "the length of a path, so a path can repeat a cycle any number of times; merge vertices at distance 0, or "
+        "use positive weights of similar magnitude"
     )

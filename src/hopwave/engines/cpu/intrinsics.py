@@ -187,7 +187,7 @@ def _prefetching(to_write):
 
 
 prefetch = _prefetching(0)  # request the cache line of array[index] without waiting for it
-prefetch_to_write = _prefetching(1)  # same, and make this core the only owner
+prefetch_to_write = _prefetching(1)  # request it for writing: this core becomes its only owner
 
 
 @intrinsic

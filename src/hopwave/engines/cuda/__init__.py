@@ -70,7 +70,7 @@ class Engine(NoOperations):
             said = " ".join(str(error).split()) or type(error).__name__
             return (
                 f"device='cuda' found no GPU that CuPy can use ({said}); check the driver with nvidia-smi, install "
-                f"the CuPy that suits it ({command}), or use device='cpu'"
+                f"a matching CuPy ({command}), or use device='cpu'"
             )
         if capability < LEAST_CAPABILITY:
             return f"this GPU has compute capability {capability / 10}; hopwave needs at least 7.0; use device='cpu'"

@@ -150,7 +150,7 @@ def forward(A, own, shared, source):
     bits, pulls, arcs = shared.limits.degree_bits, shared.limits.pulls, shared.limits.edges
     own.sigma[source], queue[0] = -1.0, np.uint32(source)
     nf, along_rows, exact = np.int64(1), shared.limits.along_rows, 2.0 ** np.float64(EXACT_BITS - bits)
-    mf, greatest = settle(A, own, np.int64(0), np.int64(1), np.bool_(True))  # literals would compile it once more
+    mf, greatest = settle(A, own, np.int64(0), np.int64(1), np.bool_(True))  # literals would compile another version
     mu = m - mf
     nf0, mf0, last, marked, used, bound = np.int64(0), np.int64(0), np.int64(-1), np.int64(0), np.int64(0), 0
     levels[0, state.BEGINS], levels[0, state.ARCS], levels[0, state.SHIFT], levels[1, state.BEGINS] = 0, mf, 0, 1

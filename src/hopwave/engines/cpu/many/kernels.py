@@ -113,7 +113,7 @@ def settle(A, own, fresh, found, tail, depth):
 
 @inner
 def count_lanes(fresh, found, tail, lanes):
-    """Add to lanes[i] the number of found words with bit i: bits k, k + 8, … jointly, one per byte, up to 255 words."""
+    """lanes[i] += the number of found words with bit i; bits k, k + 8, … are counted jointly in the bytes of a word."""
     noinline()
     some = np.empty(MOST_IN_BYTE, np.uint64)
     for begin in range(0, tail, MOST_IN_BYTE):

@@ -19,7 +19,7 @@ def why_not(plan, job):
     if not job.has_demand:
         return None
     if plan.regime == "wide":
-        return f"plan {plan.name!r} counts every pair once on a GPU; use plan='auto' or 'hopwave-block'"
+        return f"plan {plan.name!r} does not support weighted pairs on a GPU; use plan='auto' or 'hopwave-block'"
     if job.endpoints and job.deterministic:
         return "endpoints of weighted pairs are summed by atomics on a GPU, in no fixed order; use device='cpu'"
     return None

@@ -59,7 +59,7 @@ class Accumulation:
         if job.deterministic and loaded.directed:  # the backward pass scatters in directed graphs: see Pipeline
             raise EngineError(
                 f"plan {plan.name!r} adds in an order that varies between runs on a directed graph; "
-                "for deterministic=True use plan='auto'"
+                "for deterministic=True, use plan='auto'"
             )
         self.blocks, self.done = len(job.sources), 0
         self.widened = self.extended = 0  # sources computed again in float64, and on the CPU

@@ -59,7 +59,7 @@ def product(x, A, rounds=1):
 
 
 def begin(A, job):
-    """Launch a power iteration: its result, and its numbers once available. None if one launch is not possible."""
+    """Launch a power iteration; returns its result and pending counts, or None if one launch is not possible."""
     if not A.nnz:
         return None
     try:

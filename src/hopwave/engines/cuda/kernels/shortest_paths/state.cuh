@@ -291,7 +291,7 @@ struct Relaxing {
     const u32 live = alive();
 #pragma unroll
     for (int k = 0; k < K; k++) {
-      // With few arcs, latency matters: only the atomic operation is one memory access instead of two.
+      // With few arcs (K == 1), latency matters: without this load, the atomic operation is the only memory access.
       before[k] = v[k] < 0 || !(live >> owner[k] & 1) ? 0 : K == 1 ? M::NONE : __ldcg(work.dist + v[k]);
       offer[k] = M::plus(from[k], length[k]);
       if (K == 1 && local && v[k] >= 0) begin[k] = __ldg(offsets + v[k]), end[k] = __ldg(offsets + v[k] + 1);

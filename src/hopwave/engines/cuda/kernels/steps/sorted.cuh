@@ -211,7 +211,7 @@ __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const
   for (u64 i = thread_number(); i < padded; i += thread_count()) {
     const int v = i < arcs ? keys[i] : -1;
     const int d = v >= 0 ? status(distance, v) : 0;
-    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // the second: an equal key found it
+    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // d == depth + 1: an equal key has found v
     if (sigma) {
       bool last;
       const double sum = run_sum(v, unmasked ? sigma[sources[i]] : 0.0, last);
