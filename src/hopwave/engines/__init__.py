@@ -106,7 +106,7 @@ class Engine(Machine, Protocol):
     def path_sampling(self, graph: Graph, job: jobs.SampleJob, threads: int | None = None) -> jobs.PathSampling:
         """A run that draws shortest paths between random pairs (algorithms/betweenness_sampling)."""
 
-    # Without a plan.
+    # Operations without a plan.
 
     def why_not_operation(self, operation: Operation, graph: Graph) -> str | None:
         """None if this engine supports the operation for the graph, otherwise the reason."""
@@ -207,7 +207,7 @@ class Algebra(Machine, Protocol):
     def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
         """The entries on and below a diagonal, on and above it, on it, or off it."""
 
-    # Shortcuts: compiled calls for results that products could also compute. None, where allowed: use products.
+    # Shortcuts: compiled calls for results that products could also compute. If a shortcut returns None, use products.
 
     def why_not_operation(self, operation: Shortcut) -> str | None:
         """None if this engine has this shortcut, otherwise the reason."""

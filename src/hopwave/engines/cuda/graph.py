@@ -111,7 +111,7 @@ class CudaGraph:
 
     @property
     def in_offsets(self):
-        """Offsets of the in-neighbours, from the columns in any order already on the GPU."""
+        """Offsets of the in-neighbours; uses the columns in whichever order is already on the GPU."""
         if self.compressed is not None:
             return self.compressed.in_offsets
         return (self.__dict__.get("arranged") or self.columns)[0]

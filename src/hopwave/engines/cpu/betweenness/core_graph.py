@@ -68,7 +68,7 @@ def places(vertices: Any, n: int) -> Any:
 
 
 def arrays_of(compiled, *arguments):
-    """compiled(…), several arrays. Ctrl-C while Numba creates the first appears as a SystemError; this restores it."""
+    """Call compiled(…), which returns arrays. Ctrl-C while Numba boxes them raises a SystemError; this restores it."""
     try:
         return compiled(*arguments)
     except SystemError as error:

@@ -25,7 +25,7 @@ struct Measure {  // float or double lengths, float64 sums
   __device__ static Bits end(Bits least, Bits width) {
     return max(min((Bits)__double_as_longlong(__dadd_rn(number(least), number(width))), NONE), min(least + 1, NONE));
   }
-  // Returns a bound on all distances that are at most d after `last` is added, also by rounding.
+  // Returns an upper bound on all distances x with x + `last` ≤ d in rounded arithmetic.
   __device__ static Bits without(Bits d, Value last) {
     const double less = __dadd_ru(__dsub_ru(number(d), (double)last), number(d) * 0x1p-52);
     return (u64)__double_as_longlong(max(less, 0.0));
