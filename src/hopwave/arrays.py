@@ -11,6 +11,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.checks.other_names import lacks
 from hopwave.errors import EngineError, HopwaveError, LinalgError, amount, explaining
 
 Array = Any  # of NumPy or CuPy
@@ -182,13 +183,12 @@ class Deferring:
 
     def __getattr__(self, name: str) -> Any:
         waiting = self.__dict__.get("_deferred", {})
-        deferred = waiting.get(name)
-        if deferred is not None:
+        if (deferred := waiting.get(name)) is not None:
             with explaining(f"fetching {name}"):
                 self.__dict__[name] = deferred.fetch()
             waiting.pop(name, None)  # after the fetch, because another thread may read it meanwhile
         if name not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(lacks(f"{type(self).__name__!r} object", name))
         return self.__dict__[name]
 
     def __getstate__(self) -> dict[str, Any]:

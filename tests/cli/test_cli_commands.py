@@ -53,7 +53,7 @@ SHOWN = [  # command, what it prints; the text must not contain what follows "no
     ("table ring.npz -s a -s b -t d", "2 × 1"),
     ("accessibility ring.npz --limit 15", "Most vertices within 15"),
     ("routes streets.csv -s a -t d", "Shortest paths from a to d", "7   a → b → c → d", "9   a → c → d"),
-    ("cores streets.csv --no-weights", "2 core numbers", "2          3   50"),
+    ("cores streets.csv --no-weights", "core numbers: 2", "2          3   50"),
     ("bfs named.csv -s ann -s eve --depth-limit 2 --path-counts --validate", "5 of 5 rules hold", "not NOT"),
     ("bfs named.csv --directed --direction in -s cyd --validate", "5 of 5 rules hold", "not NOT"),
 ]

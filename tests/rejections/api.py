@@ -34,7 +34,7 @@ BROKEN_LENGTHS = {wrong: Graph.from_edges([0], [1], n=4, weights=[wrong]) for wr
 
 # graphs, sources, common options
 ROWS: list[Row] = [
-    *each(lambda G: hw.bfs(G, 0), [[[0, 1]], np.eye(2), "web.mtx", None, 5, {0: [1]}], GraphError, "is not a graph"),
+    *each(lambda G: hw.bfs(G, 0), [[[0, 1]], np.eye(2), "web.mtx", None, 5, {0: [1]}], GraphError, "hopwave.read("),
     *each(lambda s: hw.bfs(PATH, s), [-1, 4, 2**40, [0, -1], [0, 4], [0, 2**40]], GraphError, "numbers 0 to 3"),
     *each(
         lambda s: hw.bfs(PATH, s),
@@ -184,7 +184,7 @@ ROWS += [
     *each(lambda xy: hw.accessibility(ROADS).plot(xy=xy), [[[0, 0], [1, 1]]], GraphError, "xy has shape (2, 2)"),
     *each(lambda xy: hw.accessibility(ROADS).plot(xy=xy), [{"a": (0, 0), "b": (1, 0)}], GraphError, "no place for 'c'"),
     *each(lambda xy: hw.accessibility(ROADS).plot(xy=xy), [{"nowhere": (0, 0)}], GraphError, "is not a vertex"),
-    *each(lambda xy: hw.accessibility(ROADS).plot(xy=xy), [{"a"}, dict.fromkeys("abcd", "")], GraphError, "an array"),
+    *each(lambda xy: hw.accessibility(ROADS).plot(xy=xy), [{"a"}, dict.fromkeys("abcd", "")], GraphError, "set_index"),
     (lambda: hw.nearest_of(ROADS, []), GraphError, "facilities is empty"),
     (lambda: hw.nearest_of(ROADS, ["a"], 0), GraphError, "k=0 is not a number of facilities"),
     (lambda: hw.isochrone(ROADS, "a", None), GraphError, "has no end"),
@@ -274,14 +274,14 @@ ROWS += [
     *each(
         lambda ask: ask(EDGES), [hw.in_degree_centrality, hw.out_degree_centrality], GraphError, "use degree_centrality"
     ),
-    *each(lambda ask: ask("web.mtx"), [hw.degree_centrality, hw.strength], GraphError, "is not a graph"),
+    *each(lambda ask: ask("web.mtx"), [hw.degree_centrality, hw.core_numbers, hw.strength], GraphError, "not a graph"),
     (lambda: hw.strength(PATH, weights=True), GraphError, "weights=True"),
     (lambda: hw.shortest_paths(ABCD, "a", "b"), GraphError, "call shortest_path(G, source, target)"),
     (lambda: hw.bfs(NAMED, "Bob"), GraphError, "did you mean 'bob'?"),
     (lambda: hw.bfs(TENS, "20"), GraphError, "did you mean 20?"),
     (lambda: hw.louvain, AttributeError, "label_propagation"),
     (lambda: EDGES.add_edge, AttributeError, "Graph.from_edges"),  # type: ignore[attr-defined]
-    (lambda: hw.core_numbers("web.mtx"), GraphError, "is not a graph"),
+    (lambda: hw.core_numbers(EDGES).to_csv, AttributeError, "to_pandas()"),  # type: ignore[attr-defined]
     (lambda: hw.is_directed_acyclic_graph("web.mtx"), GraphError, "is not a graph"),
     (lambda: hw.is_bipartite("web.mtx"), GraphError, "is not a graph"),
     (lambda: hw.bipartite_sides(generate.cycle(3)), GraphError, "cycle of odd length; call is_bipartite first"),

@@ -49,7 +49,7 @@ ROWS: list[Row] = [
     *each(lambda n, tmp: hw.read(file(tmp, "a.mtx", MTX), n=n), [1, -1, 2.0, True, 2**31], GraphError, "n="),
     (lambda tmp: hw.write(tmp / "a.mtx", EDGE, isolated=False), TypeError, "isolated= is not an option"),
     (lambda tmp: hw.write(EDGE, tmp / "a.mtx"), TypeError, "path comes first"),
-    (lambda tmp: hw.write(tmp / "a.mtx", nx.path_graph(3)), TypeError, "then a graph: Graph.from_networkx(g)"),
+    (lambda tmp: hw.write(tmp / "a.mtx", nx.path_graph(3)), TypeError, "example Graph.from_networkx(g)"),
     (lambda tmp: hw.write(tmp / "a.npz", EDGE, directed=True), GraphError, "directed=True is not what the graph is"),
     (lambda tmp: hw.write(tmp / "a.csv", EDGE, delimiter="x"), TypeError, "use one of , ; | or a tab"),
     *each(lambda x, tmp: hw.read(file(tmp, "a.csv", "0,1"), sep=x), [",,", 3, ""], TypeError, "is not one character"),

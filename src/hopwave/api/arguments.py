@@ -34,7 +34,7 @@ def as_graph(G: Any, repeats: Literal["merge", "keep"] = "merge") -> Graph:
     if library in CONSTRUCTORS:
         raise GraphError(f"{library}'s {type(G).__name__} must be converted once, first; give {CONSTRUCTORS[library]}")
     raise GraphError(
-        f"{type(G).__name__} is not a graph; give a hopwave.Graph, a SciPy sparse matrix or a NetworkX graph"
+        f"{type(G).__name__} is not a graph; pass hopwave.read(path), a Graph, a SciPy matrix or a NetworkX graph"
     )
 
 

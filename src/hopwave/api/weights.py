@@ -72,7 +72,7 @@ def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
         graph = as_graph(G)
         if weights is None and graph.is_weighted:
             warn(
-                "the graph has weights, and this question counts hops; give weights=True to follow them, or "
+                "the graph has weights, and this call counts hops; pass weights=True to follow them, or "
                 "weights=False to count hops",
                 IgnoredWeightsWarning,
             )

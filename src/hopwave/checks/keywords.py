@@ -1,8 +1,7 @@
 """What every public function has in common: it suggests keywords, explains errors of a GPU, and shares options.
 
-Options that many functions take are declared once: a TypedDict for type checkers (`**run: Unpack[Run]`), and a
-NamedTuple with the defaults, which `shared` joins to it. Their descriptions are shared, too (SHARED). Public names are
-imported when they are first used, so that `import hopwave` takes milliseconds (`find`; SPEC 1 of Scientific Python).
+Options that many functions share have one declaration, a TypedDict and a NamedTuple of defaults (`shared`), and one
+description (SHARED). Public names are imported on first use, so that `import hopwave` takes milliseconds (`find`).
 """
 
 from __future__ import annotations

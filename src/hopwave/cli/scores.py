@@ -265,4 +265,4 @@ def tell_groups(file: Path, reading: Reading, to: Written, ask: Callable[..., An
     found, sizes = np.unique(result._columns()[what], return_counts=True)
     best = highest_places(sizes if what == "component" else found, top)
     rows = [{what: found[i], "vertices": sizes[i], "%": round(100 * sizes[i] / graph.n, 2)} for i in best]
-    to.tell_rows(file, graph, {"count": len(found)}, f"{len(found):,} {what}s", rows, wall)
+    to.tell_rows(file, graph, {"count": len(found)}, f"{what}s: {len(found):,}", rows, wall)

@@ -141,7 +141,7 @@ def _places(graph: Named, index: Any, what: str) -> npt.NDArray[np.int64]:
     except GraphError:
         raise GraphError(
             f"the index of {what} has {shown(vertex)}, which is not a vertex of this graph; {graph._reach()}: "
-            "give an index of vertices, or .to_numpy() if the rows are in vertex order"
+            "pass a table with the vertices as its index (set_index), or .to_numpy() in vertex order"
         ) from None
 
 

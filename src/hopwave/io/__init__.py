@@ -235,8 +235,8 @@ def write(
     """
     if not isinstance(graph, Graph):
         raise TypeError(
-            f"write(path, graph) takes a hopwave Graph, not {type(graph).__module__}.{type(graph).__name__}; "
-            f"path comes first, then a graph: {constructor_of(graph)}"
+            f"write(path, graph) takes a hopwave Graph, not {type(graph).__module__}.{type(graph).__name__}; the path "
+            f"comes first, then the graph, for example {constructor_of(graph)}"
         )
     labels, weights, directed = flag("labels", labels), flag("weights", weights), flag_or_none("directed", directed)
     if directed not in (None, graph.directed):

@@ -176,7 +176,7 @@ def draw_map(graph: Graph, xy: Any, ax: Axes | None, title: str, ids: Any, numbe
     known = np.isfinite(numbers)
     ids, numbers, places = np.asarray(ids)[known], np.asarray(numbers)[known], _places(graph, xy)
     for v in np.unique(ids[~np.isfinite(places[ids]).all(-1)]).tolist():
-        raise GraphError(f"xy has no place for {shown(graph.label(v))}, which is on the map; give it an (x, y)")
+        raise GraphError(f"xy has no place for {shown(graph.label(v))}, which is on the map; pass its (x, y)")
     marks, edges = places[ids], places[np.stack(graph.to_edges(), -1)]
     if ids.ndim == 2:
         marks[:, 1] = marks[:, 0] + np.broadcast_to(share, known.shape)[known, None] * (marks[:, 1] - marks[:, 0])
@@ -185,7 +185,7 @@ def draw_map(graph: Graph, xy: Any, ax: Axes | None, title: str, ids: Any, numbe
 
 def _places(graph: Graph, xy: Any) -> npt.NDArray[np.float64]:
     """The coordinates of all vertices; NaN for those that a mapping lacks."""
-    remedy = f"give two numbers for each of the {graph.n} vertices, or a mapping from vertices to (x, y)"
+    remedy = f"pass {graph.n} × 2 numbers, or (x, y) by vertex: a mapping, or a table indexed by vertex (set_index)"
     xy = by_index(graph, xy, "xy")
     if isinstance(xy, Mapping):
         given = {graph.index(vertex): place for vertex, place in xy.items()}
@@ -193,7 +193,7 @@ def _places(graph: Graph, xy: Any) -> npt.NDArray[np.float64]:
     try:
         places: npt.NDArray[np.float64] = np.asarray(xy, np.float64)
     except (TypeError, ValueError):
-        raise GraphError(f"xy={shown(xy)} is not an array of numbers; {remedy}") from None
+        raise GraphError(f"xy={shown(xy)} is not numbers only; {remedy}") from None
     if places.shape != (graph.n, 2):
         raise GraphError(f"xy has shape {places.shape}; {remedy}")
     return places

@@ -35,7 +35,7 @@ def telling(function: Any) -> Iterator[None]:
     log.info("compiling %s (%s) for this machine", function.__name__, part)
     if not _said:
         _said = True
-        say(f"compiling for this machine, once: {part} (up to 10 s; `hopwave warmup` compiles all parts beforehand)")
+        say(f"compiling for this machine, once: {part} (up to 10 s; `hopwave warmup` compiles most parts beforehand)")
     _telling = True
     instead("compiling")
     try:
