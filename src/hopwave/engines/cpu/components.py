@@ -1,15 +1,15 @@
-"""Connected components on the CPU, compiled, numbered by their lowest vertex: that of vertex 0 is number 0.
+"""Connected components on the CPU, compiled, numbered by their lowest vertex: vertex 0 is in component 0.
 
-Strong ones by Tarjan's algorithm, on one core. Weak ones by all threads (Sutton, Ben-Nun and Barak, Optimizing parallel
-graph connectivity computation via subgraph sampling, 2018, "Afforest"): every vertex has a parent that is no higher; an
-arc hooks the higher root under the lower one. Rows of the tree that is largest after a few arcs are left out.
+Strong components by Tarjan's algorithm, on one core. Weak components on all threads (Sutton, Ben-Nun and Barak,
+Optimizing parallel graph connectivity computation via subgraph sampling, 2018, "Afforest"): every vertex has a parent
+that is not higher; an arc hooks the higher root under the lower. The tree that is largest after a few arcs is skipped.
 
     HOOK     every vertex under its first neighbour, if that is lower: no other thread writes there
     LINK     along the next arc of every vertex
-    FINISH   along all other arcs, but for the largest tree
+    FINISH   along all other arcs, except in the largest tree
     COUNT    every vertex directly under its root; list the roots of a block in its part of `label`
     NUMBER   number the roots of a block
-    LABEL    every vertex gets the number of its root
+    LABEL    write the number of its root to every vertex
 """
 
 from collections import namedtuple
@@ -21,22 +21,22 @@ from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import compare_and_swap, inner, noinline, outer, prefetch
 from hopwave.engines.cpu.views import new_array, unsigned_rows
 
-# NumPy's integers, not Python's: of those Numba compiles one version of a function for every value.
+# NumPy's integers, not Python's, for each of which Numba would compile a separate version.
 HOOK, LINK, FINISH, COUNT, NUMBER, LABEL = (np.int64(kind) for kind in range(6))
 ZERO, ONE_EACH = np.int64(0), np.int64(1)
-SAMPLE = 128  # vertices by which the largest tree is guessed
-BLOCK, BLOCKS = 4096, 64  # vertices of a block, at least, and blocks, at most: a chain passes through each
-AHEAD = np.uint64(8)  # vertices whose parents are fetched into the cache
+SAMPLE = 128  # sampled vertices that show the largest tree
+BLOCK, BLOCKS = 4096, 64  # minimum vertices per block, maximum blocks: a chain passes through each
+AHEAD = np.uint64(8)  # prefetch distance (vertices) for parents
 
 
-# The arrays of a run: parents, in the memory of `copy`; the answer twice; per block of vertices the number of roots in
-# it; later, in `first`, that of its first root.
+# The arrays of a run: parents, in the memory of `copy`; the result twice; per block of vertices the number of its
+# roots; later, in `first`, the number of its first root.
 Forest = namedtuple("Forest", "parent label copy roots first")
 
 
 @inner
 def root_of(parent, v):
-    """The root of a vertex; those on the way come nearer to it. Only roots are written by others."""
+    """The root of a vertex; shortens the path to it. Other threads write only roots."""
     while True:
         above = parent[v]
         if above == v:
@@ -66,7 +66,7 @@ def hook_block(indptr, indices, parent, begin, end):
         first, lowest = indptr[v], np.uint32(v)
         if first < indptr[v + U1] and indices[first] < lowest:
             lowest = indices[first]
-            if lowest >= begin:  # its parent is known already: chains end at the beginning of a block
+            if lowest >= begin:  # its parent is already known: chains end at the start of a block
                 lowest = parent[lowest]
         parent[v] = lowest
 
@@ -84,7 +84,7 @@ def link_block(indptr, indices, parent, begin, end):
 
 @inner
 def finish_block(indptr, indices, parent, largest, begin, end):
-    """Link vertices [begin, end) by all their arcs, except those of the largest tree (-1: none is known)."""
+    """Link vertices [begin, end) by all their arcs, except vertices of the largest tree (-1: unknown)."""
     noinline()
     for v in range(begin, end):
         j, last = np.uint64(indptr[v]), np.uint64(indptr[v + U1])
@@ -125,7 +125,7 @@ def work(A, W, board, me):
                     count += U1
             W.roots[block] = np.int64(count)
         elif kind == NUMBER:
-            for i in range(W.roots[block] - 1, -1, -1):  # a root comes no earlier than its place in the list
+            for i in range(W.roots[block] - 1, -1, -1):  # a root is never before its index in the list
                 label[label[begin + np.uint64(i)]] = W.first[block] + i
         else:
             for v in range(begin, end):
@@ -142,7 +142,7 @@ def together(A, W, board, kind, which, threads):
 
 @inner
 def largest_tree(parent):
-    """The root that most vertices of a sample have, which is spread evenly."""
+    """The most frequent root of an evenly spread sample of vertices."""
     n, some = parent.size, min(SAMPLE, parent.size)
     roots = np.empty(SAMPLE, np.uint32)
     for i in range(some):
@@ -179,7 +179,7 @@ def hook(A, W, board, undirected, threads, team_cells, helpers, me):
 
 
 def components(graph, strong):
-    """The number of every vertex's component, int32: two equal arrays, one to keep and one to give away."""
+    """The component number of every vertex, int32: two equal arrays, one to cache and one to return."""
     n, A = graph.n, unsigned_rows(graph)
     if n == 0 or (strong and graph.directed):
         label = np.empty(n, np.int32)
@@ -198,11 +198,11 @@ def components(graph, strong):
 
 @outer
 def close_components(indptr, indices, label):
-    """Tarjan (1972): labels in reverse topological order; low: the earliest on the stack that a vertex leads to."""
+    """Tarjan (1972): labels in reverse topological order; low: the earliest vertex on the stack in reach."""
     n = label.size
     time = np.zeros(n, np.uint32)
     low = np.zeros(n, np.uint32)
-    arc = indptr[:n].copy()  # the next arc of v to look at
+    arc = indptr[:n].copy()  # the next arc of v to follow
     path = np.empty(n, np.uint32)  # from the root down to the current vertex
     stack = np.empty(n, np.uint32)
     label[:] = -1

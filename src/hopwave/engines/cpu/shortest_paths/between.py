@@ -1,15 +1,15 @@
 """One shortest path between two vertices, by searches from both ends.
 
-By hops, the first vertex that both sides reach lies on a shortest path (`shortest_path`). For NetworkX's own path the
+By hops, the first vertex that both sides reach is on a shortest path (`shortest_path`). To return NetworkX's path, the
 searches follow the order of its rows and its choice of side (`path_between`, and `path_from_both_ends` along lengths).
-Of several pairs along lengths (`State`), the exact length from the source is found too:
+For several pairs along lengths (`State`), the search also finds the exact length from the source:
 
     d[0], d[1]   distances from the source along arcs, and from the target against them
-    bound        the least d[0] + d[1] that was met, widened by what rounding may amount to
+    bound        the smallest d[0] + d[1] found, widened by the maximum rounding error
 
-The search from the source goes on after both have met, over vertices that the other has settled and where d[0] + d[1]
-is within the bound: so it finds the length of Dijkstra's algorithm, to the last bit. A settled vertex follows its short
-arcs (many/settling.py), and waits once more for its long ones, until Δ/2 later: most searches have met by then.
+After both searches have met, the search from the source continues over vertices that the other has settled and where
+d[0] + d[1] is within the bound. Its length is bitwise identical to Dijkstra's. A settled vertex relaxes its
+short arcs (many/settling.py), and waits Δ/2 longer for its long arcs: most searches have met by then.
 """
 
 from collections import namedtuple
@@ -24,26 +24,26 @@ from hopwave.engines.cpu.row_order import is_closed
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
 
 OPEN = np.empty(0, np.uint8)  # no arc is closed
-# Arrays of two rows, one per end. touched: the vertices whose distances must be infinite again before the next search.
+# Arrays of two rows, one per end. touched: the vertices whose distances must be reset before the next search.
 State = namedtuple("State", "d parent settled touched keys times vertices")
 LONG = np.uint32(1 << 31)  # marks a vertex that waits for its long arcs
-# The arcs from one end on: all, the short ones, and half the length from which an arc is long (infinite: none is).
+# The arcs from one end: all, the short arcs, and half the minimum length of a long arc (infinite: none is long).
 Side = namedtuple("Side", "all short half")
-BYTES_PER_VERTEX = 2 * (8 + 4 + 1 + 4 + 20)  # of a State, with an entry of each vertex
-ROUNDING = 8 * 2.0**-53  # per arc of a path, both halves and the bound together
+BYTES_PER_VERTEX = 2 * (8 + 4 + 1 + 4 + 20)  # bytes of a State, with one entry per vertex
+ROUNDING = 8 * 2.0**-53  # per arc of a path, for both halves and the bound
 
 
 # ------------------------------------------------------------------ by hops
 
 
 def shortest_path(loaded, source, target):
-    """The vertices of one shortest path, both ends included, or None. Always the same one."""
+    """The vertices of one shortest path, including both endpoints, or None. Deterministic."""
     A = loaded.adjacency("any")
     return path_between((A.indptr, A.indices), (A.in_indptr, A.in_indices), source, target, OPEN, False)
 
 
 def path_between(out, into, source, target, closed, by_vertices):
-    """`shortest_path` in rows out and into. by_vertices: the side with fewer vertices goes on, as in NetworkX."""
+    """`shortest_path` in rows out and into. by_vertices: the side with fewer vertices continues, as in NetworkX."""
     n = len(out[0]) - 1
     before, after = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     middle = meet(*out, *into, before, after, source, target, closed, by_vertices)
@@ -51,7 +51,7 @@ def path_between(out, into, source, target, closed, by_vertices):
 
 
 def path_over(middle, before, after, source, target):
-    """The path over a vertex from which `before` leads to the source, and `after` to the target."""
+    """The path through a vertex from which `before` leads to the source, and `after` to the target."""
     path = [int(middle)]
     while path[-1] != source:
         path.append(int(before[path[-1]]))
@@ -63,7 +63,7 @@ def path_over(middle, before, after, source, target):
 
 @inner
 def expand(indptr, indices, mine, theirs, queue, begin, end, source, closed):
-    """One level from one side: the new end of its queue, the arcs that leave what it found, where both meet (-1)."""
+    """One level from one side: the new end of its queue, the out-arcs of its finds, where both sides meet (-1)."""
     noinline()
     tail, arcs, shut = end, 0, closed.size > 0
     for i in range(begin, end):
@@ -84,7 +84,7 @@ def expand(indptr, indices, mine, theirs, queue, begin, end, source, closed):
 
 @outer
 def meet(indptr, indices, in_indptr, in_indices, before, after, source, target, closed, by_vertices):
-    """A vertex in the middle of a shortest path, or -1. The side whose next level has fewer arcs (vertices) goes on."""
+    """A vertex in the middle of a shortest path, or -1. The side whose next level has fewer arcs (vertices) is next."""
     before[source] = np.int32(source)
     after[target] = np.int32(target)
     if source == target:
@@ -114,7 +114,7 @@ def meet(indptr, indices, in_indptr, in_indices, before, after, source, target, 
 
 @outer
 def meet_along_lengths(out, back, source, target, closed, seen, before, settled, keys, times, vertices):
-    """From both ends in turn, as NetworkX does: where shortest halves meet, or −1, the vertices before, the length."""
+    """From both ends in turn, like NetworkX: where shortest halves meet, or −1, the predecessors, the length."""
     size = np.array([1, 1], np.uint64)
     ends = (source, target)
     for end in range(2):
@@ -152,7 +152,7 @@ def meet_along_lengths(out, back, source, target, closed, seen, before, settled,
 
 
 def path_from_both_ends(out, back, source, target, closed):
-    """The path that NetworkX's bidirectional_dijkstra finds and its length, or None. `back`: the arcs backwards."""
+    """The path that NetworkX's bidirectional_dijkstra finds and its length, or None. `back`: the reverse arcs."""
     n, entries = len(out.indptr) - 1, len(out.indices) + 1
     seen, before, settled = np.full((2, n), np.inf), np.full((2, n), -1, np.int32), np.zeros((2, n), np.uint8)
     heap = np.empty((2, entries)), np.empty((2, entries), np.uint64), np.empty((2, entries), np.uint32)
@@ -163,7 +163,7 @@ def path_from_both_ends(out, back, source, target, closed):
     return path_over(middle, *before, source, target), float(length)
 
 
-# ------------------------------------------------------------------ along lengths, pair after pair
+# ------------------------------------------------------------------ along lengths, consecutive pairs
 
 
 def new_state(n, m):
@@ -179,7 +179,7 @@ def new_state(n, m):
 
 
 def side(loaded, arcs, pairs, threads):
-    """The arcs of a graph for searches, with the short ones apart from the second pair on: no later call waits."""
+    """The arcs of a graph for searches; after the first pair, the short arcs are separate: no later call waits."""
     loaded.pairs += pairs
     rows, m, mapped = ShortArcs(*arcs), arcs.lengths.size, loaded.graph.is_mapped
     split = loaded.pairs > 1 and policy.short_arcs_first(loaded.n, m, False, policy.SOURCES_BEFORE_SPLITTING, mapped)
@@ -199,9 +199,9 @@ def offer(S, end, count, size, time, u, v, length):
 
 @outer
 def search(out, back, source, target, S, path, patience):
-    """Fill path with a shortest path, the target first: how many vertices it has, 0 without a path, and its length.
+    """Fill path with a shortest path, target first: its number of vertices, 0 without a path, and its length.
 
-    −1: after `patience`, twice as many, … vertices, no path is known, and fewer wait than were taken, as in a mesh.
+    −1: no path was found in `patience` (then twice as many, …) steps, and few vertices were reached, as in a mesh.
     """
     n = S.d.shape[1]
     size, count = np.zeros(2, np.uint64), np.zeros(2, np.int64)
@@ -241,10 +241,10 @@ def search(out, back, source, target, S, path, patience):
             v = rows.indices[j]
             length = here + (rows.lengths[j] if rows.lengths.size else 1.0)
             if length < S.d[end, v]:
-                if met < np.inf and rows.lengths.size:  # by hops it costs more than it saves
+                if met < np.inf and rows.lengths.size:  # by hops, this test costs more than it saves
                     left = S.d[1 - end, v] if S.settled[1 - end, v] else S.keys[1 - end, 0]
                     if length + left > met * slack:
-                        continue  # the other end is too far away: no shortest path leads over v
+                        continue  # the other end is too far away: no shortest path passes v
                 count[end] = offer(S, end, count[end], size[end], time, u, v, length)
                 size[end] += U1
                 time += U1
@@ -285,7 +285,7 @@ def search(out, back, source, target, S, path, patience):
 
 @outer
 def walk_back(A, d, source, target, path):
-    """As `search`, by the distances d of all on the path; −1 if an arc is too short to tell its ends apart."""
+    """Like `search`, by the distances d of the path's vertices; −1 if an arc is too short to order its endpoints."""
     if d[target] == np.inf:
         return 0, np.inf
     v, path[0], vertices = target, target, 1

@@ -1,11 +1,11 @@
-"""Bins of vertices by distance, one set per worker. Together they are a radix heap with digits of six bits.
+"""Bins of vertices by distance, one set per worker. They form a radix heap with digits of six bits.
 
 A distance d belongs to bucket k = ⌊d / Δ⌋. The six-bit digits of k and of the current bucket, `now`, agree down to some
-position; that position is the level, and k's digit there the bin. So level 0 has one bucket per bin; a bin of a higher
-level holds a range of buckets, to be spread when `now` comes there.
+position; that position is the level, and k's digit there the bin. Level 0 therefore has one bucket per bin; a bin of a
+higher level contains a range of buckets, which are spread when `now` arrives there.
 
-Entries (vertex, distance) lie in blocks of 64, a bin is a chain of blocks, and threads share work by blocks. If the
-pool has fewer blocks than a vertex's arcs could fill, its worker stops, and Python makes the pool larger.
+Entries (vertex, distance) are stored in blocks of 64, a bin is a chain of blocks, and threads share work by blocks. If
+the pool has fewer blocks than a vertex's arcs could fill, its worker stops, and Python enlarges the pool.
 """
 
 from collections import namedtuple
@@ -21,24 +21,24 @@ from hopwave.engines.ledger import declare
 BLOCK = np.uint64(64)  # entries per block
 LEVELS = 10
 BINS = np.uint64(64 * LEVELS)
-FARTHEST = float(1 << 59)  # the last bucket; all that is farther away is in it, too
+FARTHEST = float(1 << 59)  # the last bucket, which also contains all larger distances
 
-# A worker's row: the position after the last entry of each bin, the first block of each, one bit per bin that is not
-# empty, then what follows.
+# A worker's row: the position after the last entry of each bin, the first block of each, one bit per non-empty bin,
+# then the cells below.
 HEADS = BINS
 MASKS = np.uint64(2 * 64 * LEVELS)
 FREE, FREE_COUNT, LEFT, VERTICES, ARCS = (MASKS + np.uint64(LEVELS + i) for i in range(5))
 ROW_CELLS = 2 * 64 * LEVELS + 32
 # FREE: a chain of free blocks. LEFT: the chain of blocks that the worker could not finish, 0 if none.
 
-BLOCKS_AT_ONCE = 16  # that a worker takes off the pool
+BLOCKS_AT_ONCE = 16  # blocks that a worker takes from the pool
 
 
-# Rows, and the lengths of their arcs: float64, or uint32 as loop.py says; one number if all are equal.
+# Rows, and the lengths of their arcs: float64, or uint32 as in loop.py; one number if all are equal.
 Arcs = namedtuple("Arcs", "indptr indices lengths")
 
 
-# The blocks. link: the next block of the chain, 0 at its end: block 0 is never used; begin, end: of the entries left
+# The blocks. link: the next block of the chain, 0 at its end: block 0 is unused; begin, end: of the remaining entries
 Pool = namedtuple("Pool", "link begin end vertex distance")
 
 
@@ -90,7 +90,7 @@ def take_block(pool, row, entries):
 
 @inner
 def open_block(pool, row, bin, at):
-    """Where the next entry of a bin goes that has no block yet, or a full one."""
+    """The position of the next entry of a bin that has no block yet, or a full block."""
     noinline()
     b = take_block(pool, row, BLOCK)
     if at == U0:
@@ -103,7 +103,7 @@ def open_block(pool, row, bin, at):
 
 @inner
 def push(pool, row, now, per_length, v, d):
-    """Put a vertex into the bin of its distance. A free block must be there."""
+    """Put a vertex into the bin of its distance. A free block must exist."""
     k = bucket_of(d, per_length)
     level, digit, differ = U0, k, k ^ now
     while differ > U63:
@@ -135,7 +135,7 @@ def take_bin(pool, row, level, digit):
 
 @inner
 def first_bin(rows, workers):
-    """The level and digit of the first bin that is not empty for some worker; level LEVELS if there is none."""
+    """The level and digit of the first non-empty bin of any worker; level LEVELS if all are empty."""
     for level in range(np.uint64(LEVELS)):
         mask = U0
         for w in range(workers):

@@ -1,4 +1,4 @@
-"""Δ-stepping on the CPU: what is prepared, and the run (loop.py)."""
+"""Δ-stepping on the CPU: preparation and the run (loop.py)."""
 
 from functools import partial
 
@@ -16,11 +16,11 @@ from hopwave.engines.cpu.shortest_paths import bins, loop
 from hopwave.engines.cpu.views import allocate, kept, left_or_new, new_array, read_only, unsigned_rows
 from hopwave.system.compile_notice import First
 
-TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths at once, which stay in a cache
-NARROWEST, WIDEST = 1e-300, 1e300  # buckets; so that neither Δ nor 1/Δ is infinite
+TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths processed at a time, which fit into a cache
+NARROWEST, WIDEST = 1e-300, 1e300  # bucket widths for which neither Δ nor 1/Δ is infinite
 NO_LENGTHS, ALL_ONE = read_only(np.empty(0)), read_only(np.ones(1, np.uint32))
 FIRST = First(loop.take_part)
-BEYOND = {np.dtype(np.float64): np.inf, np.dtype(np.uint32): 2**32 - 1}  # all distances, by their type
+BEYOND = {np.dtype(np.float64): np.inf, np.dtype(np.uint32): 2**32 - 1}  # larger than all distances, by type
 
 
 @kept
@@ -45,7 +45,7 @@ def arcs_for_one(A):
 
 
 def whole_lengths(values, n):
-    """The lengths as uint32; None if one is not whole, or a path through n vertices may be as long as 2³²."""
+    """The lengths as uint32; None if one is not an integer, or a path through n vertices may reach 2³²."""
     made = new_array(len(values), np.uint32)
     for begin in range(0, len(values), AT_ONCE):
         some = values[begin : begin + AT_ONCE]
@@ -57,7 +57,7 @@ def whole_lengths(values, n):
 
 @kept
 def width_of(A):
-    """The width of buckets: wide where vertices have few arcs, since few distances are then corrected, or no hubs."""
+    """The width of buckets: wide without hubs, or if vertices have few arcs, since few distances are then corrected."""
     typical = typical_length(ALL_ONE if A.rows.values is None else A.rows.values)
     degree, power = len(A.rows.indices) / max(1, A.shape[0]), policy.BUCKET_POWER
     width = typical * policy.BUCKET_WIDTH / max(degree, 1.0) ** power
@@ -105,7 +105,7 @@ def by_buckets(A, job, delta, workers, trace):
     start = np.asarray(sources, np.uint32)
     while run.here[loop.PHASE] != loop.OVER:
         run.go_on(arcs, start)
-    spare[:] = [run.pool]  # one is enough, however many threads search this graph at once
+    spare[:] = [run.pool]  # one suffices, for any number of concurrent searches
     return run.answer if len(run.answer) else run.d, delta, run.trace, False
 
 
@@ -121,7 +121,7 @@ def on_one_core(A, job):
         search(arcs, d, state.waiting, np.uint32(source), float(job.limit), targets)
     else:
         settling.search(arcs, d, state, np.uint32(source), float(job.limit))
-    spare[:] = [state]  # one is enough, however many threads search this graph at once
+    spare[:] = [state]  # one suffices, for any number of concurrent searches
     return d
 
 
@@ -140,14 +140,14 @@ class _Run:
         self.board[POOL_NEXT] = 1
 
     def go_on(self, arcs, sources):
-        """Until all is done, or the trace is full, or the pool is empty."""
+        """Run until all buckets are done, or the trace is full, or the pool is empty."""
         here, board, pool = self.here, self.board, self.pool
         here[loop.TRACED] = 0
         W = loop.Run(self.d, self.beyond, self.answer, pool, self.rows, self.F, here, self.numbers, self.targets)
         kind = arcs.indptr.itemsize, self.d.itemsize
         team.lead(len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer), kind)
         self.trace += self.buffer[: here[loop.TRACED]].tolist()
-        self.board = new_board()  # helpers were sent away by the old one
+        self.board = new_board()  # the old board dismissed its helpers
         self.board[POOL_NEXT] = min(board[POOL_NEXT], len(pool.link))
         if here[loop.PHASE] == loop.STOPPED and here[loop.BLOCKS]:
             self.pool = bins.new_pool(2 * len(pool.link), self.d.dtype, pool)
@@ -158,12 +158,12 @@ class _Run:
 # ------------------------------------------------------------------ one core
 
 # Dijkstra's algorithm with a ring of buckets (many/settling.py). No weight is narrower than a bucket: no heap.
-# In thin graphs, whoever reaches a vertex with two neighbours goes on to the other one: only ends of chains wait.
+# In sparse graphs, a search that reaches a vertex with two neighbours continues to the other: only chain ends wait.
 
 
 @inner
 def walk(A, d, bucket, limit, before, v, offer):
-    """From v, reached from `before`, along a chain: its end and distance, negative if nothing there has to wait."""
+    """From v, reached from `before`, along a chain: its end and distance, negative if no vertex there must wait."""
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
     while True:
         j, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
@@ -219,7 +219,7 @@ def search(A, d, waiting, source, limit, targets):
             prefetch(indices, row)
             prefetch(lengths, row)
         if here != d[u]:
-            continue  # it became nearer since, and was settled before
+            continue  # its distance fell later, and it was settled with that distance
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
             offer = here + lengths[j]

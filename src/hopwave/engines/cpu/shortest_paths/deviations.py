@@ -1,8 +1,8 @@
-"""What Yen's algorithm searches for: spurs, which leave a path at one of its vertices, and the paths they make.
+"""Searches of Yen's algorithm: spurs, which leave a path at one of its vertices, and the resulting paths.
 
 The part of the path before that vertex is the spur's root. A search is guided by each vertex's distance to the target
-(A*; Hart, Nilsson and Raphael, 1968), added up from the other end, which may be off in its last bits: a vertex may be
-settled again, and the search ends when no waiting vertex is below `slack` times the length found.
+(A*; Hart, Nilsson and Raphael, 1968). These distances are summed from the other end and may differ by rounding: a
+vertex may be settled again, and the search ends when no waiting vertex is below `slack` times the length found.
 """
 
 from collections import namedtuple
@@ -14,14 +14,14 @@ from hopwave.engines.cpu.intrinsics import outer
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
 from hopwave.engines.cpu.shortest_paths.nearest_of import are_whole
 
-PIECE = 4096  # searches in one compiled call: Ctrl-C waits for its end
+PIECE = 4096  # searches per compiled call: Ctrl-C waits for its end
 
 
 @outer
 def search(A, start, length, target, place, at, first, rest, most, slack, work):
-    """From `start`, at distance `length`, to the target: the distance there, or infinite; −1: the heap is too small.
+    """From `start`, at distance `length`, to the target: the distance there, or infinity; −1: the heap is too small.
 
-    place: on the path that the spur leaves, n elsewhere; before `at` is the root. first: forbidden heads. rest: bounds.
+    place: index on the spur's path, n elsewhere; below `at` is the root. first: forbidden heads. rest: bounds.
     """
     d, final, parent, touched, keys, times, vertices = work
     count, size, time = 1, U1, 0
@@ -67,12 +67,12 @@ def search(A, start, length, target, place, at, first, rest, most, slack, work):
     return found
 
 
-# Paths one after another: their vertices, the distances of these, and where each path begins.
+# Concatenated paths: their vertices, the distances of these, and the start of each path.
 Paths = namedtuple("Paths", "vertices so_far begins")
 
 
-# Per spur: the path that it leaves, at which of its vertices, and the spur before it from its root, or −1. Its first
-# arc is another than that of its path, and than those of the paths that earlier spurs of its root leave.
+# Per spur: the path that it leaves, the index of the spur vertex, and the previous spur with its root, or −1. Its first
+# arc differs from that of its path, and from those of the paths that earlier spurs of its root leave.
 Spurs = namedtuple("Spurs", "path at before")
 
 
@@ -85,7 +85,7 @@ def mark(paths, path, place, off):
 
 @outer
 def search_spur(A, paths, known, spur, target, rest, most, slack, place, heads, work):
-    """The length of a spur (path, at, before), as `search`. Its path is marked; spurs before it have their paths."""
+    """The length of a spur (path, at, before), like `search`. Its path is marked; earlier spurs' paths are known."""
     path, at, before = spur
     count, begin = 0, paths.begins[path]
     start = begin + at
@@ -105,7 +105,7 @@ def search_spur(A, paths, known, spur, target, rest, most, slack, place, heads, 
 
 @outer
 def find_lengths(A, paths, known, spurs, target, rest, most, slack, place, heads, work, found):
-    """Find the lengths of spurs. Returns of how many: fewer if the heap is too small."""
+    """Find the lengths of spurs. Returns their number: fewer if the heap is too small."""
     marked, done = np.int64(-1), found.size
     for i in range(found.size):
         spur = spurs.path[i], spurs.at[i], spurs.before[i]
@@ -153,7 +153,7 @@ def find_paths(A, paths, count, known, lengths, some, target, rest, slack, place
 
 
 class Deviations:
-    """Spurs with their lengths, and paths of some. Spur 0 leaves the source by any arc. `elsewhere`: a GPU's search."""
+    """Spurs with their lengths, and some paths. Spur 0 leaves the source by any arc. `elsewhere`: a GPU's search."""
 
     def __init__(self, arcs, rest, slack, source, target, most, elsewhere=None):
         n, m = len(arcs.indptr) - 1, len(arcs.indices)
@@ -168,7 +168,7 @@ class Deviations:
         self._add(Spurs(*np.array([[0], [0], [-1]])), most)
 
     def leave(self, some, most):
-        """Find the paths of some spurs; returns the numbers of the spurs that leave these and are at most this long."""
+        """Find the paths of some spurs; returns the spurs that leave these paths and are at most this long."""
         first = self.count
         self.find_paths(some)
         at = self.spurs.at[some]
@@ -179,7 +179,7 @@ class Deviations:
         return self._add(Spurs(path, np.arange(len(path)) - np.repeat(begins - at, sizes), before), most)
 
     def _add(self, spurs, most):
-        """Keep those of at most this length; returns their numbers."""
+        """Keep spurs of at most this length; returns their indices."""
         found = self.find_lengths(spurs, most)
         kept, known = np.flatnonzero(found < np.inf), len(self.lengths)
         parts = zip(self.spurs, spurs, strict=True)
@@ -189,7 +189,7 @@ class Deviations:
         return np.arange(known, len(self.lengths))
 
     def find_lengths(self, spurs, most):
-        """The lengths of spurs that leave known paths; infinite for those that would be longer than `most`."""
+        """The lengths of spurs that leave known paths; infinite for spurs longer than `most`."""
         if self.elsewhere is not None and self.elsewhere.are_worth_it(len(spurs.path)):
             return self.elsewhere.lengths(self.paths, self.spurs, spurs, most)
         found, done = np.empty(len(spurs.path)), 0
@@ -228,7 +228,7 @@ def _twice(arrays):
 
 @outer
 def next_on_trees(A, d, end):
-    """For every vertex the next on a shortest path to where d begins; −1 if only arcs of length 0 lead on."""
+    """For every vertex, the next one on a shortest path to the start of d; −1 if only arcs of length 0 lead there."""
     found = np.full(d.size, -1, np.int32)
     for u in range(d.size):
         for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + 1])):
@@ -242,7 +242,7 @@ def next_on_trees(A, d, end):
 
 @outer
 def last_of(order, first, last, source, target, k):
-    """The k-th vertex over which the path of two trees is simple and new, or −1; first, last: next on the trees."""
+    """The k-th vertex through which the path of two trees is simple and new, or −1; first, last: next on the trees."""
     known, seen = np.zeros(first.size, np.bool_), np.full(first.size, -1, np.int32)
     count = 0
     for v in order:
@@ -258,7 +258,7 @@ def last_of(order, first, last, source, target, k):
         while u >= 0 and seen[u] != v:
             seen[u] = np.int32(v)
             u = np.int64(first[u])
-        u, simple = np.int64(last[v]), u >= 0  # it has come to the source
+        u, simple = np.int64(last[v]), u >= 0  # the walk has reached the source
         while simple and u != target:
             simple = u >= 0 and seen[u] != v
             u = np.int64(last[u]) if simple else u
@@ -270,7 +270,7 @@ def last_of(order, first, last, source, target, k):
 
 
 def tree_paths(out, into, from_source, to_target, ends, k, most):
-    """A length that k different simple paths over the `most` nearest vertices do not exceed; infinite if fewer."""
+    """A length that k different simple paths via the `most` nearest vertices do not exceed; infinite if fewer exist."""
     through = from_source + to_target
     order = np.argsort(through, kind="stable")[:most]
     first, last = next_on_trees(into, from_source, ends[0]), next_on_trees(out, to_target, ends[1])

@@ -1,6 +1,6 @@
 """Dijkstra's algorithm on one core, nearest vertex first. It may stop early.
 
-The heap is a four-ary tree of (distance, when it was offered, vertex), an order on which NetworkX's results depend.
+The heap is a four-ary tree of (distance, time of insertion, vertex), an order on which NetworkX's results depend.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def add(keys, times, vertices, size, d, time, v):
 
 @inner
 def drop_first(keys, times, vertices, size):
-    """Take the root out of the heap, which then has that size: the last entry fills the gap."""
+    """Remove the root of the heap, which then has that size: the last entry fills the gap."""
     d, time, v = keys[size], times[size], vertices[size]
     place = U0
     while True:
@@ -45,7 +45,7 @@ def drop_first(keys, times, vertices, size):
 
 @outer
 def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, order, keys, times, vertices):
-    """Settle nearest first: stop[0] wanted vertices, or stop[1] and those as far (−1: all). Returns how many."""
+    """Settle nearest first: stop[0] wanted vertices, or stop[1] and ties (−1: all). Returns the number settled."""
     size, time, settled, last, ahead = U0, U0, 0, np.inf, stop[0]
     for s in sources:
         d[s] = 0.0
@@ -80,7 +80,7 @@ def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, or
                 size += U1
                 time += U1
                 if ahead == 1 and wanted[v]:
-                    limit = offer  # what is further away than that is never settled
+                    limit = offer  # larger distances are never settled
     return settled
 
 
@@ -89,7 +89,7 @@ def arcs(rows, lengths):
 
 
 def dijkstra(arcs, sources, limit, targets, most):
-    """The settled vertices in order, the distances, infinite where none was settled, and the vertex before each."""
+    """The settled vertices in order, the distances, infinite for unsettled vertices, and the predecessor of each."""
     n, m = len(arcs.indptr) - 1, len(arcs.indices)
     wanted = np.zeros(n if targets else 0, np.bool_)
     if targets:

@@ -1,16 +1,16 @@
-"""Δ-stepping, compiled: one bucket of distances after the other, until none is left.
+"""Δ-stepping, compiled: one bucket of distances after another, until none remains.
 
-Meyer and Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003). Bins of their own for every thread:
-Beamer, Asanović and Patterson, The GAP benchmark suite (2015). A thread goes on with the few vertices that it puts into
-the current bucket itself (bucket fusion): Zhang et al., Optimizing ordered graph algorithms with GraphIt (2020).
+Meyer and Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003). Separate bins for every thread: Beamer,
+Asanović and Patterson, The GAP benchmark suite (2015). A thread continues with the few vertices that it puts into the
+current bucket itself (bucket fusion): Zhang et al., Optimizing ordered graph algorithms with GraphIt (2020).
 
     FILL     before the first bucket: every distance is beyond all
-    RELAX    pass on the distances of the current bucket's vertices along their arcs
-    SPREAD   put the entries of a bin that stands for many buckets into finer bins
+    RELAX    relax the arcs of the current bucket's vertices
+    SPREAD   put the entries of a bin with many buckets into finer bins
     FINISH   after the last bucket: distances become float64, infinite where they are beyond all
 
-Distances are uint32 where all lengths are whole and no path reaches 2³². The order in which arcs are relaxed changes no
-bit: a distance is the least, over all paths, of the lengths added up from the source, and rounded addition is monotone.
+Distances are uint32 if all lengths are integers and no path reaches 2³². The order of relaxations does not affect
+results: a distance is the minimum over all paths of lengths summed from the source; rounded addition is monotone.
 """
 
 from collections import namedtuple
@@ -25,24 +25,24 @@ from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, HUB_ARCS, HUB
 from hopwave.engines.cpu.shortest_paths import bins
 
 RELAX, SPREAD, FILL, FINISH = (np.int64(kind) for kind in range(1, 5))
-FILLED = 1 << 14  # distances that a thread takes at a time
-AHEAD = np.uint64(4)  # entries ahead whose rows are fetched into the cache
+FILLED = 1 << 14  # distances that a thread processes at a time
+AHEAD = np.uint64(4)  # prefetch distance (entries) for rows
 
-# Cells of `here`: where the run stands.
+# Cells of `here`: the state of the run.
 NOW, BLOCKS, ENTRIES, KIND, PHASE, ROUNDS, TRACED, BEGAN, BEFORE_VERTICES, BEFORE_ARCS, SETTLED, HERE_CELLS = range(12)
 BEFORE, BETWEEN, WORKED, STOPPED, OVER = range(5)  # phases
 TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
 
 
-# d: the distances so far; beyond: one number, the distance of what is not reached, or is beyond the limit; answer:
-# the distances as float64, none where d has them; rows: one per worker (bins.py); F: the blocks that are next; numbers:
-# buckets per length, and whether the graph has hubs; targets: the search ends after the bucket of the last of them
+# d: the distances so far; beyond: one number, the distance of vertices that are unreached or beyond the limit; answer:
+# the distances as float64, empty if d has them; rows: one per worker (bins.py); F: the next blocks; numbers: buckets
+# per length, and whether the graph has hubs; targets: the search ends after the bucket of the last target
 Run = namedtuple("Run", "d beyond answer pool rows F here numbers targets")
 
 
 @inner
 def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
-    """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left."""
+    """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, entries remain."""
     noinline()
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
     vertex, distance = pool.vertex, pool.distance
@@ -104,7 +104,7 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
             if not followed:
                 break
             u, du = follow, length
-            if row[bins.FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one is there
+            if row[bins.FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one exists
                 bins.push(pool, row, now, per_length, u, du)
                 break
     return True
@@ -112,7 +112,7 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
 
 @inner
 def pass_on_chain(A, d, pool, row, board, kind, now, per_length, shared, b):
-    """`pass_on` for every block of a chain. Finished blocks are free afterwards; the others become LEFT."""
+    """`pass_on` for every block of a chain. Finished blocks become free; the others become LEFT."""
     while b != U0:
         after = np.uint64(pool.link[b])
         if not pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
@@ -158,7 +158,7 @@ def work(A, W, board, me):
             break
         pool.link[F[i]] = np.uint32(0)
         pass_on_chain(A, d, pool, row, board, kind, now, per_length, True, np.uint64(F[i]))
-    alone = kind == RELAX and W.numbers[1] == 0.0  # what hubs lead to may be hubs: these are dealt out
+    alone = kind == RELAX and W.numbers[1] == 0.0  # neighbours of hubs may be hubs, which are distributed
     while alone and row[bins.LEFT] == U0 and (row[bins.MASKS] >> (now & U63)) & U1:
         # Bucket fusion: a few vertices of this bucket that this worker found are not worth another job.
         if not is_short(pool, row[bins.BINS + (now & U63)], FUSED_BLOCKS):
@@ -169,9 +169,9 @@ def work(A, W, board, me):
 
 @inner
 def collect(pool, rows, F, here, level, digit):
-    """Let the next job be over that bin of all workers."""
+    """Prepare the next job over this bin of all workers."""
     blocks, cells, bin = 0, rows.reshape(rows.size), (level << U6) + digit
-    for w in range(np.uint64(rows.shape[0])):  # other cores wrote them last: all are asked for before one is read
+    for w in range(np.uint64(rows.shape[0])):  # other cores wrote these cells last: prefetch all before reading one
         row = w * np.uint64(rows.shape[1])
         asm.prefetch_to_write(cells, row + bins.MASKS + level)
         asm.prefetch_to_write(cells, row + bin)
@@ -186,7 +186,7 @@ def collect(pool, rows, F, here, level, digit):
 
 @inner
 def add_chains(pool, F, here, blocks):
-    """F begins with the first blocks of chains: add the others, side by side, since each waits for other cores."""
+    """F starts with the first blocks of chains: add the others, chains interleaved, to overlap cache misses."""
     entries, i = 0, 0
     while i < blocks:
         b = F[i]
@@ -200,7 +200,7 @@ def add_chains(pool, F, here, blocks):
 
 @inner
 def deal_hubs(A, pool, row, board, F, here):
-    """Whether the next job was over few blocks with many arcs: each of its vertices has then a block of its own."""
+    """Whether the next job had few blocks with many arcs: each of its vertices then has its own block."""
     noinline()
     blocks, entries, arcs = here[BLOCKS], here[ENTRIES], U0
     if blocks > HUBS_AT_ONCE or here[KIND] != RELAX:
@@ -228,14 +228,14 @@ def deal_hubs(A, pool, row, board, F, here):
 
 @inner
 def collect_left(pool, rows, board, F, here):
-    """Let the next job be over what workers could not finish. Returns whether there is anything."""
+    """Prepare the next job over the unfinished blocks of workers. Returns whether there are any."""
     taken, end = min(board[crew.NEXT_CHUNK], here[BLOCKS]), here[BLOCKS]
     left = False
     for w in range(rows.shape[0]):
         left |= rows[w, bins.LEFT] != U0
     if not left:
         return False
-    for i in range(taken, end):  # nobody took these; moved to the front
+    for i in range(taken, end):  # untaken blocks; moved to the front
         pool.link[F[i]] = np.uint32(0)
         F[i - taken] = F[i]
     blocks = end - taken
@@ -266,7 +266,7 @@ def note(rows, here, trace):
 
 @inner
 def all_settled(d, here, targets, now, per_length):
-    """Whether there are targets, and all are in buckets before `now`; here[SETTLED]: the first that may not be."""
+    """Whether there are targets, all in buckets before `now`; here[SETTLED]: the first target that may not be."""
     i = here[SETTLED]
     while i < targets.size and bins.bucket_of(d[targets[i]], per_length) < now:
         i += 1
@@ -276,14 +276,14 @@ def all_settled(d, here, targets, now, per_length):
 
 @inner
 def next_job(A, d, pool, rows, board, F, here, per_length, hubs, targets, trace):
-    """What the leader does between jobs. Returns whether it posted one: not if the run is over or must stop."""
+    """The leader's work between jobs. Returns whether it posted a job: not if the run is over or must stop."""
     noinline()
     threads = rows.shape[0]
     while True:
         if here[PHASE] == WORKED:
             here[PHASE] = BETWEEN
             if collect_left(pool, rows, board, F, here):
-                here[PHASE] = STOPPED  # Python makes the pool larger and calls again
+                here[PHASE] = STOPPED  # Python enlarges the pool and calls again
                 return False
             here[BLOCKS] = 0
         if here[BLOCKS] == 0:
@@ -291,7 +291,7 @@ def next_job(A, d, pool, rows, board, F, here, per_length, hubs, targets, trace)
             now = bins.moved_to(np.uint64(here[NOW]), level, digit) if level < np.uint64(bins.LEVELS) else U0
             if trace.size and (np.int64(now) != here[NOW] or level == np.uint64(bins.LEVELS)):
                 if here[TRACED] == trace.shape[0]:
-                    here[PHASE] = STOPPED  # Python takes the rows and calls again
+                    here[PHASE] = STOPPED  # Python copies the rows and calls again
                     return False
                 note(rows, here, trace)
             if level == np.uint64(bins.LEVELS) or all_settled(d, here, targets, now, per_length):
@@ -321,7 +321,7 @@ together = team.chunks(work)
 
 @inner
 def lead(A, W, board, sources, trace):
-    """Jobs until all is done, or the trace is full, or the pool is empty."""
+    """Jobs until all buckets are done, or the trace is full, or the pool is empty."""
     noinline()
     d, pool, rows, F, here, per_length, hubs = W.d, W.pool, W.rows, W.F, W.here, W.numbers[0], W.numbers[1] > 0.0
     if trace.size and here[BEGAN] == 0:

@@ -1,11 +1,11 @@
-"""The k nearest of some vertices, for every vertex: one search from all of them, in which a vertex is settled k times.
+"""The k nearest of some facilities, for every vertex: one search from all facilities that settles vertices k times.
 
-    d, found   for every vertex its k nearest so far, by distance and then by number: distances, numbers of facilities
+    d, found   per vertex, its k nearest so far, by distance and then by number: distances, numbers of facilities
 
-A vertex passes on only its k nearest. Two facilities that differ in the last bits at a vertex may be equally far from
-the next: so it keeps SPARE more that are hardly farther than its k-th. For k = 1 along lengths, the facility follows
-from the distances of a search on all cores, if no arc joins two vertices that are equally far. All cores find the k
-nearest in rounds of growing radius, a search around each facility (`search_around`).
+A vertex passes on only its k nearest facilities. Two facilities whose distances at a vertex differ by rounding may be
+equally far from the next vertex, so a vertex stores SPARE more that are hardly farther than its k-th. For k = 1 along
+lengths, the facility follows from the distances of a search on all cores, if no arc joins two equally distant vertices.
+All cores find the k nearest in rounds of growing radius, one search per facility (`search_around`).
 """
 
 import sys
@@ -19,11 +19,11 @@ from hopwave.engines.cpu.policy import path_threads
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
 from hopwave.system.threads import each
 
-NONE = np.iinfo(np.int32).max  # the number of no facility
-ROUNDING = 2.0**-40  # by how much distances may differ that are the same in the end
-GROWTH = 1.4  # of the radius of rounds: on a plane, twice as many vertices
-ROOM = 1 << 18  # labels of a worker before they are put into rows
-SPARE = 2  # no vertex was seen with more than two others as near as its k-th up to rounding
+NONE = np.iinfo(np.int32).max  # number that means no facility
+ROUNDING = 2.0**-40  # maximum relative difference of distances that are equal up to rounding
+GROWTH = 1.4  # growth factor of the radius of rounds: on a plane, twice as many vertices
+ROOM = 1 << 18  # labels of a worker before they are written to rows
+SPARE = 2  # no vertex was observed with more than two others as near as its k-th up to rounding
 
 
 def are_whole(lengths):
@@ -32,19 +32,19 @@ def are_whole(lengths):
 
 
 def slack_of(lengths):
-    """By which factor distances may differ that are the same in the end; 1 if sums are exact."""
+    """The factor by which distances that are equal up to rounding may differ; 1 if sums are exact."""
     return 1.0 if are_whole(lengths) else 1.0 + ROUNDING
 
 
 @inner
 def is_new(d, found, v, offer, number):
-    """Whether an offer that comes before the last of v's k nearest is new to them; it is put into them then."""
+    """Whether an offer is new and nearer than the last of v's k nearest; if so, it is inserted."""
     place = d.shape[1] - 1
     for i in range(place):
         if found[v, i] == number:
             if d[v, i] <= offer:
                 return False
-            place = i  # it was known, and farther away
+            place = i  # known, but farther away
     while place > 0 and (offer < d[v, place - 1] or (offer == d[v, place - 1] and number < found[v, place - 1])):
         d[v, place], found[v, place] = d[v, place - 1], found[v, place - 1]
         place -= 1
@@ -54,7 +54,7 @@ def is_new(d, found, v, offer, number):
 
 @outer
 def by_levels(indptr, indices, facilities, limit, d, found, queue, following, waits):
-    """Fill d and found with hops. waits: whether a vertex is in `following` already, False before."""
+    """Fill d and found with hops. waits: whether a vertex is already in `following`, False before."""
     count, level, last = facilities.size, 0.0, d.shape[1] - 1
     for number in range(count):
         u = facilities[number]
@@ -68,7 +68,7 @@ def by_levels(indptr, indices, facilities, limit, d, found, queue, following, wa
                     continue
                 number = found[u, i]
                 for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
-                    v = indices[j]  # arrays are passed to a function only where it is needed: that takes longer
+                    v = indices[j]  # arrays are passed to a function only if needed: a call takes longer
                     if offer > d[v, last] or (offer == d[v, last] and number >= found[v, last]):
                         continue
                     if is_new(d, found, v, offer, number) and not waits[v]:
@@ -82,7 +82,7 @@ def by_levels(indptr, indices, facilities, limit, d, found, queue, following, wa
 
 @outer
 def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, numbers, vertices):
-    """Go on with a heap of that size until it is empty, or has no room for the next row: returns its size."""
+    """Continue with a heap of that size until it is empty, or has no space for the next row: returns its size."""
     last = d.shape[1] - 1
     while size > U0:
         here, number, u = keys[0], numbers[0], vertices[0]
@@ -112,9 +112,9 @@ def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, num
 
 @outer
 def read_off(indptr, indices, lengths, first, last, d, found, stack, places, lowest):
-    """The lowest nearest facility of [first, last), from final distances. False if an arc joins two equally far."""
+    """The lowest nearest facility of [first, last), by distances. False: an arc joins equally distant vertices."""
     for v in range(first, last):
-        if d[v] == 0.0:  # a facility may have another one of a lower number beside it
+        if d[v] == 0.0:  # a facility may coincide with one of a lower number
             for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
                 if lengths.size and lengths[j] == 0.0 and d[indices[j]] == 0.0 and indices[j] != v:
                     return False
@@ -145,7 +145,7 @@ def read_off(indptr, indices, lengths, first, last, d, found, stack, places, low
 
 
 def nearest_by_distances(into, facilities, d):
-    """The lowest number of a nearest facility, from final distances; None if an arc joins two that are equally far."""
+    """The lowest number of a nearest facility, from final distances; None if an arc joins equally distant vertices."""
     n = len(d)
     found = np.full((n, 1), NONE, np.int32)
     found[facilities, 0] = np.arange(len(facilities))
@@ -183,10 +183,10 @@ def nearest_of(arcs, facilities, k, limit):
 
 @outer
 def search_around(A, facilities, numbers, place, stride, before, radius, slack, d, found, done, beyond, work, labels):
-    """Search around every stride-th of the facilities with these numbers; returns where to go on and how many labels.
+    """Search around every stride-th of the facilities with these numbers; returns where to resume, and label counts.
 
-    done: whether a vertex had its k nearest before the round; a search goes on there only for these, up to `slack`.
-    labels: what a worker found beyond the radius before. beyond: each facility's nearest distance past the radius.
+    done: whether a vertex had its k nearest before the round; a search continues there only for these, up to `slack`.
+    labels: a worker's finds beyond the previous radius. beyond: each facility's nearest distance past the radius.
     """
     near, touched, keys, times, vertices = work
     where, who, length = labels
@@ -249,7 +249,7 @@ def put(labels, count, begin, end, d, found):
 
 
 class Worker:
-    """What one thread searches in; where it is in a round, and how many labels it has."""
+    """Search state of one thread: its position in a round, and the number of its labels."""
 
     def __init__(self, n):
         self.vertex_arrays = np.full(n, np.inf), np.empty(n, np.uint32)
