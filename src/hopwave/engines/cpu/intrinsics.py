@@ -287,7 +287,7 @@ else:
 
 @intrinsic
 def nanoseconds(typing):
-    """A monotonic clock. It writes to the stack: memory of Python's can crash older Pythons (python/cpython#128679)."""
+    """A monotonic clock. Writes to the stack: writes to Python's memory crash older Pythons (python/cpython#128679)."""
 
     def build(context, builder, signature, arguments):
         word, number = ir.IntType(64), ir.IntType(32)

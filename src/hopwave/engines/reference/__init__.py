@@ -1,7 +1,7 @@
 """The specification: a search in SciPy products, short enough to read first.
 
     A   adjacency matrix, A[u, v] = 1 for an arc u → v       q   frontier, a sorted list of vertices
-    d   distances, -1 = unvisited                          p   predecessors
+    d   distances, -1 = unvisited                            p   predecessors
     σ   path counts, stored as mantissa · 2^exponent, so that no graph overflows them
 
 A push reads the rows of A for the frontier; a pull reads the rows of Aᵀ that the mask allows, and keeps the columns

@@ -3,11 +3,11 @@
 Every component is one block (biconnected), so that a chain has two different endpoints. Each chain c is stored twice,
 once per endpoint: p = 2c from x, p ^ 1 = 2c + 1 from y.
 
-    end[p]       the core vertex at which p begins          begin[p]   start of its numbers in the arrays below
+    end[p]       the core vertex at which p begins           begin[p]   start of its numbers in the arrays below
     twice[..]    2 × the distance of its inner vertices from end[p], ascending, and a number larger than any distance
     sent[..]     prefix sums of its inner vertices' demand as sources, starting with 0; own_sent[..]: of each one
     taken[..]    prefix sums of their demand as targets; own_taken[..]: of each one
-    table        from table_begin[p]: for each number, the inner vertices with twice[..] < number << table_shift[p]
+    table        from table_begin[p]: for each number, how many inner vertices have twice[..] < number << table_shift[p]
 """
 
 from collections import namedtuple

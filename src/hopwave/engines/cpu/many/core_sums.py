@@ -4,7 +4,7 @@ Trees attached to the rest need no search. Along the edge from p to v, of length
 come nearer and all others move away: Σ d(v) = Σ d(p) + ℓ · (reached − 2 · size). A component that is a tree keeps one
 vertex. The rest has core vertices and chains of degree-2 vertices, with endpoints a and b in the core and a length L.
 
-    from an inner vertex at α to x outside the chain   min(d(a, x) + α, d(b, x) + L − α)
+    from an inner vertex at α to x outside the chain      min(d(a, x) + α, d(b, x) + L − α)
     to one at β                                           min(|α − β|, L + d(a, b) − |α − β|)
     to a vertex of the tree at x                          plus its depth
 """

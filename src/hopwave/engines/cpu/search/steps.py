@@ -334,7 +334,7 @@ def fill(distance, begin, end, depth):
 
 @inner
 def mark_up(parent, visited, front, closed, first, last):
-    """Words of both bitmaps from the parents. Earlier levels in the frontier do no harm."""
+    """Words of both bitmaps from the parents. The frontier may include earlier levels, which is harmless."""
     noinline()
     n = np.uint64(parent.size)
     for w in range(np.uint64(first), np.uint64(last)):

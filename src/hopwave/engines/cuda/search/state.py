@@ -80,7 +80,7 @@ class Search:
         # Pulls and products over all arcs need no queue; only the sources are written to one.
         self.queue = take("queue", n if self.queues else self.nf, np.int32)
         self.next_queue = take("next queue", n, np.int32) if self.queues else None
-        self.marks = False  # whether all bits of the visited bitmap are correct; some may be missing
+        self.marks = False  # whether every set bit of the visited bitmap is right; bits may be missing
         self.distance.data.memset_async(0xFF, self.distance.nbytes)
         if self.parent is not None:
             self.parent.data.memset_async(0xFF, self.parent.nbytes)

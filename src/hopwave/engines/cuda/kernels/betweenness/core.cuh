@@ -108,7 +108,7 @@ __device__ inline void find_distances(const Core &C, int e, int low, int high, i
     for (int first = 0; first < waiting; first += WARP) {
       const bool mine = first + lane() < waiting;
       const int v = mine ? far[first + lane()] : e, there = d[v];
-      __syncwarp();  // all lanes have read before the list is overwritten: it only shrinks
+      __syncwarp();  // all lanes have read: the list is compacted in place
       if (mine) {
         if (there >= limit) {
           far[atomicAdd(tails + 1, 1)] = v;

@@ -116,7 +116,7 @@ __device__ __forceinline__ void barrier(u32 *arrived, u32 &target, u32 blocks, W
 // ---- Reading a graph and the state of its vertices.
 //   n          vertices                       distance   int per vertex, -1 = unvisited: the papers' status array
 //   depth      of the frontier                parent     int per vertex, or null: predecessors are not wanted
-//   offsets    n + 1, start of each row        bitmaps    bit v % 32 of word v / 32 is vertex v
+//   offsets    n + 1, start of each row       bitmaps    bit v % 32 of word v / 32 is vertex v
 // Memory that a kernel writes is never read via __ldg or __restrict__ const in it: that cache is not coherent.
 
 // The status of v, which other threads of this launch may be writing.
