@@ -1,8 +1,8 @@
 """The threads of the CPU engine, and how they share short loops (long runs: workers.py).
 
-* **Jobs on a board**, for loops of microseconds to milliseconds. One thread leads: it posts a job on the board and
-* starts working. Helpers that see the open job join, and all threads take chunks from one counter. The leader then
-* closes the job and waits only for helpers that joined: a helper that the operating system has suspended costs nothing.
+**Jobs on a board**, for loops of microseconds to milliseconds. One thread leads: it posts a job on the board and
+starts working. Helpers that see the open job join, and all threads take chunks from one counter. The leader then
+closes the job and waits only for helpers that joined: a helper that the operating system has suspended costs nothing.
 
     share(kernel, …)               one job, a loop over rows, posted from Python
     lead(…) or team.lead(…)        consecutive jobs by a compiled leader; team.lead: helpers stay for the next call

@@ -326,7 +326,7 @@ class Lengths:
 
 @outer
 def scatter(offsets, neighbours, width, cells, mantissas, exponents, skip, sums, powers, touched):
-    """Add cells' numbers to those of neighbours not in skip; lists the touched. Cell c of v is v · width + c."""
+    """Add cells' numbers to those of neighbours not in skip; lists touched cells. Cell c of v is v · width + c."""
     count = 0
     for i in range(cells.size):
         row = cells[i] // width

@@ -238,7 +238,7 @@ def parts(arcs_in, arcs):
 
 
 def bytes_needed(n, arcs_in, cuts, weight):
-    """Bytes on the GPU besides the edges: the rows, and the largest part while it is sorted; weight: bytes of one."""
+    """Bytes on the GPU besides the edges: the rows, and the largest part while it is sorted; weight: bytes each."""
     largest = max((int(arcs_in[first:last].sum()) for first, last in cuts), default=0)
     return 12 * n + int(arcs_in.sum()) * (4 + weight) + largest * (SORTING_WEIGHTED if weight else SORTING)
 
