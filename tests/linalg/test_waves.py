@@ -263,7 +263,7 @@ def test_repeats_of_small_integers_are_added_up(kind: str) -> None:
     A = sp.csr_array((np.full(2, value, kind), [1, 1], [0, 2, 2]), shape=(2, 2))
     edges = la.Matrix.from_edges([0, 0], [1, 1], np.full(2, value, kind), 2)
     for found in (edges, la.Matrix.from_scipy(A), la.Matrix.from_scipy(A.tocoo())):
-        assert found.to_dense().max() == 2 * value
+        assert found.to_dense().max() == 2 * value and found.rows.indptr.dtype == np.int32, "as those of graphs"
 
 
 def test_types_of_results() -> None:

@@ -124,10 +124,9 @@ class Matrix(Arithmetic):
         if not A.has_canonical_format:
             A = A.copy()
             A.sum_duplicates()
-        xp = module_of(A.data)
         entries = A.nnz  # arrays may be longer
         indices, values = (array if len(array) == entries else array[:entries] for array in (A.indices, A.data))
-        part = Rows(A.indptr, indices.astype(xp.int32, copy=False), values)
+        part = Rows(A.indptr.astype(offset_type(entries), copy=False), indices.astype(np.int32, copy=False), values)
         shape = (int(A.shape[0]), int(A.shape[1]))
         return cls(_Store(shape, part, None) if A.format == "csr" else _Store(shape, None, part))
 

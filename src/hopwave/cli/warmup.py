@@ -1,5 +1,6 @@
 """`hopwave warmup`: compile everything once, in several processes; the last part calls every public function."""
 
+import gc
 import inspect
 import os
 import tempfile
@@ -95,8 +96,7 @@ def questions() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
 def every_function(share: int = 0, of: int = 1) -> None:
     """Every public function, on graphs of each kind, along weights if it can; calls that do not fit are skipped."""
     grid, ring = generate.grid(6, 6), generate.cycle(8, directed=True)
-    graphs = [grid, generate.kronecker(6, directed=True), ring, generate.path(8, directed=True)]
-    graphs += [generate.kronecker(9)]
+    graphs = [grid, generate.kronecker(6, directed=True), ring, generate.path(8, directed=True), generate.kronecker(9)]
     graphs += [one.with_weights(np.ones(one.m, kind)) for one in (grid, ring) for kind in "df"]
     for function, given in list(questions())[share::of]:
         takes_weights = "weights" in inspect.signature(function).parameters
@@ -115,8 +115,14 @@ roads, halves, dense = (
     lambda: weighted(mesh(), 0.5),  # integers are added up as integers, these are not
     lambda: weighted(generate.kronecker(6, 32)),  # its short arcs are followed first
 )
-lengths = {"weights": True}
 PARTS: dict[str, list[Call] | Callable[[], Any]] = {  # the longest first; the calls of a part share their graphs
+    "shortest paths with lengths": [
+        *(("sssp", graph, {"source": 0, "delta": 1.0}) for graph in (roads, halves)),
+        ("sssp", roads, {"source": 0, "method": "delta-stepping"}),
+        ("sssp_many", dense, {"sources": range(4)}),
+        ("diameter", roads, {"weights": True}),
+        ("closeness_centrality", lambda: weighted(ring()), {"weights": True}),
+    ],
     "betweenness, all threads on one source": [
         ("betweenness_centrality", mesh, {"plan": "hopwave-wide"}),
         ("betweenness_centrality", partial(generate.smallworld, 40_000, 6, 0.1, 1), {"sources": [0, 1], "threads": 4}),
@@ -146,11 +152,6 @@ PARTS: dict[str, list[Call] | Callable[[], Any]] = {  # the longest first; the c
         ("strongly_connected_components", partial(generate.kronecker, 6, directed=True), {}),
         ("shortest_path", mesh, {"source": 0, "target": 63}),
     ],
-    "shortest paths with lengths": [
-        *(("sssp", graph, {"source": 0, "delta": 1.0}) for graph in (roads, halves)),
-        ("sssp", roads, {"source": 0, "method": "delta-stepping"}),
-        ("sssp_many", dense, {"sources": range(4)}),
-    ],
     "ranks": [  # the last graph is large enough for threads and for rows in another order
         *((name, tiny, {}) for name in ("pagerank", "eigenvector_centrality")),
         *((name, lambda: weighted(tiny()), {}) for name in ("pagerank", "eigenvector_centrality")),
@@ -158,12 +159,10 @@ PARTS: dict[str, list[Call] | Callable[[], Any]] = {  # the longest first; the c
     ],
     "betweenness of edges": [("edge_betweenness_centrality", hubs, {})],
     "distances": [
-        ("diameter", roads, lengths),
         ("closeness_centrality", ring, {}),
-        ("closeness_centrality", lambda: weighted(ring()), lengths),
         *((name, mesh, {}) for name in ("local_efficiency", "load_centrality", "hyperball")),
     ],
-    "betweenness along weights": [("betweenness_centrality", roads, lengths)],
+    "betweenness along weights": [("betweenness_centrality", roads, {"weights": True})],
     "betweenness from sampled paths": [("betweenness_centrality", mesh, {"epsilon": 0.2, "method": "paths"})],
     "path counts": [("bfs", graph, {"source": 0, "path_counts": True}) for graph in (small, spanning)],
 }
@@ -238,6 +237,7 @@ def _compile_for_cpu() -> list[Part]:
 def on_two_threads() -> None:
     """Let this process use two threads: an image that is built on one core may run on many."""
     os.environ["HOPWAVE_NUM_THREADS"] = "2"
+    gc.set_threshold(100_000, 20, 100)  # a compiler makes many objects and few circles: a twentieth of its time
 
 
 def use_part(name: str, *share: int) -> Part:

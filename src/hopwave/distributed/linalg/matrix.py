@@ -20,7 +20,7 @@ from hopwave.distributed.layout import Layout, grid_columns
 from hopwave.distributed.ranks import World, world
 from hopwave.distributed.wire import HostWire, Side, sides_of, wire_for
 from hopwave.errors import LinalgError
-from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows, offset_type
 
 _numbers = count(1)  # ranks make their matrices together, so a matrix has the same number on all of them
 
@@ -235,7 +235,8 @@ def check_slots(*sides: Side) -> None:
 def _pattern(offsets: Any, places: Any, rows: Side, columns: Side) -> Matrix:
     """A block of a graph as a pattern: slots are 32-bit numbers, and below 2³¹ the same bits signed or not."""
     indices = places.view(np.int32) if places.dtype == np.uint32 else places.astype(np.int32)
-    return Matrix.from_rows(Rows(offsets, indices, None), (rows.group.size, columns.group.size))
+    narrow = offsets.astype(offset_type(len(indices)), copy=False)
+    return Matrix.from_rows(Rows(narrow, indices, None), (rows.group.size, columns.group.size))
 
 
 def _given(A: Any, rank: int, weighted: bool) -> Matrix | None:

@@ -11,7 +11,7 @@ from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
 from hopwave.engines import NoShortcuts
-from hopwave.graph.csr import Rows
+from hopwave.graph.csr import Rows, offset_type
 from hopwave.graph.row_operations import Place, by_place
 from hopwave.planning.jobs import Allowed, Direction, Product, Touched
 
@@ -97,7 +97,7 @@ class Algebra(NoShortcuts):
             row = np.repeat(np.arange(m, dtype=np.int64), np.diff(mask.indptr))
             keep = np.isin(keys, row * n + mask.indices) != complement
             keys, sums = keys[keep], sums[keep]
-        indptr = np.searchsorted(keys // max(n, 1), np.arange(m + 1)).astype(np.int64)
+        indptr = np.searchsorted(keys // max(n, 1), np.arange(m + 1)).astype(offset_type(len(keys)))
         direction = "pull" if by != "push" and mask is not None and not complement else "push"
         return Rows(indptr, (keys % max(n, 1)).astype(np.int32), sums), Touched(len(entry), notes=[direction])
 
