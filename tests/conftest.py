@@ -92,10 +92,7 @@ def needs_gpu(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector from scanning 10,000 tests again and again: they live until the end.
-
-    A compiler makes many objects and few circles: looking for circles less often saves a twentieth of its time.
-    """
+    """Keep the garbage collector from scanning all tests, and what a compiler makes, again and again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

@@ -60,7 +60,7 @@ FUZZERS = {
     "states": Fuzzer("vectors:inputs", 40),
     "interrupts on cpu": Fuzzer("interrupts:inputs", 300, alone=True),
     "interrupts on cuda": Fuzzer("interrupts:on_cuda", 300, alone=True),
-    "interrupts on cold processes": Fuzzer("cold:inputs", 8, alone=True),
+    "interrupts on cold processes": Fuzzer("cold:inputs", 4, alone=True),
     "faults on cpu": Fuzzer("faults:inputs", 0, alone=True),
     "faults on cuda": Fuzzer("gpu_faults:on_cuda", 5),
     "faults of the host on cuda": Fuzzer("faults:on_cuda", 20, alone=True),

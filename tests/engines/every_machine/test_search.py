@@ -109,6 +109,9 @@ def test_int64_offsets(device: str, trap: str) -> None:
             pair = (hw.betweenness_centrality(graph, **ask, plan=plan).scores for graph in (wide, narrow))
             np.testing.assert_allclose(*pair, rtol=1e-12)
     np.testing.assert_allclose(*(hw.edge_betweenness_centrality(G, **ask).scores for G in (wide, narrow)), rtol=1e-12)
+    for direction in ("push", "pull"):
+        how: dict[str, Any] = {"mask": narrow, "direction": direction, "device": device}
+        np.testing.assert_array_equal(*(hw.linalg.mxm(G, G, **how).to("cpu").to_dense() for G in (wide, narrow)))
 
 
 @machines
