@@ -63,7 +63,7 @@ places.head(3)
 # %% [markdown]
 # ## 3. Find a route, and alternatives
 #
-# Paths follow the weights, so a path is short if it has few metres. `k_shortest_paths` returns the three shortest routes, each with its length.
+# Paths follow the weights, so the length of a path is in metres. `k_shortest_paths` returns the three shortest routes, each with its length.
 
 # %%
 print(hw.shortest_path(G, "B2", "M13"))
