@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hopwave import errors
+from hopwave.system import threads as _threads
 
 if TYPE_CHECKING:  # each of these is imported when it is first used, by the function below
     from hopwave import datasets, generate, linalg
@@ -39,12 +40,9 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
 else:
 
     def __getattr__(name: str) -> object:
-        """A public name, or a module of hopwave, which is imported now."""
-        from hopwave.checks.keywords import find
-        from hopwave.system.threads import aside
-
-        found = globals()[name] = aside(find, __name__, __file__, name)
-        return found
+        """A public name, or a module of hopwave, which is imported now; a signal waits until that is done."""
+        find = _threads.imported("hopwave.checks.keywords").find
+        return globals().setdefault(name, _threads.aside(find, __name__, __file__, name))
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
@@ -52,13 +50,11 @@ else:
 
 def _gpu_part(name: str) -> object:
     """A module of the GPU's engine, for rooms below the engines."""
-    import importlib
-
     from hopwave import engines
 
     if name != "errors":  # which explains errors of CuPy also where no GPU can be used
         engines.engine("cuda")  # or an EngineError that says what is missing
-    return importlib.import_module(f"hopwave.engines.cuda.{name}")
+    return _threads.imported(f"hopwave.engines.cuda.{name}")
 
 
 errors.gpu_part = _gpu_part

@@ -121,8 +121,7 @@ def uploaded(array: npt.NDArray[Any]) -> Array:
 @explaining("fetching an array")
 def fetched(array: Array) -> npt.NDArray[Any]:
     """A copy of a GPU's array in the host's memory."""
-    found: npt.NDArray[Any] = array.get()
-    return found
+    return array.get()  # type: ignore[no-any-return]
 
 
 def is_on_gpu(values: Any) -> bool:
@@ -130,9 +129,8 @@ def is_on_gpu(values: Any) -> bool:
     if hasattr(values, "__cuda_array_interface__"):
         return True
     known = isinstance(values, np.ndarray) or hasattr(values, "to_pylist")  # Arrow raises errors for columns of text
-    if known or not hasattr(values, "__dlpack_device__"):
-        return False
-    return int(values.__dlpack_device__()[0]) in (2, 13)  # DLPack's numbers for CUDA memory, plain and managed
+    device = (0, 0) if known or not hasattr(values, "__dlpack_device__") else values.__dlpack_device__()
+    return int(device[0]) in (2, 13)  # DLPack's numbers for CUDA memory, plain and managed
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +198,7 @@ class Deferring:
 
 def on_host(array: Any) -> npt.NDArray[Any]:
     """The array as a NumPy array; a CuPy array is copied to the host."""
-    found: npt.NDArray[Any] = array.get() if hasattr(array, "get") else array
-    return found
+    return array.get() if hasattr(array, "get") else array  # type: ignore[no-any-return]
 
 
 class Prepared(dict[Any, Any]):

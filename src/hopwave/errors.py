@@ -5,11 +5,12 @@ Every message gives the value that was found, why it cannot be used, and what to
 
 from __future__ import annotations
 
+import _imp
 import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
@@ -178,14 +179,20 @@ def too_large(what: str, needed: float, usable: float, remedy: str, least: str =
 gpu_part: Any = None  # hopwave/__init__.py sets it, so that rooms below the engines need not import them
 
 
-def explain_gpu(error: Exception, doing: str) -> None:
+def explain_gpu(error: BaseException, doing: str) -> None:
     """Raise an EngineError with a remedy if CUDA or CuPy raised the error; return otherwise."""
     sorting = "cupy" in sys.modules and isinstance(error, MemoryError)  # CuPy's sorts raise Python's MemoryError
     if sorting or type(error).__module__.startswith(("cupy", "hopwave.engines.cuda.")):
         cuda = gpu_part("errors")
-        reason = cuda.translated(error, doing, remedy=cuda.OTHERS_LESS)
-        if reason is not None:
+        if reason := cuda.translated(error, doing, remedy=cuda.OTHERS_LESS):
             raise EngineError(reason) from error
+
+
+def free_imports() -> None:
+    """Release CPython's import lock, which this thread still holds if a signal came while an import waited for it."""
+    with suppress(RuntimeError):  # another thread holds it
+        while _imp.lock_held():
+            _imp.release_lock()
 
 
 @contextmanager

@@ -63,12 +63,10 @@ class Alarm:
         try:
             signal.setitimer(signal.ITIMER_REAL, after, apart if times > 1 else 0.0)
             call()
-            self.left = 0  # the call is over: later signals do nothing
         except KeyboardInterrupt:
-            self.left = 0
-        except BaseException:  # of another kind: show it
-            self.left = 0
-            raise
+            pass
+        finally:
+            self.left = 0  # the call is over: later signals do nothing
         ended = time.monotonic()
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         return ended - self.first if self.first else None
@@ -104,14 +102,13 @@ class Interrupts:
         after, apart = max(1e-5, draw.random() * 1.1 * self.seconds[name]), draw.uniform(2e-5, 3e-3)
         with watched():
             where = f"{name}, interrupted {times} times from {after:.6f} s on, {apart:.6f} s apart"
+            said = "it"
             try:
                 went_on = self._alarm.interrupt(self.calls[name], after, times, apart)
-            except Exception as error:
-                raise Difference(f"{where}: it raised {error!r}") from error
-            try:
+                said = "the next call"
                 answer = plain(self.calls[name]())
             except Exception as error:
-                raise Difference(f"{where}: the next call raised {error!r}") from error
+                raise Difference(f"{where}: {said} raised {error!r}") from error
             if not self._same(answer, self.right[name]):
                 raise Difference(f"{where}: the next call gave another answer")
             if draw.random() < 0.02:

@@ -100,7 +100,7 @@ def run(name: str, seconds: float, seed: int, file: Path | None) -> dict[str, An
                 compared += 1
                 traceback.print_exception(error, file=sys.stderr)
     device = "cuda" if name.endswith("cuda") else "cpu"
-    return record(file, name, compared, wrong, began, device, seed=seed)
+    return record(file, name, compared, wrong, began, device, seed=seed, attempts=attempts)
 
 
 def main() -> int:

@@ -130,10 +130,7 @@ def test_what_a_fault_leaves_behind_is_noticed(known: faults.Faults, monkeypatch
 
 
 def test_a_function_that_is_not_known_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def function(unheard_of: int) -> None:
-        """Does nothing."""
-
-    monkeypatch.setattr(public_calls, "functions", lambda: iter([("function", function)]))
+    monkeypatch.setattr(public_calls, "functions", lambda: iter([("function", lambda unheard_of: None)]))
     with pytest.raises(KeyError, match="unheard_of"):
         every_call.public()["function"]()
 
@@ -182,17 +179,6 @@ def test_ctrl_c_leaves_the_warnings_of_numpy_as_they_were(call: Callable[[], Any
         assert np.geterr() == before
 
 
-@pytest.fixture
-def alarm() -> Iterator[None]:
-    def ring(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, ring)
-    yield
-    signal.signal(signal.SIGALRM, before)
-
-
-@pytest.mark.usefixtures("alarm")
 def test_ctrl_c_while_a_compiled_function_returns_arrays() -> None:
     @njit
     def take_long(n):
@@ -202,9 +188,11 @@ def test_ctrl_c_while_a_compiled_function_returns_arrays() -> None:
         return total, total[1:], total[2:]
 
     take_long(3)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, 0.01)
         arrays_of(take_long, 50_000_000)
+    signal.signal(signal.SIGALRM, before)
 
 
 # ---------------------------------------------------------------- inputs that were found
@@ -221,6 +209,8 @@ FOUND = {
     "degree_centrality": (nx.path_graph(1), {}),
     "newman_betweenness_centrality": (nx.path_graph(6), {"cutoff": 2.5}),
     "percolation_centrality": (nx.path_graph(2), {"states": {0: 1}}),
+    "all_pairs_dijkstra_path_length": (nx.path_graph(5), {"cutoff": 2.5, "weight": None}),
+    "dijkstra_path": (nx.empty_graph(2), {"source": 0, "target": 1, "weight": None}),
     "dijkstra_path_length": (nx.path_graph(2), {"source": 0, "target": None}),
 }
 

@@ -320,7 +320,7 @@ def katz(c: Case) -> dict[str, Any]:
     factor = 0.5 / max(1e-9, strengths(c, weights).sum(0).max(), strengths(c, weights).sum(1).max())
     start = c.maybe({v: c.draw.randint(1, 4) for v in range(c.n)})
     given = {"beta": own, "normalized": c.flag(), "nstart": start, "weights": weights}
-    return {"alpha": min(factor, 1.0), "tol": 1e-13, **given}
+    return {"alpha": min(factor, 1.0), "tol": 2e-14, **given}
 
 
 def walks(c: Case, alpha: float, beta: Any, normalized: bool, weights: bool, **_: Any) -> Any:

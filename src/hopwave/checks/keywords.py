@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hopwave.checks.other_names import lacks
-from hopwave.errors import GraphError, explain_gpu
+from hopwave.errors import GraphError, explain_gpu, free_imports
 
 Kind = TypeVar("Kind", bound=type)
 RECORDS: dict[str, Any] = {}  # name of a TypedDict of options → the NamedTuple with their defaults
@@ -55,6 +55,7 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         try:
+            free_imports()  # if a signal came again where the last call did
             return function(*args, **options)
         except TypeError as error:
             named = signature_of(function).parameters.values()
@@ -66,7 +67,8 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
             if str(error).startswith(f"{function.__qualname__}() "):  # Python's own, of too few or too many arguments
                 error.args = (name + str(error).removeprefix(function.__qualname__),)
             raise
-        except Exception as error:
+        except BaseException as error:
+            free_imports()
             if isinstance(error, ValueError) and "int_max_str_digits" in str(error):
                 reason = "a whole number has more than 4,300 digits, which Python does not write; give a smaller one"
                 raise GraphError(reason) from None
@@ -123,9 +125,8 @@ def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) ->
             raise TypeError(f"{function}() has no argument {name!r}; {near}") from None
 
 
-def meant(name: str, names: Iterable[str]) -> str:
+def meant(name: str, names: Collection[str]) -> str:
     """A question with the nearest of the names; empty if none is near."""
-    names = list(names)
     if OTHER_NAMES.get(name) in names:
         return f"did you mean {OTHER_NAMES[name]}=?"
     return "".join(f"did you mean {near}=?" for near in get_close_matches(name, names, n=1))
@@ -150,9 +151,8 @@ def offer(package: dict[str, Any], names: Iterable[str]) -> None:
 
 def offers(kind: Kind, quick: Collection[str] = ()) -> Kind:
     """Decorates a class whose public methods suggest keywords; but for `quick` ones, which every product calls."""
-    for name, value in list(vars(kind).items()):
-        if name.startswith("_") or name in quick:
-            continue
+    for name in [name for name in vars(kind) if not name.startswith("_") and name not in quick]:
+        value = vars(kind)[name]
         if isinstance(value, classmethod):
             setattr(kind, name, classmethod(suggesting(value.__func__, method=True)))
         elif inspect.isfunction(value):

@@ -267,8 +267,7 @@ class Algebra(Machine, Protocol):
 @cache
 def engine(name: str) -> Engine:
     """The engine of this name, ready to run; raises an EngineError with the reason if it is unavailable."""
-    found: Engine = aside(_ready, name, f"hopwave.engines.{name}", "Engine")
-    return found
+    return aside(_ready, name, f"hopwave.engines.{name}", "Engine")  # type: ignore[no-any-return]
 
 
 @cache

@@ -45,7 +45,7 @@ def along_lengths() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A search along an edge attribute, or in hops if it is None, run when it is read; `backwards`: along in_rows."""
+    """A search in hops or along an edge attribute (None: 1 each), run when it is read; `backwards`: along in_rows."""
 
     G: NetworkXGraph
     attribute: Any
@@ -53,6 +53,7 @@ class Search:
     limit: float = math.inf
     target: int | None = None
     backwards: bool = False
+    hops: bool = False
     read: Lengths | None = None  # lengths that were read before, for several searches
 
     @property
@@ -66,18 +67,16 @@ class Search:
     @cached_property
     def found(self) -> tuple[Ids, npt.NDArray[Any], Ids]:
         """The vertices in the order settled, up to the target's distance; each vertex's distance and predecessor."""
-        if self.attribute is None:
+        if self.hops:
             return searched(self.rows, self.sources, self.limit)
         arcs = along_lengths().arcs(self.rows, self.lengths.values)
         targets = () if self.target is None else (self.target,)
-        found: tuple[Ids, npt.NDArray[Any], Ids]
-        found = along_lengths().dijkstra(arcs, self.sources, self.limit, targets, None)
-        return found
+        return along_lengths().dijkstra(arcs, self.sources, self.limit, targets, None)  # type: ignore[no-any-return]
 
     def distances(self) -> dict[Any, Any]:
         """The distance of every vertex that was settled, nearest first."""
         order, d, _ = self.found
-        numbers = d[order].tolist() if self.attribute is None else self.lengths.numbers(d[order])
+        numbers = d[order].tolist() if self.hops else self.lengths.numbers(d[order])
         return dict(zip(self.G.names(order), numbers, strict=True))
 
     def paths(self) -> Paths:
@@ -136,10 +135,10 @@ def run_of(G: NetworkXGraph, sources: Collection[Any], weight: Any, cutoff: Any 
     return Search(G, weight, node_ids(G, sources), limit, None if target is None else G.number.get(target, -1))
 
 
-def searches(G: NetworkXGraph, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Search]]:
+def searches(G: NetworkXGraph, cutoff: Any, weight: Any, hops: bool = False) -> Iterator[tuple[Any, Search]]:
     """A search from every node in turn. Lengths are read now, so that NetworkX sees a NotImplementedError at once."""
-    read = None if weight is None else G.lengths_of(weight)
-    return ((node, replace(run_of(G, [node], weight, cutoff), read=read)) for node in G.nodes)
+    read = None if hops else G.lengths_of(weight)
+    return ((node, replace(run_of(G, [node], weight, cutoff), hops=hops, read=read)) for node in G.nodes)
 
 
 # ------------------------------------------------------------------ in hops
@@ -157,7 +156,7 @@ def from_one(
     """Lengths or paths (`read`) from a node, or to it; NetworkX's error calls it `end`."""
     if weight is None and node not in G:
         raise nx.NodeNotFound(f"{end} {node} {'is ' if read is Search.distances else ''}not in G")
-    return read(replace(run_of(G, [node], weight, cutoff), backwards=to))
+    return read(replace(run_of(G, [node], weight, cutoff), backwards=to, hops=weight is None))
 
 
 def _in_hops(read: Any, suffix: str, threshold: Threshold) -> None:
@@ -168,7 +167,7 @@ def _in_hops(read: Any, suffix: str, threshold: Threshold) -> None:
     named("single_target", threshold=threshold)(
         lambda G, target, cutoff: from_one(read, G, target, cutoff, "Target", True)
     )
-    named("all_pairs")(lambda G, cutoff: ((node, read(run)) for node, run in searches(G, cutoff, None)))
+    named("all_pairs")(lambda G, cutoff: ((node, read(run)) for node, run in searches(G, cutoff, None, True)))
 
 
 _in_hops(Search.distances, "_length", dispatch.ONE_SEARCH)
@@ -251,7 +250,7 @@ def shortest_path_length(
 def _ways(read: Any, G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Any:
     """Lengths or paths (`read`) from a source, to a target, or of all pairs."""
     if source is None and target is None:
-        return ((node, read(run)) for node, run in searches(G, None, weight))
+        return ((node, read(run)) for node, run in searches(G, None, weight, weight is None))
     # NetworkX searches from a target in the reversed graph, as if it were a source.
     return from_one(read, G, target if source is None else source, to=source is None, weight=weight)
 

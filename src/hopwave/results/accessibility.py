@@ -260,8 +260,7 @@ class Isochrone(Mapped):
         """The labels or ids of the vertices within a limit, by default the greatest; nearest first, then lowest id."""
         within = np.flatnonzero(self.distances <= self._known(limit))
         order = within[np.lexsort((within, self.distances[within]))]
-        found: npt.NDArray[Any] = vertex_names(self.graph)[order]
-        return found
+        return vertex_names(self.graph)[order]  # type: ignore[no-any-return]
 
     def arcs(self, limit: float | None = None) -> ReachedArcs:
         """The arcs that a limit, by default the greatest, reaches from their tails, in the order of `graph.indices`.

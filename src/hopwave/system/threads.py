@@ -18,12 +18,15 @@ import threading
 from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from operator import call
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from hopwave.errors import free_imports
 
 if TYPE_CHECKING:  # this module imports other libraries for others: none of them may be imported by it
     import numpy.typing as npt
@@ -54,11 +57,9 @@ class Flag:
     def wait(self, seconds: float) -> bool:
         """Wait for at most `seconds`; returns whether it has happened."""
         if not self.is_set:
-            try:
+            with suppress(Empty):
                 self._wake.get(timeout=seconds)
-            except Empty:
-                return self.is_set
-            self._wake.put(None)  # for the next waiting thread
+                self._wake.put(None)  # for the next waiting thread
         return self.is_set
 
 
@@ -193,6 +194,7 @@ def aside(call: Callable[..., Result], *arguments: Any) -> Result:
     if here is not threading.main_thread() and not here.daemon:
         return call(*arguments)
     task = Task(partial(call, *arguments))
+    free_imports()
     if not beside("hopwave-aside", task.run):
         task.run()
     try:
@@ -204,7 +206,9 @@ def aside(call: Callable[..., Result], *arguments: Any) -> Result:
 
 def imported(name: str) -> Any:
     """The module of that name, imported whole: broken off, Numba and others cannot be imported again."""
-    return import_module(name) if name in sys.modules else aside(import_module, name)
+    found = sys.modules.get(name)
+    still = found is None or getattr(found.__spec__, "_initializing", False)  # by this thread or another one
+    return aside(import_module, name) if still else found
 
 
 class Pool:

@@ -318,8 +318,7 @@ def weighted_square(A: Any, device: str) -> Matrix:
 def arriving(x: Array, A: Matrix) -> Array:
     """x · A: for every vertex v, the sum of x(u) · weight over the arcs u → v."""
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
-    found: Array = vxm(Vector.from_dense(x), A, arcs, direction="pull").to_dense(0.0)
-    return found
+    return vxm(Vector.from_dense(x), A, arcs, direction="pull").to_dense(0.0)
 
 
 def arriving_evenly(x: Array, A: Matrix) -> Array:

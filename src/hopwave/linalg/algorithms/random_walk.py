@@ -138,8 +138,7 @@ def _out_weights(A: Matrix) -> Vector:
     least, most = reduce(S, monoid.min), reduce(S, monoid.max)
     if S.nnz and not SMALLEST < least <= most < 1 / SMALLEST:
         raise GraphError(f"weights of a vertex add up to {least:g}, of another to {most:g}; scale them towards 1")
-    found: Vector = S
-    return found
+    return S  # type: ignore[no-any-return]
 
 
 def adaptively(A: Matrix, alpha: float, p: Vector, q: Vector, x: Vector, tol: float, max_iter: int) -> Vector:
@@ -163,5 +162,4 @@ def adaptively(A: Matrix, alpha: float, p: Vector, q: Vector, x: Vector, tol: fl
             active = None
         return y, left if mask is None else max(left, n * tol)
 
-    found: Vector = power.settle(one_round, x, n * tol, max_iter, "the ranks")
-    return found
+    return power.settle(one_round, x, n * tol, max_iter, "the ranks")  # type: ignore[no-any-return]

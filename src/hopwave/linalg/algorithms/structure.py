@@ -238,8 +238,7 @@ def triangle_list(A: Any, *, device: str = "auto") -> Any:
 def closed_walks(B: Matrix) -> Vector:
     """(B³)ᵤᵤ for a symmetric B without a diagonal: C⟨B⟩ = B · B, then the sums of the rows of C ∘ B."""
     C = mxm(B, B, semiring.plus_times, mask=B, structural=True, direction="pull")
-    found: Vector = reduce(ewise_mult(C, B), axis=1)
-    return found
+    return reduce(ewise_mult(C, B), axis=1)  # type: ignore[no-any-return]
 
 
 def pattern(A: Matrix) -> Matrix:
