@@ -1,7 +1,6 @@
 """The papers' plans on one GPU, compared with the authors' own programs.
 
-    PYTHONPATH=src python -m benchmarks.authors [--sources 64] [--seconds 1] [--graphs a,b]
-        [--go-on]
+    PYTHONPATH=src python -m benchmarks.authors [--sources 64] [--seconds 1] [--graphs a,b] [--go-on]
 
 Each source's search is a call of hw.bfs, timed by the host's clock, with the answers left on the GPU; the time inside
 its levels is the GPU's, from a second, traced call. Before it is timed, the first source's answer is checked by CuPy's
@@ -26,7 +25,7 @@ from benchmarks.setting import command_line, giant_sources, gpu, graph_named, hw
 LEAST = 16  # least number of sources, even if a plan has used up its seconds
 
 
-TURBOBFS = [f"turbobfs-{name}" for name in ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu")]
+TURBOBFS = [f"turbobfs-{name}" for name in ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu", "tdbu-ve")]
 PLANS = ["hopwave-dense", *TURBOBFS, "xbfs", "pushpull"]
 PROGRAMS = ("TurboBFS", "XBFS", "GraphBLAST", "Gunrock", "GSWITCH")
 # Milliseconds of other programs on an H200, by graph and program: peers.md shows them.
@@ -41,7 +40,8 @@ def values(lines: list[Record]) -> Record:
     slower = [f"{program} on {one['name']} ({gain:.2g})" for one in graphs
               for program, gain in one["gain"].items() if gain is not None and gain < 1]  # fmt: skip
     return {
-        "sources": max(one[plan]["searches"] for one in lines for plan in PLANS), "graphs": graphs,
+        "sources": max(one[plan]["searches"] for one in lines for plan in PLANS if plan in one), "graphs": graphs,
+        "algorithms": ", ".join(plan.removeprefix("turbobfs-") for plan in TURBOBFS if plan in lines[-1]),
         "slower": ", ".join(slower) or "none",
         "host_rule": host_time(lines, ["xbfs", "pushpull"]), "host_ahead": host_time(lines, TURBOBFS[:5]),
     }  # fmt: skip
@@ -49,8 +49,7 @@ def values(lines: list[Record]) -> Record:
 
 def computed(one: Record) -> Record:
     """The fastest of TurboBFS's algorithms, the authors' times, and their ratios to ours."""
-    best = min(TURBOBFS, key=lambda plan: float(one[plan]["ms"]))
-    slowest = max(TURBOBFS, key=lambda plan: float(one[plan]["ms"]))
+    best, *_, slowest = sorted((plan for plan in TURBOBFS if plan in one), key=lambda plan: float(one[plan]["ms"]))
     theirs = AUTHORS[one["name"]]
     ours = {"TurboBFS": one[best]["ms"], "XBFS": one["xbfs"]["ms in levels"], "GraphBLAST": one["pushpull"]["ms"]}
     gain = {program: value / ms if isinstance(value := theirs[program], (int, float)) else None

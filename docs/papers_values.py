@@ -6,10 +6,12 @@ Papers' own numbers, and numbers that hold by construction, are written out in t
 from __future__ import annotations
 
 from functools import cache
-from statistics import fmean
 from typing import Any
 
 from benchmarks import pages, turbo_kernels
+
+ADDED = ("adaptive queues", "… with balancing", "… with looking ahead")  # Figure 11 of XBFS
+PLANS = ("sccsc", "sccooc", "vecsc")  # the fastest in Tables 1, 2 and 3 of TurboBC
 
 
 @cache
@@ -41,11 +43,20 @@ def turbobfs() -> dict[str, str]:
     graphs = {row["graph"]: row for row in rows_of("turbobfs", "Table") if "best" in row}
     own = [row for row in graphs.values() if not row["from"].startswith("stand-in")]
     largest = graphs["mycielski19"]
+    shares = {f"{row['table']} {row['algorithm']}": f"{row['% of graphs']:.0f}%"
+              for row in rows_of("turbobfs", "Sections IV-A")}  # fmt: skip
+    searched = [row["best"] for row in graphs.values()]
     return {
         "bfs_products": percents(pages.values("gpu-turbo-kernels")["bfs"]),
         "bfs_graphs": f"{len(graphs)} rows on an H200, {len(graphs) - len(own)} of them on stand-ins",
         "bfs_same_depth": f"{sum(row['d'] == row['paper: d'] for row in own)} of the other {len(own)}",
         "bfs_gteps": f"{largest['MTEPS'] / 1e3:.0f}", "bfs_best": largest["best"],
+        "bfs_tdbu": "{} and {} ms".format(*(f"{largest[f'{plan} ms']:.1f}" for plan in ("tdbu", "tdbu-ve"))),
+        "bfs_vecsc": f"{largest['td-vecsc ms']:.1f} ms",
+        "bfs_tdbu_best": f"Algorithm 4 on {searched.count('tdbu')} and Algorithm 5 on {searched.count('tdbu-ve')}",
+        "bfs_regular": f"bottom-up by threads on {shares['I bu-sc']} and scCSC on {shares['I td-sccsc']}",
+        "bfs_irregular": f"tdbu on {shares['II tdbu']}, bottom-up by warps on {shares['II bu-ve']}, "
+                         f"veCSC on {shares['II td-vecsc']} and scCOOC on {shares['II td-sccooc']}",
     }  # fmt: skip
 
 
@@ -55,56 +66,79 @@ def turbobc() -> dict[str, str]:
     graphs = {row["graph"]: row for number in "1234" for row in rows_of("turbobc", f"Table {number}") if "best" in row}
     scc, csc, vec = (graphs["mawi-12345"][f"{plan} ms"] for plan in ("sccooc", "sccsc", "vecsc"))
     stand_ins = sum(row["from"].startswith("stand-in") for row in graphs.values())
+    searches = {row["graph"]: row for row in rows_of("turbobfs", "Table II")}
+    both = [(searches[graph]["MTEPS"], row["MTEPS"]) for graph, row in graphs.items() if "mycielski" in graph]
+    groups = [[row["best"] for row in rows_of("turbobc", f"Table {number}")] for number in "123"]
+    fastest = [f"{group.count(plan)} of {len(group)}" for group, plan in zip(groups, PLANS, strict=True)]
+    over = {row["where"]: row for row in rows_of("turbobc", "Abstract") if "sequential" in row["claim"]}
     return {
         "bc_products": percents(kernels["bc"]), "bc_whole_numbers": f"{kernels['gain'][1]:.2f}",
         "bc_slower": ", ".join(slower) or "never",
         "bc_load_forward": f"{kernels['most'][turbo_kernels.FORWARD]:.1f}",
         "bc_load_back": f"{kernels['most'][turbo_kernels.BACKWARD]:.1f}",
-        "bc_hub": f"scCOOC takes {scc:.2f} ms per source, veCSC {vec:.2f} and scCSC {csc:.1f}",
+        "bc_hub": f"scCOOC takes {scc:.1f} ms per source, veCSC {vec:,.0f} and scCSC {csc:,.0f}",
         "bc_gteps": f"{graphs['mycielski19']['MTEPS'] / 1e3:.0f}",
+        "bc_order": f"{sum(search > scores for search, scores in both)} of {len(both)}",
+        "bc_order_ratio": f"{min(search / scores for search, scores in both):.2f} to "
+                          f"{max(search / scores for search, scores in both):.2f}",
+        "bc_fastest": "scCSC on {} rows of Table 1, scCOOC on {} of Table 2, veCSC on {} of Table 3".format(*fastest),
+        "bc_sequential": f"{over['Abstract']['ours']:.0f}× ({over['Abstract']['remark']})",
         "bc_graphs": f"{len(graphs)} of the 33 graphs on an H200, {stand_ins} of them stand-ins",
     }  # fmt: skip
 
 
 def hiragushi() -> dict[str, str]:
     gains = {row["graph"]: row["gain"] for row in rows_of("hiragushi", "Figure 4(a)") if "gain" in row}
-    least = min(gains, key=lambda graph: gains[graph])
+    least, most = (choose(gains, key=lambda graph: gains[graph]) for choose in (min, max))
+    ranks = {(row["ranks on"], row["ranks"]): f"{row['GTEPS']:.2f}" for row in rows_of("hiragushi", "Figure 5(a)")}
     return {
         "hybrid_kron20": f"{gains['kron_g500-logn20']:.1f}", "hybrid_rows": str(len(gains)),
         "hybrid_least": f"{gains[least]:.1f}", "hybrid_least_on": least,
+        "hybrid_most": f"{gains[most]:.1f}", "hybrid_most_on": most,
+        "hybrid_cpu": ", ".join(ranks["cpu", count] for count in (1, 2, 4)),
+        "hybrid_gpu": ", ".join(ranks["cuda", count] for count in (1, 2, 4)),
     }  # fmt: skip
 
 
 def xbfs() -> dict[str, str]:
-    def spread(number: str, column: str) -> str:
-        found = [row[column] for row in rows_of("xbfs", number) if column in row]
-        return f"{min(found):.0f} to {max(found):.0f}"
-
-    text = {row.get("claim", row.get("what")): row.get("ours") for row in rows_of("xbfs", "Text")}
-    gains = [row for row in rows_of("xbfs", "Figure 11") if "gain: XBFS" in row]
-    ad, wb, whole = ([row[f"gain: {name}"] for row in gains] for name in ("Ad", "Ad + WB", "XBFS"))
-    ahead = [after / before for before, after in zip(wb, whole, strict=True)]
-    shared = [row for row in rows_of("xbfs", "Figure 14") if "balance: donation" in row]
-    donation = fmean(row["balance: donation"] / row["balance: warp-centric"] for row in shared)
+    text = {row["claim"]: row.get("ours") for row in rows_of("xbfs", "Text")}
+    gains = [text[f"{name} over the baseline, ×"] for name in ADDED]
+    ahead = [row["gain: XBFS"] / row["gain: Ad + WB"] for row in rows_of("xbfs", "Figure 11")]
+    early = [row for row in rows_of("xbfs", "Figure 10") if "Kronecker" in row["from"]]
+    (levels,) = (row for row in rows_of("xbfs", "Figure 10") if row not in early)
+    wins = [row["millions"] for row in rows_of("xbfs", "Figure 5") if row["gain"] > 1]
+    up = [text[f"bottom-up, {name}, %"] for name in ("baseline", "after adaptive queues", "XBFS")]
+    queues = {name: f"{text[f'share of {name}, %']:.0f}%" for name in ("no generation", "scan-free", "double-scan")}
     return {
-        "xbfs_graphs": str(sum("XBFS ms" in row for row in rows_of("xbfs", "Table 2"))),
-        "xbfs_ahead": spread("Figure 10", "found ahead %"), "xbfs_lemma": spread("Figure 10", "Lemma 3 %"),
-        "xbfs_scan_free": f"{text['share of scan-free, %']:.0f}",
-        "xbfs_double_scan": f"{text['share of double-scan, %']:.0f}",
-        "xbfs_gains": f"{fmean(ad):.2f}, {fmean(wb):.2f} and {fmean(whole):.2f}", "xbfs_donation": f"{donation:.3f}",
+        "xbfs_graphs": str(len(rows_of("xbfs", "Table 2"))),
+        "xbfs_ahead": percents([row["found ahead %"] / 100 for row in early]),
+        "xbfs_lemma": percents([row["Lemma 3 %"] / 100 for row in early]),
+        "xbfs_levels": f"{levels['found ahead %']:.0f}% (lemma: {levels['Lemma 3 %']:.0f}%)",
+        "xbfs_atomic": f"{max(wins)} million statuses", "xbfs_checks": f"{text['fewer edge checks, %']:.1f}%",
+        "xbfs_up": "{:.0f}, {:.0f} and {:.0f}%".format(*up),
+        "xbfs_queues": ", ".join(f"{name} {share}" for name, share in queues.items()),
+        "xbfs_warps": f"{text['rows fetched by warps over static rows, ×']:.2f}",
+        "xbfs_gains": "{:.2f}, {:.2f} and {:.2f}".format(*gains),
+        "xbfs_donation": f"{text['work donation over warp-centric, ×']:.3f}",
         "xbfs_looking": f"× {min(ahead):.2f} to {max(ahead):.2f}, faster on {sum(gain > 1 for gain in ahead)} of "
                         f"{len(ahead)} graphs",
     }  # fmt: skip
 
 
 def pushpull() -> dict[str, str]:
-    gains = [row["gain"] for row in rows_of("pushpull", "Table 2") if "gain" in row]
+    table_2 = rows_of("pushpull", "Table 2")
+    (figure_7,) = (row for row in rows_of("pushpull", "Figure 7") if row["graph"] == "kron_g500-logn21")
+    gains = [row["gain"] for row in table_2 if "gain" in row]
     *most, last = (f"{gain:.2f}" for gain in gains)
+    parents = [row["parents read per unvisited vertex"] for row in rows_of("pushpull", "Figure 6, section 5.1")]
     powers = [f"{row['exponent']:.2f}" for row in rows_of("pushpull", "Table 1")]
     (enron,) = (one for one in pages.values("gpu-authors")["graphs"] if one["name"] == "email-Enron")
     (ranks,) = (row for row in pages.rows("gpu-pagerank") if row["graph"] == "email-Enron")
     return {
         "reuse": last, "table_2": f"{', '.join(most)} and {last}", "direction": f"{gains[1]:.2f}",
+        "kron21": "{:.2g} and {:.3g} ms".format(*(figure_7[f"{name} ms"] for name in ("push-pull", "baseline"))),
+        "kron21_table": f"{table_2[-1]['ms']:.2g} and {table_2[0]['ms']:.3g}",
+        "parents": f"{parents[0]:.0f} in the first pull, {parents[2]:.2f} after two levels",
         "power_rows": powers[0], "power_rows_masked": powers[1], "power_columns": f"{powers[2]} and {powers[3]}",
         "rank_round": f"{ranks['µs per round']:.0f}",
         "pushpull_level": f"{1e3 * enron['pushpull']['ms in levels'] / enron['pushpull']['levels']:.0f}",

@@ -232,7 +232,7 @@ class Lab:
             return row | {"ours": STATISTICS[claim.how](found), "remark": claim.remark or remark}
         theirs = not claim.column or any({claim.column, claim.over} & case.stated.keys() for case in cases)
         missing = "another program, which hopwave does not bring" if theirs else "needs a GPU: --device cuda"
-        suite = no_suitesparse() if "GBLAS" in claim.column or "SuiteSparse" in claim.column else ""
+        suite = no_suitesparse() if "(GBLAS)" in claim.column or "SuiteSparse" in claim.column else ""
         return row | {"remark": claim.remark or suite or missing}
 
     def suitesparse_ms(self, graph: Graph, source: int, right: Any) -> float | None:

@@ -119,8 +119,7 @@ def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
     row |= {"degree": int(np.asarray(graph.degrees).max()), "diameter": max(int(one.max()) for one in right)}
     row |= {"push-pull MTEPS": graph.m / row["push-pull ms"] / 1e3, "gain": row["baseline ms"] / row["push-pull ms"]}
     if graph.m <= lab.effort.limits.host:
-        suite = lab.suitesparse_ms(graph, sources[0], on_host(right[0]))
-        row["SuiteSparse ms"] = suite
+        row["SuiteSparse ms"] = lab.suitesparse_ms(graph, sources[0], on_host(right[0]))
     for name in OTHERS:
         theirs, gunrock = case.stated[f"{name} ms"], case.stated["Gunrock ms"]
         row[f"paper: {name}"] = theirs / gunrock if isinstance(theirs, int | float) else None
@@ -141,8 +140,9 @@ def ideas(lab: Lab) -> list[Row]:
     for plan, (name, gteps, *gain) in IDEAS.items():
         ours = median(m / ms_of(levels) / 1e6 for m, levels in zip(arcs, runs[plan], strict=False))
         checked = median(sum(level.checked for level in levels) for levels in runs[plan])
-        row = {"optimisation": name, "ms": median(map(ms_of, runs[plan])), "GTEPS": ours, "arcs checked": checked}
-        rows.append(row | {"paper: GTEPS": gteps, "paper: gain": gain[0] if gain else None})
+        row: Row = {"optimisation": name, "ms": median(map(ms_of, runs[plan])), "GTEPS": ours, "arcs checked": checked}
+        row |= {"paper: GTEPS": gteps, "paper: gain": gain[0] if gain else None, "sources": len(runs[plan])}
+        rows.append(row)
     for before, after in pairwise(rows):
         after["gain"] = before["ms"] / after["ms"]
     return rows
