@@ -72,8 +72,8 @@ ROWS: list[Row] = [
     # Plans.
     (lambda: hw.betweenness_centrality(PATH, plan="xbfs"), PlanError, "for betweenness use"),
     (lambda: hw.betweenness_centrality(PATH, plan="hopwave-batch", device="cpu"), PlanError, "use 'hopwave-block'"),
-    (lambda: hw.edge_betweenness_centrality(PATH, plan="hopwave-wide"), PlanError, "vertices alone"),
-    (lambda: hw.betweenness_centrality(PATH, plan="hopwave-wide", epsilon=0.1), PlanError, "vertices alone"),
+    (lambda: hw.edge_betweenness_centrality(PATH, plan="hopwave-wide"), PlanError, "only scores vertices"),
+    (lambda: hw.betweenness_centrality(PATH, plan="hopwave-wide", epsilon=0.1), PlanError, "only scores vertices"),
     (lambda: hw.edge_betweenness_centrality(PATH, k=1, delta=0), GraphError, "delta=0 is not a risk"),
     (lambda: hw.betweenness_centrality(PATH, k=1).bound, AttributeError, "no attribute 'bound'"),  # type: ignore[attr-defined]
     (lambda: hw.closeness_centrality(ARCS, k=2), GraphError, "not strongly connected; use harmonic_centrality"),

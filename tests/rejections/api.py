@@ -388,7 +388,7 @@ ROWS += [
     (lambda: hw.validate(EDGES, 0, [0, 1]), GraphError, "distances has 2 entries and the graph 3 vertices"),
     (lambda: hw.validate(EDGES, 0, predecessors=[0, 0, 1, 1]), GraphError, "predecessors has 4 entries"),
     (lambda: hw.validate(EDGES, 0, [0, 1, 2.5]), GraphError, "distances holds 2.5"),
-    (lambda patch: (cuda_without_a_gpu(patch), hw.local_efficiency(EDGES, device="cuda")), EngineError, "no local eff"),
+    (lambda patch: (cuda_without_a_gpu(patch), hw.local_efficiency(EDGES, device="cuda")), EngineError, "local eff"),
     *(
         (lambda patch, ask=ask: (cuda_without_a_gpu(patch), ask(EDGES, device="cuda")), EngineError, "device='cpu'")
         for ask in (hw.stress_centrality, hw.load_centrality, hw.hyperball)

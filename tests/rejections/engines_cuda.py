@@ -45,7 +45,7 @@ def started(device: str, checkpoint: Any) -> None:
 
 
 GPU_ROWS: list[Row] = [
-    (lambda: hw.local_efficiency(KRON, device="cuda"), EngineError, "no local efficiency"),
+    (lambda: hw.local_efficiency(KRON, device="cuda"), EngineError, "not support local efficiency"),
     (lambda: hw.closeness_centrality(PATH, device="cuda", threads=2), EngineError, "threads=2"),
     (lambda: hw.betweenness_centrality(PATH, device="cuda", threads=2), EngineError, "threads=2 is for device='cpu'"),
     (lambda: la.mxv(la.Matrix.from_graph(PATH), la.Vector.full(5, 1), device="cuda", threads=2), EngineError, "=2"),

@@ -56,6 +56,6 @@ def test_rows_too_large_are_refused_before_they_are_sorted(monkeypatch: pytest.M
     monkeypatch.setattr(build, "grid_for", lambda *given: 1)
     ends = np.zeros(10, np.int32)
     with pytest.raises(
-        EngineError, match=r"sorting 2,147,483,648 arcs into rows on the GPU needs 1[34]\.\d\d GB .* free arrays"
+        EngineError, match=r"sorting 2,147,483,648 arcs into rows on the GPU needs 1[34]\.\d\d GB .* free GPU arrays"
     ):
         build.rows_of(ends, ends, 1 << 26, symmetric=True, merge=True)
