@@ -45,7 +45,7 @@ def run_job(ranks: int, module: str = "benchmarks.ranks", **settings: Any) -> di
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     mpiexec = shutil.which("mpiexec", path=places)
     if mpiexec is None:
-        raise SystemExit("there is no mpiexec; pip install mpich brings one")
+        raise SystemExit("mpiexec is missing; run: pip install mpich")
     command = [mpiexec, "-n", str(ranks), sys.executable, "-m", module, "--job", json.dumps(settings)]
     known = {**os.environ, **OPEN_MPI, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     done = subprocess.run(command, capture_output=True, text=True, env=known, cwd=ROOT, check=False)

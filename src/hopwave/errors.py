@@ -48,7 +48,7 @@ class ConvergenceError(GraphError):
 
     >>> hw.eigenvector_centrality(hw.generate.path(3), max_iter=2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    hopwave.errors.ConvergenceError: after 2 rounds the centralities still change by ...; give a larger max_iter or tol
+    hopwave.errors.ConvergenceError: the centralities did not converge: round 2 ...; pass a larger max_iter or tol
     """
 
     left: float = float("nan")  # how much the last round changed
@@ -59,7 +59,7 @@ class PlanError(HopwaveError, ValueError):
 
     >>> hw.bfs(hw.generate.path(3), 0, plan="xbfs", path_counts=True)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    hopwave.errors.PlanError: plan 'xbfs' stops a row at the first parent it finds, so it cannot count paths; ...
+    hopwave.errors.PlanError: plan 'xbfs' stops a row at the first parent, so it cannot count paths; ...
     """
 
 

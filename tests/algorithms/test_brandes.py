@@ -315,7 +315,7 @@ def refused(path: Path, call: Callable[..., Any], error: type[Exception], words:
 def test_a_checkpoint_of_another_call_is_refused(other: str, begun: Path, tmp_path: Path) -> None:
     ask: Any = hw.edge_betweenness_centrality if other == "edges" else hw.betweenness_centrality
     path = Path(shutil.copy(begun, tmp_path / "run.npz"))
-    words = "is of another graph, question, plan or device; give another name"
+    words = "belongs to another graph, function, plan or device; pass another path"
     refused(path, lambda checkpoint: ask(**{"G": GRAPH, "checkpoint": checkpoint} | OTHERS[other]), GraphError, words)
 
 
@@ -333,13 +333,13 @@ def test_other_files_are_refused(begun: Path, tmp_path: Path) -> None:
         parts = dict(stored)
     for content in (b"precious notes", whole[: len(whole) // 2]):
         path.write_bytes(content)
-        refused(path, CALLS["vertices"], FormatError, "expected a checkpoint of a betweenness run")
+        refused(path, CALLS["vertices"], FormatError, "not a checkpoint of a betweenness run")
     hw.write(path, GRAPH)
-    refused(path, CALLS["vertices"], FormatError, "give another name, or delete the file")
+    refused(path, CALLS["vertices"], FormatError, "pass another path, or delete the file")
     old = np.array("hopwave betweenness checkpoint 1")
     # Another engine may use blocks of another size; equally many blocks would then be another number of sources.
     changes: list[tuple[dict[str, Any], type[Exception], str]] = [
-        ({"format": old}, FormatError, r"\(its form is '.* 1', and this hopwave reads '.* 2'"),
+        ({"format": old}, FormatError, r"\(its format is '.* 1', but this version of hopwave reads '.* 2'"),
         ({"total": parts["total"][:-1]}, FormatError, "another size or type"),
         ({"done": np.array(10**6)}, FormatError, "delete the file"),
         ({"size": parts["size"] + 1}, GraphError, "another graph, question, plan or device"),

@@ -266,9 +266,9 @@ def test_a_run_that_ended_early_goes_on(ending: str, tmp_path: Path, monkeypatch
     (part,) = tmp_path.glob(".*.part")
     with part.open("ab") as stream:
         stream.write(b"half a block that was under way")
-    with pytest.raises(GraphError, match="another graph, question"):
+    with pytest.raises(GraphError, match="another graph, function"):
         hw.distance_table(ROADS, targets=["a"], **options)
-    with pytest.raises(GraphError, match="another graph, question"):
+    with pytest.raises(GraphError, match="another graph, function"):
         hw.distance_table(others, **options)
     with pytest.raises(KeyboardInterrupt):  # another run to the same file
         hw.distance_table(others, out=out, checkpoint=tmp_path / "others", progress=lambda *done: stop(2, 2))

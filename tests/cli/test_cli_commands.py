@@ -43,7 +43,7 @@ SHOWN = [  # command, what it prints; the text must not contain what follows "no
     ("bc triangle.mtx", "in hops; --weights follows the weights of the file"),
     ("bc twice.csv --weights --combine min", "brandes-dijkstra (weights are the lengths of arcs"),
     ("closeness triangle.mtx --weights", "along the weights of the file"),
-    ("closeness karate.npz", "34 searches whole, 0 cut off, 0 skipped"),
+    ("closeness karate.npz", "34 full searches, 0 stopped early, 0 skipped"),
     ("closeness karate.npz --all --top 2", "all 34 whole", "Highest closeness centrality"),
     ("closeness karate.npz -k 20 --seed 1 --interval normal", "from 20 sources", "(about 90%, normal)"),
     ("sssp streets.csv -s a -t d -t f", "dijkstra (the graph is small)", "Shortest paths from a", "4 of 6 vertices"),
@@ -180,7 +180,7 @@ def test_convert_writes_the_graph_that_it_read(run) -> None:
 @pytest.mark.parametrize(("name", "kind"), [("a.csv", "directed"), ("a.bin", "directed"), ("a.el", "undirected")])
 def test_convert_notes_a_direction_that_the_file_cannot_hold(run, name: str, kind: str, capsys) -> None:
     assert main(["convert", "square.mtx.gz", name, f"--{kind}"]) == 0
-    assert f"cannot say that a graph is {kind}; read it with directed={kind == 'directed'}" in capsys.readouterr().err
+    assert f"does not record that a graph is {kind}; pass directed={kind == 'directed'}" in capsys.readouterr().err
     run(f"convert square.mtx.gz {name} {'--undirected' if kind == 'directed' else '--directed'}")  # nothing on stderr
 
 

@@ -131,21 +131,21 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
         "1 2 {'weight': 3.0}\n2 3 {'weight': 1.0}\n", MATRIX.replace(",", " "))),
     # ends
     ("csv", "flight,x,y,km\nSK1,OSL,CPH,517\n", KM, 1, "columns 'flight' or 'x' or 'y' may be the ends of an edge"),
-    ("csv", "ego,alter,since\na,b,1990\n", {}, 1, "may be the ends of an edge"),
+    ("csv", "ego,alter,since\na,b,1990\n", {}, 1, "may be the endpoints"),
     ("csv", "id,when,a_end,b_end\n5,1,0,1\n", {"source": "a_end"}, 1, "pass source= and target="),
     *(("csv", text, {}, 1, "(Graph.from_scipy reads a matrix)") for text in (
         MATRIX, f"a,b,c\n{MATRIX}", f"0,1,2\n{MATRIX}", LABELLED, LABELLED.replace(",", ";"), ",a,b\na,0,1\nb,1,0\n",
         "0,1,0,0\n0,0,1,0\n0,0,0,1\n1,0,0,0\n", "1,.5,.5,0\n.5,1,0,0\n.5,0,1,0\n0,0,0,1\n",
         "\n".join(",".join("01"[i * j % 3 == 1] for i in range(70)) for j in range(70)))),
-    ("csv", "Id,Label\n1,ann\n", {}, 1, "columns 'Label' may be the ends of an edge; pass source= and target="),
-    ("csv", "v,w\n0,1\n1,2\n", {}, 1, "columns 'v' may be the ends of an edge; pass source= and target="),
-    ("csv", "x,km\nA,5\n", KM, 1, "columns 'x' may be the ends of an edge; pass source= and target="),
-    *(("csv", "x,km\n1,5\n", ends, 1, "is selected twice; expected different columns") for ends in (
+    ("csv", "Id,Label\n1,ann\n", {}, 1, "columns 'Label' may be the endpoints; pass source= and target="),
+    ("csv", "v,w\n0,1\n1,2\n", {}, 1, "columns 'v' may be the endpoints; pass source= and target="),
+    ("csv", "x,km\nA,5\n", KM, 1, "columns 'x' may be the endpoints; pass source= and target="),
+    *(("csv", "x,km\n1,5\n", ends, 1, "is selected twice; pass different columns") for ends in (
         {"source": "x", "target": 0}, {"source": 1, "target": "km"}, {"source": "x", "weight": "x"})),
-    ("csv", "a,b\n0,1\n", {"source": "c"}, 1, "no column 'c'; expected one of 'a', 'b'"),
+    ("csv", "a,b\n0,1\n", {"source": "c"}, 1, "no column 'c'; pass one of 'a', 'b'"),
     ("csv", "a,b\n0,1\n", {"target": 9}, 1, "no column 9; expected one of 'a', 'b', or a position from 0 to 1"),
     ("csv", "a,b\n0,1\n", {"target": True}, 1, "no column True"),
-    ("csv", "origin,dest,km,km\nOSL,CPH,517,1\n", KM, 1, "2 columns 'km'; expected one: pass its position, 2 and 3"),
+    ("csv", "origin,dest,km,km\nOSL,CPH,517,1\n", KM, 1, "2 columns are named 'km'; pass a position instead: 2 and 3"),
     ("csv", "origin,dest,weight,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns 'weight'"),
     ("csv", "origin,dest,origin,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns 'origin'"),
     # direction
@@ -153,12 +153,12 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("csv", "u,v,oneway,directed\n1,2,no,yes\n", {}, None, "'oneway' and 'directed' both say which edges are directed"),
     # delimiter, header, comments
     ("csv", "0;1;3,5\n1;2;4,5\n", {}, 1, "the first row contains ',' and ';'; pass delimiter="),
-    ("csv", "0;1;1.234\n", {"decimal": ",", "weight": 2}, 1, "expected no point, as decimal=',' is passed"),
+    ("csv", "0;1;1.234\n", {"decimal": ",", "weight": 2}, 1, "decimal=',' allows no point"),
     ("csv", "0;1;3,5\n1;2;4,5\n", {"sep": ";", "weight": 2}, 1, "'3,5' as the weight; expected a decimal point"),
     ("csv", "0;1;1,234\n", {"delimiter": ";", "weight": 2}, 1, "point: 1.234, or 1234 if these are thousands"),
     *(("csv", text, {}, 1, "may be a header or an edge; expected to be told: pass header=True") for text in (
         "a,b\nb,c\n", "person,friend\nann,bob\n", "a,b\n", "a b\nb c\n", "ann,\nbob,cyd\n")),
-    *(("csv", f"{text}\nc,d\n", EDGES, 1, f"found {text!r}, a comment, titles or an edge; expected titles without #")
+    *(("csv", f"{text}\nc,d\n", EDGES, 1, f"found {text!r}, which may be a comment, a header or an edge")
       for text in ("#a,b", "#source,target", "#  target, source")),
     *(("txt", text, {}, line, "looks like titles; expected an edge: format='table'") for line, text in (
         (1, "protein1 protein2 combined_score\n9606.P1 9606.P2 900\n"), (1, "source\ttarget\n1\t2\n"),
@@ -172,28 +172,28 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
         ("source,target,weight\n1,2,3\n4,5,6,5\n", 4), ("source;target;weight\r\n1;2;3\r\n4;5;6;x\r\n", 4),
         ("source\ttarget\n1\t2\n4\t5\t6\n", 3), ("1 2\n4 5  6\n", 3), ("u,v,weight,a\n1,2,3,a\n4,5,6,b,c\n", 5))),
     # a weight without a second end
-    ("csv", "source,target\n1,2\n1,\n", {}, 3, "an empty cell after '1'; expected the second vertex: drop the row"),
-    *(("csv", f"origin,dest,km\n{row}{row[-8:-5]},,678\n", options | {"isolated": True}, 3, "before '678'; expected")
+    ("csv", "source,target\n1,2\n1,\n", {}, 3, "an empty cell after '1' instead of the second vertex; drop the row"),
+    *(("csv", f"origin,dest,km\n{row}{row[-8:-5]},,678\n", options | {"isolated": True}, 3, "before '678' instead")
       for row, options in (("OSL,CPH,517\n", KM), ("101,102,517\n", KM), ("101,102,517\n", OFF))),
     # a zero that an integer would lose
     *(("csv", f"0{mark}10\n{text}\n", {}, 2, "has a leading zero, which an integer id would lose; pass names=True")
       for mark, text in ((",", "1001,01003"), (",", "01001,1003"), ("\t", "1001\t01003"),
                          (" ", "1001 01003"), (",", "0,00"))),
     # line ends and thousands
-    ("csv", "0,1\n3,1 000 000\n", {}, 2, "found '1 000 000'; expected a vertex id"),
-    ("tsv", "0\t1\n0\t1 2\n", {}, 2, "found '1 2'; expected a vertex id"),
+    ("csv", "0,1\n3,1 000 000\n", {}, 2, "found '1 000 000'; expected an integer"),
+    ("tsv", "0\t1\n0\t1 2\n", {}, 2, "found '1 2'; expected an integer"),
     ("csv", "0,1\n3,1\r4,5\n", {}, 2, "new-line character seen"),
     *((extension, f"0 1\n{text}\n", {}, 2, "a carriage return inside the line") for extension, text in (
         ("txt", "0 1\r1 2\r2 0"), ("txt", "# nothing\r1 2"), ("el", "0 1\r1 2"))),
     # what is not a list of edges
     ("txt", "a, b\nb, c\n", {}, 1, "format='table' reads"),
     ("txt", "1;2\n2;3\n", {}, 1, "format='table' reads"),
-    ("txt", '"a" "b"\n"b" "c"\n', {}, 1, "format='table' reads"),
-    ("txt", "1.0e+00 2.0e+00\n", {}, 1, "names=True keeps them"),
+    ("txt", '"a" "b"\n"b" "c"\n', {}, 1, "format='table' to read"),
+    ("txt", "1.0e+00 2.0e+00\n", {}, 1, "names=True to keep them"),
     ("txt", "a b\nb null\n", {}, 2, "'null' may be a missing end"),
     ("csv", "source,target\na,b\nNaN,c\n", {}, 3, "'NaN' may be a"),
-    ("txt", "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12\n", {}, 1, "a pointer of Git LFS"),
-    ("txt", "<!DOCTYPE html>\n<p>not found\n", {}, 1, "a page of HTML"),
+    ("txt", "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12\n", {}, 1, "a Git LFS pointer"),
+    ("txt", "<!DOCTYPE html>\n<p>not found\n", {}, 1, "an HTML page"),
     ("csv", "source,target\n1.2E+11,2\n", {}, 2, "has a point or an exponent"),
 ]  # fmt: skip
 

@@ -71,7 +71,7 @@ def refusals(known: Format, graph: Graph) -> list[str]:
         odd = (weights < least) | (weights > most) | (~whole & (known.name in RANGE))
         told += ["cannot store weights"] * (not known.holds_weights) + ["this format stores"] * bool(odd.any())
     if known.name in ("gapbs-wel", "gapbs-wsg") and not graph.is_weighted:
-        told.append("a graph without weights")
+        told.append("the graph has no weights")
     if graph.has_parallel_arcs and not known.holds_parallel:
         told.append("parallel arcs")
     if known.name in ("metis", "dimacs-col") and graph.directed:
@@ -176,7 +176,7 @@ def test_a_direction_that_the_file_cannot_hold_is_not_lost_silently(known: Forma
         assert (hio.read(path).directed != graph.directed) == bool(told)
         for warning in told:
             assert warning.category is LostDirectionWarning
-            assert f"read it with directed={graph.directed}" in str(warning.message)
+            assert f"pass directed={graph.directed}" in str(warning.message)
         for extension in known.extensions:
             path = tmp_path / f"graph{extension}"
             hio.write(path, graph, weights=weights, directed=graph.directed)
@@ -336,7 +336,7 @@ def test_parquet_of_other_programs(tmp_path: Path) -> None:
         pandas.DataFrame({"x": np.array(ids[:2], kind), "y": np.array(ids[1:], other)}).to_parquet(path)
         assert hio.read(path) == Graph.from_edges([0, 1], [1, 2], labels=np.array(ids))
     pandas.DataFrame({"source": np.array([2**63], "uint64"), "target": np.array([1], "uint64")}).to_parquet(path)
-    with pytest.raises(FormatError, match=r"too large; expected ids below 2\^63"):
+    with pytest.raises(FormatError, match=r"too large; ids must be below 2\^63"):
         hio.read(path)
 
 

@@ -24,7 +24,7 @@ GRID = hw.generate.grid(4, 5)
 def disagree(call: Callable[..., Any], given: dict[str, Any], name: str, value: Any, other: Any) -> None:
     """One rank passes another value for one argument; the message names that argument."""
     given = given | {name: other if WORLD.rank == ODD else value}
-    refused(GraphError, rf"rank {ODD} gives other arguments than rank 0 to \w+: {name}=", call, **given)
+    refused(GraphError, rf"rank {ODD} and rank 0 pass different arguments to \w+: {name}=", call, **given)
 
 
 def check_other_arguments() -> None:
@@ -116,8 +116,8 @@ def check_other_graphs() -> None:
         (hd.betweenness_centrality, one, two, of_this_job),
         (lambda G: G.replicated(), one, two, of_this_job),
         (lambda G: G.sort_rows(), one, two, of_this_job),
-        (hd.spread, GRID, other, "give different graphs to spread"),
-        (hd.spread, None, None, "no rank gives a graph"),
+        (hd.spread, GRID, other, "pass different graphs to spread"),
+        (hd.spread, None, None, "no rank passes a graph"),
         (hd.betweenness_centrality, GRID, other, whole),
         (hd.betweenness_centrality, named[0], named[1], whole),
         (hd.betweenness_centrality, GRID, "no graph", ""),
@@ -140,7 +140,7 @@ def check_other_versions() -> None:
 def check_what_is_no_graph_and_no_number() -> None:
     """If all ranks make the same mistake, each raises the usual error, and the next call works."""
     G = hd.spread(GRID)
-    refused(GraphError, "is not a DistributedGraph; make one with hopwave.distributed.spread", hd.bfs, GRID, 0)
+    refused(GraphError, "is not a DistributedGraph; create one with hopwave.distributed.spread", hd.bfs, GRID, 0)
     refused(GraphError, "'grid' is not a hopwave.Graph; make one of it", hd.spread, "grid")
     refused(GraphError, "memory_limit='1 GB' is not a number", hd.betweenness_centrality, G, memory_limit="1 GB")
     refused(GraphError, r"\[0, 1\] is not a vertex of this graph", hd.bfs, G, [[0, 1]])

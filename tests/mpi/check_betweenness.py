@@ -113,7 +113,7 @@ def check_edges_targets_and_weights() -> None:
 def check_betweenness_refuses() -> None:
     bare = TRAPS["kronecker-directed"]()
     parts, demand = hd.spread(bare), np.ones(bare.n)
-    whole = "needs a graph that every rank has whole, and split='graph' leaves it in parts"
+    whole = "needs the full graph on every rank, so it cannot be combined with split='graph'"
     for message, G, options in (
         ("split='halves' is not known", bare, {"split": "halves"}),
         ("split='graph' needs a DistributedGraph", bare, {"split": "graph"}),
@@ -122,13 +122,13 @@ def check_betweenness_refuses() -> None:
         (f"epsilon= {whole}", parts, {"epsilon": 0.1, "seed": 3, "split": "graph"}),
         ("one CPU thread per rank", parts, {"threads": 2, "split": "graph"}),
         ("one CPU thread per rank", parts, {"device": "cuda", "split": "graph"}),
-        ("a DistributedGraph has no weights; give every rank", parts, {"weights": True}),
+        ("a DistributedGraph has no weights; pass the hopwave.Graph", parts, {"weights": True}),
         ("cannot be counted", TRAPS["triangle"](), {"weights": np.zeros(6)}),
     ):
         refused(GraphError, message, hd.betweenness_centrality, G, **options)
     for call in (hd.betweenness_centrality, hd.edge_betweenness_centrality, hd.spread):
         refused(EngineError, "threads=2 are those of a CPU", call, bare, device="cuda", threads=2)
-    refused(GraphError, "edges are scored on a graph that every rank has whole", hd.edge_betweenness_centrality, parts)
+    refused(GraphError, "edge betweenness needs the full graph", hd.edge_betweenness_centrality, parts)
 
 
 def check_sampled_paths() -> None:

@@ -40,7 +40,7 @@ def check_every_rank_brings_its_share() -> None:
     refused(GraphError, r"for names, .* spread\(hopwave.Graph.from_edges", hd.from_edges, ["a"], ["b"])
     refused(GraphError, "source has 2 entries and target has 1", hd.from_edges, [0, 1], [1])
     refused(GraphError, "does not fit", hd.from_edges, [0], [1], layout=(size, 2))
-    refused(EngineError, "device='tpu' cannot hold", hd.from_edges, [0], [1], device="tpu")
+    refused(EngineError, "device='tpu' cannot store", hd.from_edges, [0], [1], device="tpu")
 
 
 def check_balance() -> None:
@@ -118,7 +118,7 @@ def check_damaged_files() -> None:
             ["1 2" if WORLD.rank < last else "1 3", *lines[3:]],
         ):
             mine.write_text("\n".join(text) + "\n")
-            refused(FormatError, rf"something else on rank {last} than on rank 0; expected the same", hd.read, mine)
+            refused(FormatError, rf"differs between rank {last} and rank 0; copy the same file", hd.read, mine)
         mine.write_text("\n".join(lines[2:]) + "\n")
         assert hd.read(mine).m == 2 * 60
 

@@ -106,12 +106,12 @@ def check_products_refuse_what_does_not_fit() -> None:
     sums = la.Semiring.define("sum of places", la.monoid.plus, la.binary.secondi)
     of = da.DistributedMatrix.from_entries
     for message, call, *given in (
-        ("over the places of this matrix", da.vxm, other.full(1.0), B),
-        ("over the places of this matrix", da.vxm, la.Vector(n), B),
+        ("with this matrix's layout", da.vxm, other.full(1.0), B),
+        ("with this matrix's layout", da.vxm, la.Vector(n), B),
         ("use any, min or max", da.vxm, B.full(1.0), B, sums),
-        ("is not a place", da.bfs, B, n),
+        ("is not a vertex of this matrix", da.bfs, B, n),
         ("not a DistributedMatrix", da.pagerank, matrix(False)),
-        ("has no place", lambda: of([5], [1], n=3, device=DEVICE)),
+        ("is too small for index", lambda: of([5], [1], n=3, device=DEVICE)),
     ):
         refused(LinalgError, message, call, *given)  # type: ignore[arg-type]
     refused(GraphError, "is negative", da.sssp, of([0], [1], [-1.0], device=DEVICE), 0)

@@ -17,7 +17,7 @@ MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable)
 NEEDS_MPI = [
     pytest.mark.mpi,
     pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed"),
-    pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec; pip install mpich brings one"),
+    pytest.mark.skipif(MPIEXEC is None, reason="mpiexec is missing; run: pip install mpich"),
 ]
 
 

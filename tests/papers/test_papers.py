@@ -213,7 +213,7 @@ def test_xbfs_counts_checks_and_vertices_found_ahead(tiny: Lab) -> None:
     assert WHY in tiny.results["queues"][0]
     claims = {row["claim"]: row for row in xbfs.STUDIES["claims"](tiny)}
     assert claims["fewer edge checks, %, the most (DP)"]["ours"] == row["fewer checks %"]
-    assert "another program" in claims["× Ligra"]["remark"]
+    assert "needs a program" in claims["× Ligra"]["remark"]
     assert "needs a GPU" in claims["share of scan-free, %"]["remark"]
 
 

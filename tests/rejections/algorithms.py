@@ -76,7 +76,7 @@ ROWS: list[Row] = [
     (lambda: hw.betweenness_centrality(PATH, plan="hopwave-wide", epsilon=0.1), PlanError, "only scores vertices"),
     (lambda: hw.edge_betweenness_centrality(PATH, k=1, delta=0), GraphError, "delta=0 is not a risk"),
     (lambda: hw.betweenness_centrality(PATH, k=1).bound, AttributeError, "no attribute 'bound'"),  # type: ignore[attr-defined]
-    (lambda: hw.closeness_centrality(ARCS, k=2), GraphError, "not strongly connected; use harmonic_centrality"),
+    (lambda: hw.closeness_centrality(ARCS, k=2), GraphError, "not strongly connected"),
     (lambda: hw.average_shortest_path_length(APART, k=2), GraphError, "is infinite: the graph is not connected"),
     # The highest scores, and intervals of samples.
     (lambda: hw.closeness_centrality(PATH, top=0), GraphError, "top=0"),

@@ -32,7 +32,7 @@ def round_link(tmp: Path) -> Path:
 ROWS: list[Row] = [
     (lambda tmp: hw.read(tmp / "none.mtx"), FileNotFoundError, "check the spelling"),
     (lambda tmp: hw.write(tmp / "none" / "g.mtx", EDGE), FileNotFoundError, "no such folder to write to"),
-    (lambda tmp: hw.read(tmp), FormatError, "is a folder; expected a graph file"),
+    (lambda tmp: hw.read(tmp), FormatError, "is a folder; pass the path of a graph file"),
     (lambda tmp: ((tmp / "a.mtx").mkdir(), hw.write(tmp / "a.mtx", EDGE)), IsADirectoryError, "is a folder"),
     (lambda tmp: (os.mkfifo(tmp / "a.mtx"), hw.read(tmp / "a.mtx")), FormatError, "pipe or a device; expected a"),
     (lambda tmp: hw.write(round_link(tmp), EDGE), FormatError, "a link that leads back to itself"),
@@ -50,7 +50,7 @@ ROWS: list[Row] = [
     (lambda tmp: hw.write(tmp / "a.mtx", EDGE, isolated=False), TypeError, "isolated= is not an option"),
     (lambda tmp: hw.write(EDGE, tmp / "a.mtx"), TypeError, "path comes first"),
     (lambda tmp: hw.write(tmp / "a.mtx", nx.path_graph(3)), TypeError, "example Graph.from_networkx(g)"),
-    (lambda tmp: hw.write(tmp / "a.npz", EDGE, directed=True), GraphError, "directed=True is not what the graph is"),
+    (lambda tmp: hw.write(tmp / "a.npz", EDGE, directed=True), GraphError, "directed=True contradicts graph.directed"),
     (lambda tmp: hw.write(tmp / "a.csv", EDGE, delimiter="x"), TypeError, "use one of , ; | or a tab"),
     *each(lambda x, tmp: hw.read(file(tmp, "a.csv", "0,1"), sep=x), [",,", 3, ""], TypeError, "is not one character"),
     (lambda tmp: hw.read(file(tmp, "a.csv", "0,1"), sep=",", delimiter=","), TypeError, "pass one of them"),

@@ -36,10 +36,10 @@ ROWS: list[Row] = [
         lambda given: made(rule=given[0], steps=(Push("thread"),) * given[1]),
         [(Always(), 2), (Beamer(15, 18), 1), (Beamer(15, 18), 3), (XBFS(0.1), 2)],
         PlanError,
-        "picks among",
+        "chooses from",
     ),
     (lambda: dataclasses.replace(MINE, rule=3), PlanError, "rule=3"),  # type: ignore[arg-type]
-    (lambda: dataclasses.replace(MINE, loop="device"), PlanError, "which only the host can call in a search"),
+    (lambda: dataclasses.replace(MINE, loop="device"), PlanError, "which only a search with loop='host' can call"),
     *each(lambda name: hw.bfs(PATH, 0, plan=name), OTHER_TASKS, PlanError, "not a search; hopwave.plans"),
     *each(
         lambda name: hw.betweenness_centrality(PATH, plan=name),

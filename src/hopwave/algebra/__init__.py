@@ -1,1 +1,1 @@
-"""Operators, semirings, matrices and vectors: what linalg multiplies."""
+"""Operators, semirings, matrices and vectors: the operands of linalg."""

@@ -1,4 +1,4 @@
-"""Matrix: rows of entries, with or without values; columns are made when first needed."""
+"""Matrix: rows of entries, with or without values; columns are built when first needed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from hopwave.graph.row_operations import check_sparse, transposed, unblocked
 
 
 class _Store:
-    """What a matrix and its transpose share: rows, columns, and what engines prepared."""
+    """Data shared by a matrix and its transpose: rows, columns, and records that engines prepared."""
 
     __slots__ = ("ascending", "columns", "prepared", "rows", "shape", "uploaded")
     shape: tuple[int, int]
     rows: Rows | None
     columns: Rows | None
-    ascending: bool | None  # whether every row ascends without repeats; None: not known yet
-    uploaded: _Store | None  # the same matrix on the GPU; without rows and columns here, they are only there
+    ascending: bool | None  # whether every row ascends without repeats; None: not checked yet
+    uploaded: _Store | None  # the copy on the GPU, or the only copy if rows and columns are None
     prepared: Prepared
 
     def __init__(
@@ -41,9 +41,9 @@ class _Store:
 
 @partial(offers, quick=("from_rows", "is_ascending", "checked", "to"))
 class Matrix(Arithmetic):
-    """An immutable sparse matrix of bool, int32, int64, float32 or float64, or a pattern: places without values.
+    """An immutable sparse matrix of bool, int32, int64, float32 or float64, or a pattern: positions without values.
 
-    A product by rows (pull) reads `rows`, one by columns (push) reads `columns`; whichever is missing is made when
+    A product by rows (pull) reads `rows`, a product by columns (push) reads `columns`; a missing one is built when
     first needed. `A.T` shares both.
 
     >>> A = la.Matrix.from_graph(hw.generate.path(3))
@@ -61,7 +61,7 @@ class Matrix(Arithmetic):
         """For internal use; users call `from_graph`, `from_scipy`, `from_edges` or `from_dense`."""
         self._store, self._turned = store, turned
 
-    # ---------------------------------------------------------------- making one
+    # ---------------------------------------------------------------- constructors
 
     @classmethod
     def from_rows(cls, rows: Rows, shape: tuple[int, int], ascending: bool | None = None) -> Matrix:
@@ -70,11 +70,11 @@ class Matrix(Arithmetic):
 
     @classmethod
     def from_graph(cls, G: Graph, values: Any = None, *, weights: bool = True) -> Matrix:
-        """The adjacency matrix: it has an entry A(u, v) for every arc u → v. Nothing is copied.
+        """The adjacency matrix, with an entry A(u, v) for every arc u → v. Nothing is copied.
 
-        The values are the graph's weights; without weights, or with `weights=False`, the matrix is a pattern. `values`
-        replaces them: one value per stored arc, in the order of `G.indices`. The matrix used last is kept with the
-        graph.
+        The values are the graph's weights; without weights, or with `weights=False`, the matrix is a pattern. `values=`
+        passes other values, one per stored arc, in the order of `G.indices`. The graph caches the matrix used
+        last.
 
         >>> Matrix.from_graph(Graph.from_edges([0], [1], weights=[2.5])).to_dense().tolist()
         [[0.0, 2.5], [2.5, 0.0]]
@@ -84,14 +84,14 @@ class Matrix(Arithmetic):
         weights = flag("weights", weights, LinalgError)
         if G.order != "ascending":
             if values is not None:
-                raise LinalgError("this graph's rows are arranged by degree; give values to the graph it was made from")
+                raise LinalgError("this graph is reordered by degree; pass values= with the original graph")
             G = G._ascending()
         if values is None:
             return _matrix_of(G, weights and G.is_weighted)
         refuse_masked(values=values)
         array = np.asarray(values)
         if array.shape != (G.m,):
-            raise LinalgError(f"values has shape {array.shape}; give one for each of the {G.m} stored arcs")
+            raise LinalgError(f"values has shape {array.shape}; pass one value for each of the {G.m} stored arcs")
         rows = Rows(G.indptr, G.indices, array.astype(kept_dtype(array.dtype), copy=False))
         return cls.from_rows(rows, (G.n, G.n))
 
@@ -99,7 +99,7 @@ class Matrix(Arithmetic):
     def from_scipy(cls, A: Any, *, check: bool = True) -> Matrix:
         """A SciPy (or CuPy) sparse matrix; CSR and CSC with ascending rows and 32-bit indices are not copied.
 
-        Its indices are checked, which reads all of them once; `check=False` trusts them. Wrong indices would make
+        All indices are checked once; `check=False` skips the check. Wrong indices would make
         products read outside their arrays.
 
         >>> import scipy.sparse as sp
@@ -109,12 +109,12 @@ class Matrix(Arithmetic):
         if getattr(A, "ndim", 0) != 2 or not hasattr(A, "tocsr"):
             raise LinalgError(f"from_scipy takes a sparse matrix, not {type(A).__name__}; use from_dense or from_edges")
         if max(A.shape) > LARGEST_VERTEX_COUNT:
-            raise LinalgError(f"a matrix of shape {A.shape}; 32-bit indices reach up to {LARGEST_VERTEX_COUNT}")
+            raise LinalgError(f"the shape {A.shape} is too large; 32-bit indices allow up to {LARGEST_VERTEX_COUNT}")
         try:
             if check:
                 check_sparse(A)
             if A.dtype != kept_dtype(A.dtype):
-                A = A.astype(kept_dtype(A.dtype))  # before repeats are added up
+                A = A.astype(kept_dtype(A.dtype))  # before repeats are summed
             if A.format not in ("csr", "csc"):
                 A = unblocked(A)
                 if check:
@@ -134,7 +134,7 @@ class Matrix(Arithmetic):
     def from_edges(
         cls, rows: Any, columns: Any, values: Any = None, shape: tuple[int, int] | int | None = None
     ) -> Matrix:
-        """Entries at (rows[i], columns[i]); repeats are added up, or merged if there are no values.
+        """Entries at (rows[i], columns[i]); repeats are summed, or merged if there are no values.
 
         >>> Matrix.from_edges([0, 0], [1, 1], [2, 3], shape=2).to_dense().tolist()
         [[0, 5], [0, 0]]
@@ -146,14 +146,14 @@ class Matrix(Arithmetic):
         elif isinstance(shape, int | np.integer):
             shape = (int(shape), int(shape))
         if not (isinstance(shape, tuple | list) and len(shape) == 2 and all(is_whole(size) for size in shape)):
-            raise LinalgError(f"shape={shape!r} is not a shape; give (rows, columns), one number for both, or None")
+            raise LinalgError(f"shape={shape!r} is not a shape; pass (rows, columns), one number for both, or None")
         if max(shape) > LARGEST_VERTEX_COUNT:
-            raise LinalgError(f"a matrix of shape {shape}; 32-bit indices reach up to {LARGEST_VERTEX_COUNT}")
+            raise LinalgError(f"the shape {shape} is too large; 32-bit indices allow up to {LARGEST_VERTEX_COUNT}")
         given = None if values is None else as_array(values, "values", LinalgError)
         kind = np.dtype(np.bool_) if given is None else kept_dtype(given.dtype)
         if given is not None and given.shape not in ((), (1,), i.shape):
             raise LinalgError(
-                f"values has shape {given.shape}; give one for each of the {len(i)} entries, or one number"
+                f"values has shape {given.shape}; pass one for each of the {len(i)} entries, or one number"
             )
         from scipy.sparse import coo_array
 
@@ -161,12 +161,12 @@ class Matrix(Arithmetic):
         try:
             found = cls.from_scipy(coo_array((data, (i, j)), shape=shape), check=False)
         except ValueError as error:
-            raise LinalgError(f"these entries make no matrix of shape {shape}: {error}") from None
+            raise LinalgError(f"the entries do not fit a matrix of shape {shape}: {error}") from None
         return found.pattern() if values is None else found
 
     @classmethod
     def from_dense(cls, values: Any, present: Any = None) -> Matrix:
-        """The entries of a table that are not 0; with `present`, those where it is True.
+        """The entries of a 2-D array that are not 0, or where `present` is True.
 
         >>> Matrix.from_dense([[0, 1]], present=[[True, True]]).nnz
         2
@@ -174,20 +174,20 @@ class Matrix(Arithmetic):
         refuse_masked(values=values, present=present)
         table = as_array(values, "values", LinalgError)
         if table.ndim != 2:
-            raise LinalgError(f"values has {table.ndim} dimensions; a matrix has two")
+            raise LinalgError(f"values has {table.ndim} dimensions; pass a 2-D array")
         bits = table != 0 if present is None else as_array(present, "present", LinalgError).astype(np.bool_)
         if bits.shape != table.shape:
-            raise LinalgError(f"present has shape {bits.shape}, values {table.shape}; give one bit per value")
+            raise LinalgError(f"present has shape {bits.shape}, but values has {table.shape}; the shapes must match")
         i, j = np.nonzero(bits)
         indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(bits, axis=1))]).astype(offset_type(len(i)))
         part = Rows(indptr, j.astype(np.int32), table[bits].astype(kept_dtype(table.dtype)))
         return cls.from_rows(part, (table.shape[0], table.shape[1]))
 
-    # ---------------------------------------------------------------- what it is
+    # ---------------------------------------------------------------- properties
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """The numbers of rows and columns."""
         m, n = self._store.shape
         return (n, m) if self._turned else (m, n)
 
@@ -204,18 +204,18 @@ class Matrix(Arithmetic):
 
     @property
     def has_values(self) -> bool:
-        """Whether entries have values, or only places."""
+        """Whether entries have values; False for a pattern."""
         return self._known().values is not None
 
     @property
     def device(self) -> str:
-        """Where it is, "cpu" or "cuda"."""
+        """The device of the matrix, "cpu" or "cuda"."""
         found = self._store.rows or self._store.columns
         return "cuda" if found is not None and on_gpu(found.indices) else "cpu"
 
     @property
     def _prepared(self) -> Prepared:
-        """Records that engines keep with this matrix; shared with the transpose, for which `_turned` is True."""
+        """Records that engines cache with this matrix; shared with the transpose, for which `_turned` is True."""
         return self._store.prepared
 
     @property
@@ -244,7 +244,7 @@ class Matrix(Arithmetic):
         return found
 
     def _known(self) -> Rows:
-        """Rows or columns, on the GPU if they are only there: for questions about their number and type."""
+        """Rows or columns, from the GPU if the host has none; only their length and type are read."""
         store = self._store
         found = store.rows or store.columns
         if found is None and store.uploaded is not None:
@@ -262,10 +262,10 @@ class Matrix(Arithmetic):
         assert found is not None
         return found
 
-    # ---------------------------------------------------------------- others
+    # ---------------------------------------------------------------- conversions
 
     def pattern(self) -> Matrix:
-        """The places of its entries, without values.
+        """The positions of the entries, without values.
 
         >>> Matrix.from_dense([[5]]).pattern()
         Matrix(1 × 1, nnz=1, pattern)
@@ -276,7 +276,7 @@ class Matrix(Arithmetic):
         return Matrix(_Store(store.shape, rows, columns), self._turned)
 
     def astype(self, dtype: npt.DTypeLike) -> Matrix:
-        """The matrix with values converted to that type; those of a pattern are 1."""
+        """The matrix with values converted to `dtype`; the values of a pattern become 1."""
         kind = checked_dtype(dtype)
         return Matrix.from_rows(self.rows._replace(values=self.stored_values().astype(kind)), self.shape)
 
@@ -286,7 +286,7 @@ class Matrix(Arithmetic):
         return module_of(indices).ones(len(indices), np.bool_) if values is None else values
 
     def to_scipy(self) -> Any:
-        """A SciPy CSR array (CuPy's CSR matrix if it is on the GPU) that shares these arrays."""
+        """A SciPy CSR array (for a matrix on the GPU, a CuPy CSR matrix) that shares the arrays."""
         indptr, indices, values = self.rows
         values = self.stored_values()
         if on_gpu(indices):
@@ -303,7 +303,7 @@ class Matrix(Arithmetic):
         return csr_array((values, indices, indptr), shape=self.shape, copy=False)
 
     def to_dense(self, missing: Any = 0) -> npt.NDArray[Any]:
-        """A two-dimensional array, `missing` where there is no entry.
+        """A two-dimensional array, with `missing` at positions without an entry.
 
         >>> Matrix.from_edges([0], [1], shape=2).to_dense().tolist()
         [[False, True], [False, False]]
@@ -314,7 +314,7 @@ class Matrix(Arithmetic):
         return table
 
     def to(self, device: str) -> Matrix:
-        """The matrix on "cpu" or "cuda"; itself if it is there already."""
+        """The matrix on "cpu" or "cuda"; itself if it is already there."""
         home = home_of(device)
         if home == self.device:
             return self
@@ -328,11 +328,11 @@ class Matrix(Arithmetic):
                 for part in (store.rows, store.columns)
             )
             made = _Store(store.shape, rows, rows if store.columns is store.rows else columns)
-            store.uploaded = store.uploaded or made  # another thread may have been quicker
+            store.uploaded = store.uploaded or made  # another thread may have been faster
         return Matrix(store.uploaded, self._turned)
 
     def is_ascending(self) -> bool:
-        """Whether rows are sorted and have no entry twice; looked at once."""
+        """Whether rows are sorted without repeats; checked once."""
         store = self._store
         if store.ascending is None:
             part = self._any()
@@ -340,12 +340,12 @@ class Matrix(Arithmetic):
         return store.ascending
 
     def checked(self) -> Matrix:
-        """Returns self; raises unless rows are sorted and unique, which products of matrices need.
+        """Return self, or raise an error unless rows are sorted and unique, as products of matrices require.
 
-        Products with vectors do not need it: each parallel arc counts there. A matrix on the GPU is trusted.
+        Products with vectors count each parallel arc and need no check. A matrix on the GPU is not checked.
         """
         if not (on_gpu(self._any().indices) or self.is_ascending()):
-            raise LinalgError("this matrix has an entry twice; build the graph with repeats='merge'")
+            raise LinalgError("the matrix contains an entry twice; build the graph with repeats='merge'")
         return self
 
     def __repr__(self) -> str:
@@ -354,17 +354,17 @@ class Matrix(Arithmetic):
 
 
 _transposed = explaining("transposing a matrix")(transposed)
-_is_ascending = explaining("looking through a matrix")(is_ascending)
+_is_ascending = explaining("checking a matrix")(is_ascending)
 
 
 def _matrix_of(G: Graph, weighted: bool) -> Matrix:
-    """The matrix of a graph, with or without weights. Only the last one is kept: each has its own copy on a GPU."""
+    """The matrix of a graph, with or without weights. Only the last one is cached: each has its own copy on a GPU."""
     kept = G._prepared.find(Matrix)
     if kept is not None and kept.has_values == weighted:
         return kept
 
     rows, columns = None, None
-    if G._gpu is None or G._host is not None:  # else they are copied to the host when they are first needed there
+    if G._gpu is None or G._host is not None:  # else arrays are copied to the host when first needed there
         rows = columns = Rows(G.indptr, G.indices, G.weights if weighted else None)
         if G.directed:
             columns = G._columns if weighted or G._columns is None else G._columns._replace(values=None)
@@ -375,7 +375,7 @@ def _matrix_of(G: Graph, weighted: bool) -> Matrix:
     made = Matrix(store)
     G._prepared.pop(Matrix, None)
     kept = G._prepared.keep(made)
-    return kept if kept.has_values == weighted else made  # another thread may have kept the other matrix
+    return kept if kept.has_values == weighted else made  # another thread may have cached the other matrix
 
 
 def as_matrix(A: Any, weights: bool = True) -> Matrix:

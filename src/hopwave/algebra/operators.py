@@ -1,5 +1,5 @@
-"""Operators on scalars: what ⊕ and ⊗ are made of. A user's operator is a Python function alone; ours also have its
-text (for Numba), the name of NumPy's and CuPy's function of whole arrays, and a C expression in x and y (for CUDA).
+"""Operators on scalars, from which ⊕ and ⊗ are built. A user's operator is only a Python function. Built-in operators
+have its text (Numba), the name of the array function (NumPy and CuPy), and a C expression in x and y (CUDA).
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Position = Literal["firsti", "firstj", "secondi", "secondj"]
 
 
 def refuse_masked(**arrays: Any) -> None:
-    """Raise a LinalgError if NumPy's mask hides an entry: linalg marks missing entries in another way."""
+    """Raise a LinalgError if NumPy's mask hides an entry: linalg represents missing entries differently."""
     for name, values in arrays.items():
         if (place := masked_place(values)) is not None:
             raise LinalgError(
-                f"{name} is masked at place {place}; leave such places out, or name the others by present="
+                f"{name} is masked at index {place}; omit masked entries, or pass the mask's complement as present="
             )
 
 
 def takes(function: Any, count: int) -> bool:
-    """Whether this is a function that can be called with that many numbers, as far as Python can tell."""
+    """Whether this is a function that accepts `count` numbers, as far as Python can tell."""
     try:
         inspect.signature(function).bind(*range(count))
-    except ValueError:  # a function in C that does not say
+    except ValueError:  # a C function without a signature
         return callable(function)
     except TypeError:
         return False
@@ -42,39 +42,39 @@ def takes(function: Any, count: int) -> bool:
 
 
 def checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """The dtype, if it is one of the five that linalg has."""
+    """The dtype, if it is one of linalg's five types."""
     try:
         found = None if dtype is None else np.dtype(dtype)
     except (TypeError, ValueError):
         found = None
-    if found is None or found not in DTYPES:  # NumPy takes None for float64
+    if found is None or found not in DTYPES:  # NumPy reads None as float64
         shown = f"dtype={dtype!r}" if found is None else found
         raise LinalgError(f"{shown} is not a type of linalg; use {', '.join(map(str, DTYPES))}")
     return found
 
 
 def kept_dtype(given: np.dtype[Any], dtype: npt.DTypeLike | None = None) -> np.dtype[Any]:
-    """The type of linalg for values of a user's type, or the dtype that is asked for: int32 holds small integers."""
+    """linalg's type for values of a user's type, or the requested dtype; small integers become int32."""
     if dtype is None and given.kind in "iu" and given.itemsize <= 4:
         return np.dtype(np.int64 if given == np.uint32 else np.int32)
     return checked_dtype(given if dtype is None else dtype)
 
 
 def one_value(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
-    """A single number, converted to that type; raises a LinalgError for anything else."""
+    """A single number, converted to `dtype`; raises a LinalgError for anything else."""
     refuse_masked(**{name: value})
     try:
-        if np.ndim(value) == 0 and (dtype.kind == "f" or dtype.type(value) == value):  # 1.5 is no int, 2 no bool
+        if np.ndim(value) == 0 and (dtype.kind == "f" or dtype.type(value) == value):  # 1.5 is not int, 2 is not bool
             return dtype.type(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise LinalgError(f"{name}={value!r} is not a number of type {dtype}; give one")
+    raise LinalgError(f"{name}={value!r} is not a number of type {dtype}; pass one")
 
 
 def constants_of(function: Any) -> tuple[Any, ...]:
     """The types and values of a function's closure, defaults and globals, which are compiled into its code."""
     names, codes = [], [function.__code__]
-    for code in codes:  # also of functions defined inside it
+    for code in codes:  # including functions defined inside it
         names += code.co_names
         codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     values = [cell.cell_contents for cell in function.__closure__ or ()]
@@ -98,7 +98,7 @@ def known_constants(function: Any) -> tuple[Any, ...]:
 class BinaryOp:
     """A function of two scalars.
 
-    `kind` is its result's type: "same" is NumPy's type for the two operands; "bool"; "x" or "y", that of an operand;
+    `kind` is the type of results: "same" is NumPy's type for the two operands; "bool"; "x" or "y", the operand's type;
     "one" (PAIR: always 1). `position` is set if the result is a row or column number instead of a value.
 
     >>> clipped = la.BinaryOp.define("clipped", lambda x, y: min(x + y, 10))
@@ -108,12 +108,12 @@ class BinaryOp:
 
     name: str
     function: Callable[[Scalar, Scalar], Scalar]
-    array: str | None = None  # its name in NumPy and CuPy
-    expression: str | None = None  # in C
+    array: str | None = None  # name in NumPy and CuPy
+    expression: str | None = None  # C expression
     kind: Literal["same", "bool", "x", "y", "one"] = "same"
     position: Position | None = None
     built_in: bool = False
-    python: str | None = None  # its source, which the CPU engine writes into kernels
+    python: str | None = None  # source text, which the CPU engine inserts into kernels
     constants: tuple[Any, ...] = field(default=(), repr=False)  # see constants_of
 
     @classmethod
@@ -125,7 +125,7 @@ class BinaryOp:
     ) -> BinaryOp:
         """A user's operator: any function of two numbers that Numba can compile."""
         if not takes(function, 2):
-            raise LinalgError(f"{function!r} is not a function of two numbers; give one, such as lambda x, y: x + y")
+            raise LinalgError(f"{function!r} is not a function of two numbers; pass one, such as lambda x, y: x + y")
         return cls(name, function, kind=kind, constants=known_constants(function))
 
     def __call__(self, x: Scalar, y: Scalar) -> Scalar:
@@ -135,7 +135,7 @@ class BinaryOp:
         return self.name
 
     def result_type(self, x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
-        """The type of its results on operands of these types.
+        """The type of results for operands of these types.
 
         >>> la.binary.plus.result_type(np.dtype("bool"), np.dtype("float32"))
         dtype('float32')
@@ -177,7 +177,7 @@ class UnaryOp:
     ) -> UnaryOp:
         """A user's operator: any function of one number that Numba can compile."""
         if not takes(function, 1):
-            raise LinalgError(f"{function!r} is not a function of one number; give one, such as lambda x: 2 * x")
+            raise LinalgError(f"{function!r} is not a function of one number; pass one, such as lambda x: 2 * x")
         return cls(name, function, kind=kind, constants=known_constants(function))
 
     def __call__(self, x: Scalar) -> Scalar:
@@ -187,7 +187,7 @@ class UnaryOp:
         return self.name
 
     def result_type(self, x: np.dtype[Any]) -> np.dtype[Any]:
-        """The type of its results on operands of that type."""
+        """The type of results for operands of type x."""
         if self.kind == "bool":
             return np.dtype(np.bool_)
         if self.kind == "float":
@@ -199,15 +199,15 @@ class UnaryOp:
 class Monoid:
     """⊕: an associative, commutative operator with its identity.
 
-    `any_term` says that any one term may serve as the sum (ANY); `terminal` is a value that no further term changes
-    (True for OR). Either makes early exit legal.
+    `any_term`: any single term may serve as the sum (ANY). `terminal`: a value that no further term changes
+    (True for OR). Both allow early exit.
 
     >>> la.monoid.min.identity(np.dtype("float64"))
     inf
     """
 
     op: BinaryOp
-    neutral: Scalar  # a number, or "top" / "bottom": the greatest / least of the type
+    neutral: Scalar  # a number, or "top" / "bottom": the maximum / minimum of the type
     terminal: Scalar = None
     any_term: bool = False
 
@@ -235,7 +235,7 @@ class Monoid:
         return self.any_term or self.terminal is not None
 
     def identity(self, dtype: np.dtype[Any]) -> Scalar:
-        """What an empty sum of that type is."""
+        """The value of an empty sum of type `dtype`."""
         if not isinstance(self.neutral, str):
             return dtype.type(self.neutral).item()
         if dtype.kind == "b":
@@ -245,7 +245,7 @@ class Monoid:
         return int(np.iinfo(dtype).max if self.neutral == "top" else np.iinfo(dtype).min)
 
     def sum_type(self, term: np.dtype[Any]) -> np.dtype[Any]:
-        """The type of sums of terms of that type: bool terms are counted."""
+        """The type of sums of terms of type `term`: bool terms are counted."""
         counts = term == np.bool_ and self.op.built_in and self.name in ("plus", "times")
         return np.dtype(np.int64) if counts else term
 
@@ -259,7 +259,7 @@ def _op(
 
 def _position(name: Position) -> BinaryOp:
     def no_value(x: Scalar, y: Scalar) -> Scalar:
-        raise LinalgError(f"{name} gives a row or column number, no function of values; use it as the ⊗ of a product")
+        raise LinalgError(f"{name} returns a row or column number, not a value; use it as the ⊗ of a product")
 
     return BinaryOp(name, no_value, position=name, built_in=True)
 
@@ -282,7 +282,7 @@ class Named:
     __getitem__ = __getattr__
 
     def get(self, name: str) -> Any:
-        """The object of that name, or None."""
+        """The object with this name, or None."""
         return self._items.get(name)
 
     def __iter__(self) -> Any:
@@ -298,7 +298,7 @@ binary: Named = Named(
     _op("minus", lambda x, y: x - y, "x - y", "subtract", "x - y"),
     _op("times", lambda x, y: x * y, "x * y", "multiply", "x * y"),
     _op("div", lambda x, y: x / y, "x / y", "true_divide", "x / y"),
-    # NaN wins, as in NumPy: a comparison with it is false
+    # NaN propagates, as in NumPy: comparisons with NaN are false
     _op(
         "min",
         lambda x, y: y if y < x or y != y else x,

@@ -1,7 +1,7 @@
 """Semirings: the arithmetic of a level, and of every product of `hopwave.linalg`.
 
-A level of a search is q⟨¬v⟩ = q ⊕.⊗ A. ⊕ and ⊗ decide what q carries: only that a vertex was reached (ANY.PAIR), the
-vertex it was reached from (ANY.SECONDI), or how many shortest paths lead there (PLUS.FIRST).
+A level of a search is q⟨¬v⟩ = q ⊕.⊗ A. ⊕ and ⊗ decide the values in q: only that a vertex was reached (ANY.PAIR), the
+vertex it was reached from (ANY.SECONDI), or the number of shortest paths to it (PLUS.FIRST).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hopwave.errors import LinalgError
 
 @dataclass(frozen=True)
 class Semiring:
-    """⊕ with its identity, and ⊗. `define` makes a new one from two Python functions.
+    """⊕ with its identity, and ⊗. `define` creates a semiring from two Python functions.
 
     >>> la.semiring.any_pair.any_term, la.semiring.plus_first.any_term
     (True, False)
@@ -34,25 +34,25 @@ class Semiring:
         cls, name: str, add: Monoid | Callable[[Any, Any], Any], multiply: BinaryOp | Callable[[Any, Any], Any],
         identity: Any = None, terminal: Any = None,
     ) -> Semiring:  # fmt: skip
-        """⊕ and ⊗ from Python functions of two numbers, or from operators that exist already.
+        """⊕ and ⊗ from Python functions of two numbers, or from existing operators.
 
         ⊕ must be associative and commutative, with the neutral element `identity`; by default that of the built-in
-        operator, or 0. `terminal` is a value that no further term changes, if there is one: it makes early exit legal.
-        Sums have the common type of the operands unless a product's dtype= says otherwise.
+        operator, or 0. `terminal` is a value that no further term changes, if one exists; it allows early exit.
+        Sums have the common type of the operands unless dtype= of a product selects another type.
 
         >>> Semiring.define("nearest", binary.min, binary.plus).add.neutral
         'top'
         >>> Semiring.define("nearest", min, binary.plus)
         Traceback (most recent call last):
-        hopwave.errors.LinalgError: nearest_add(0, 1) is 0, so identity=0 is no identity: give one that changes no term
+        hopwave.errors.LinalgError: nearest_add(0, 1) is 0, so identity=0 is not an identity; pass one that keeps terms
         """
         if isinstance(add, Monoid):
             if identity is not None or terminal is not None:
-                raise LinalgError(f"the monoid {add.name} has its own identity and terminal; leave both out")
+                raise LinalgError(f"the monoid {add.name} has its own identity and terminal; omit these arguments")
         else:
             op = add if isinstance(add, BinaryOp) else BinaryOp.define(f"{name}_add", add)
             if op.position:
-                raise LinalgError(f"{op.name} gives a place and cannot add; use it as multiply, and any or min as add")
+                raise LinalgError(f"{op.name} returns a position; use it as multiply, and any or min as add")
             add = _monoid_of(op, identity, terminal)
         if not isinstance(multiply, BinaryOp):
             multiply = BinaryOp.define(f"{name}_multiply", multiply)
@@ -60,7 +60,7 @@ class Semiring:
 
     @property
     def any_term(self) -> bool:
-        """Whether ⊕ may stop at the first term, because its value does not depend on the others."""
+        """Whether ⊕ may stop at the first term, because the sum may be any single term."""
         return self.add.any_term
 
     def __str__(self) -> str:
@@ -83,13 +83,13 @@ def _monoid_of(op: BinaryOp, identity: Any, terminal: Any) -> Monoid:
             continue
         if wrong is not None:
             raise LinalgError(
-                f"{op.name}({wrong[0]!r}, {wrong[1]!r}) is {op(*wrong)!r}, so identity={neutral!r} is no identity: "
-                "give one that changes no term"
+                f"{op.name}({wrong[0]!r}, {wrong[1]!r}) is {op(*wrong)!r}, so identity={neutral!r} is not an identity; "
+                "pass one that keeps terms"
             )
     return Monoid(op, neutral, terminal)
 
 
-# ⊕ → its ⊗, by name. A semiring is called ⊕_⊗: any_pair, plus_times, …; only or_and differs (lor, land).
+# Names of ⊕ → names of its ⊗. A semiring is called ⊕_⊗: any_pair, plus_times, …; only or_and differs (lor, land).
 PLACES = ("firsti", "firstj", "secondi", "secondj")
 
 MADE_OF = {

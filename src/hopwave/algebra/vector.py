@@ -1,4 +1,4 @@
-"""Vector: values at some places of 0 … n − 1, kept as a list or as an array with a bitmap."""
+"""Vector: values at some positions of 0 … n − 1, stored as a list or as an array with a bitmap."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from hopwave.errors import LinalgError, explaining
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 
 Format = Literal["sparse", "dense"]
-# Methods that every product calls: what they compute explains errors of a GPU, and the call costs nothing.
+# Methods that every product calls: their names appear in GPU errors, at no cost per call.
 QUICK = ("sparse", "dense", "count_if_known", "entries", "listed", "arrays", "replace", "to")
 
 
 @dataclass(frozen=True)
 class Shares:
-    """When a vector is converted, by the share of its places that have a value (push-pull, section 6.3).
+    """When a vector is converted, by the share of its positions with a value (push-pull, section 6.3).
 
-    It becomes dense once the share grows and is above `rising`, sparse once it shrinks and is below `falling`.
+    The vector becomes dense if the share grows above `rising`, and sparse if it shrinks below `falling`.
 
     >>> Shares(rising=0.01, falling=0.01).dense(n=1000, count=20, before=5, was_dense=False)
     True
@@ -36,7 +36,7 @@ class Shares:
     falling: float
 
     def dense(self, n: int, count: int, before: int, was_dense: bool) -> bool:
-        """Whether a vector with `count` of n places is kept dense; the last time it had `before`."""
+        """Whether a vector with `count` entries of n is stored dense; it had `before` entries at the last choice."""
         if was_dense:
             return not (count < before and count < self.falling * n)
         return count > before and count > self.rising * n
@@ -49,10 +49,10 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {}  # by operator; hopwave.li
 
 
 class Arithmetic:
-    """A @ x is `mxv`, x @ A `vxm`, A @ B `mxm`; x + y is `ewise_add`, x * y `ewise_mult`. A number joins all values."""
+    """A @ x is `mxv`, x @ A `vxm`, A @ B `mxm`; x + y is `ewise_add`, x * y `ewise_mult`. A number applies to all."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # NumPy's arrays leave the operators to these methods
+    __array_ufunc__ = None  # NumPy's arrays defer to these methods
 
     def __matmul__(self, other: Any) -> Any:
         return OPERATIONS["@"](self, other)
@@ -68,11 +68,11 @@ class Arithmetic:
 
 @partial(offers, quick=QUICK)
 class Vector(Arithmetic):
-    """n places, some with a value. A place without a value is missing, not zero.
+    """Sparse vector of length n. A position without a value is missing, not zero.
 
-    Kept as a list of places and values ("sparse"), or as an array of n values with a bitmap of those present ("dense").
-    A product converts its vector by `rule`, which looks at the share of places with a value and whether it rises or
-    falls (push-pull, section 6.3); a sparse vector is then pushed, a dense one pulled.
+    It is stored as a list of positions and values ("sparse"), or as an array of n values with a bitmap ("dense"). A
+    product converts its vector by `rule`, from the share of positions with a value and whether the share rises or falls
+    (push-pull, section 6.3); a sparse vector is then pushed, a dense vector pulled.
 
     >>> x = la.Vector.from_entries([4, 1], [2.5, 0.5], n=6)
     >>> x
@@ -88,8 +88,8 @@ class Vector(Arithmetic):
     )  # fmt: skip
     n: int
     rule: Shares
-    _before: int  # entries when the rule last chose
-    _was_dense: bool  # what it chose
+    _before: int  # number of entries at the rule's last choice
+    _was_dense: bool  # whether the last choice was dense
 
     def __init__(self, n: int, dtype: npt.DTypeLike = np.float64, *, rule: Shares = CONVERT) -> None:
         """An empty vector."""
@@ -98,11 +98,11 @@ class Vector(Arithmetic):
         self._before, self._was_dense = 0, False
         self._set_sparse(np.empty(0, np.int32), np.empty(0, checked_dtype(dtype)), ascending=True)
 
-    # ---------------------------------------------------------------- making one
+    # ---------------------------------------------------------------- constructors
 
     @classmethod
     def from_entries(cls, indices: Any, values: Any, n: int, dtype: npt.DTypeLike | None = None) -> Vector:
-        """Values at the places `indices`, each at most once; a single number is the value of all of them.
+        """Values at the positions `indices`, each listed at most once; a single number is the value at all of them.
 
         >>> Vector.from_entries([2], True, n=4).to_dense(False).tolist()
         [False, False, True, False]
@@ -116,24 +116,24 @@ class Vector(Arithmetic):
         if found.ndim == 0:
             found = xp.full(len(places), found)
         if found.shape != places.shape:
-            raise LinalgError(f"{len(places)} indices do not fit values of shape {found.shape}; give one per place")
+            raise LinalgError(f"{len(places)} indices do not fit values of shape {found.shape}; pass one per index")
         one = len(places) == 1  # the usual source of a search
         low, high = (int(places[0]),) * 2 if one else (int(places.min()), int(places.max())) if len(places) else (0, -1)
         if low < 0 or high >= n:
             outside = low if low < 0 else high
-            raise LinalgError(f"place {outside} is outside 0 … {n - 1}; leave it out, or give a larger n")
+            raise LinalgError(f"index {outside} is outside 0 … {n - 1}; omit it, or pass a larger n")
         places = places.astype(xp.int32, copy=False)
         ascending = one or bool((places[1:] > places[:-1]).all())
         if not ascending:
             order = xp.argsort(places)
             places, found = places[order], found[order]
             if not bool((places[1:] > places[:-1]).all()):
-                raise LinalgError("a place is named twice; give each at most once")
+                raise LinalgError("an index occurs twice; pass each at most once")
         return cls.sparse(n, places, found)
 
     @classmethod
     def from_dense(cls, values: Any, present: Any = None, dtype: npt.DTypeLike | None = None) -> Vector:
-        """The array's values, at every place or where `present` is True; nothing is copied if the types fit.
+        """The array's values, at every position or where `present` is True; nothing is copied if the types fit.
 
         `assign` and other operations that change the vector copy the arrays first: the caller's arrays never change.
 
@@ -144,7 +144,7 @@ class Vector(Arithmetic):
         refuse_masked(values=values, present=present)
         array = as_array(values, "values", LinalgError, xp)
         if array.ndim != 1:
-            raise LinalgError(f"values has {array.ndim} dimensions; a vector has one")
+            raise LinalgError(f"values has {array.ndim} dimensions; pass a 1-D array")
         checked_length(len(array))
         array = array.astype(kept_dtype(array.dtype, dtype), copy=False)
         array = xp.ascontiguousarray(array)
@@ -152,20 +152,20 @@ class Vector(Arithmetic):
         if present is not None:
             bits = xp.ascontiguousarray(as_array(present, "present", LinalgError, xp), xp.bool_)
         if bits.shape != array.shape:
-            raise LinalgError(f"present has shape {bits.shape}, values {array.shape}; give one bit per value")
+            raise LinalgError(f"present has shape {bits.shape}, but values has {array.shape}; the shapes must match")
         found = cls.dense(array, bits, len(array) if present is None else None)
         found._borrowed = True
         return found
 
     @classmethod
     def full(cls, n: int, value: Any, dtype: npt.DTypeLike | None = None, *, device: str = "cpu") -> Vector:
-        """A vector with one value everywhere.
+        """A vector with the same value at every position.
 
         >>> Vector.full(3, 0.5).values.tolist()
         [0.5, 0.5, 0.5]
         """
         if isinstance(value, list | tuple) or np.ndim(value):
-            raise LinalgError(f"value={value!r} is not one number; for different ones use from_dense")
+            raise LinalgError(f"value={value!r} is not a single number; use from_dense for different values")
         refuse_masked(value=value)
         kind = kept_dtype(np.asarray(value).dtype, dtype)
         n = checked_length(n)
@@ -173,7 +173,7 @@ class Vector(Arithmetic):
 
     @classmethod
     def sparse(cls, n: int, indices: Array, values: Array, *, ascending: bool = True) -> Vector:
-        """For engines, unchecked: int32 places, each once, in any order if `ascending` is False, and their values."""
+        """For engines, unchecked: distinct int32 positions, in any order if `ascending` is False, and their values."""
         self = cls.__new__(cls)
         self.n, self.rule, self._before, self._was_dense = n, CONVERT, 0, False
         self._set_sparse(indices, values, ascending)
@@ -181,9 +181,9 @@ class Vector(Arithmetic):
 
     @classmethod
     def dense(cls, values: Array, present: Array, count: int | Callable[[], int] | None = None) -> Vector:
-        """For engines, unchecked: n values, n bools, and how many of these are True.
+        """For engines, unchecked: n values, n bools, and the number of True bools.
 
-        The count may be None, or a function that returns it, so that nothing waits for a GPU until it is needed.
+        The count may be None, or a function that returns it, so that a GPU is not synchronised early.
         """
         self = cls.__new__(cls)
         self.n, self.rule, self._before, self._was_dense = len(values), CONVERT, 0, False
@@ -193,8 +193,8 @@ class Vector(Arithmetic):
     _indices: Array
     _values: Array
     _present: Array
-    _ascending: bool  # whether `listed` gives the places in ascending order
-    _borrowed: bool  # whether the arrays belong to somebody else, and must not be written to
+    _ascending: bool  # whether `listed` returns positions in ascending order
+    _borrowed: bool  # whether the arrays belong to the caller and are read-only
     _count: int | Callable[[], int] | None
 
     def _set_sparse(self, indices: Array, values: Array, ascending: bool) -> None:
@@ -205,11 +205,11 @@ class Vector(Arithmetic):
         self._indices, self._values, self._present = None, values, present
         self._ascending, self._borrowed, self._count = True, False, count
 
-    # ---------------------------------------------------------------- what it is
+    # ---------------------------------------------------------------- properties
 
     @property
     def nnz(self) -> int:
-        """How many places have a value."""
+        """The number of positions with a value."""
         if not isinstance(self._count, int):
             self._count = self._counted()
         return self._count
@@ -220,7 +220,7 @@ class Vector(Arithmetic):
         return int(module_of(self._present).count_nonzero(self._present)) if self._count is None else self._count()
 
     def count_if_known(self) -> int | None:
-        """`nnz` if that needs no work and no waiting, else None."""
+        """`nnz` if it is available without computation or synchronisation, else None."""
         return self._count if isinstance(self._count, int) else None
 
     @property
@@ -231,17 +231,17 @@ class Vector(Arithmetic):
 
     @property
     def format(self) -> Format:
-        """How it is kept now, "sparse" or "dense"."""
+        """The current format, "sparse" or "dense"."""
         return "sparse" if self._present is None else "dense"
 
     @property
     def device(self) -> str:
-        """Where it is, "cpu" or "cuda"."""
+        """The device of the vector, "cpu" or "cuda"."""
         return "cuda" if on_gpu(self._values) else "cpu"
 
     @property
     def indices(self) -> Array:
-        """The places with a value, ascending."""
+        """The positions with a value, ascending."""
         return self.entries()[0]
 
     @property
@@ -250,7 +250,7 @@ class Vector(Arithmetic):
         return self.entries()[1]
 
     def entries(self) -> tuple[Array, Array]:
-        """Places, ascending, and their values; the vector's own arrays if it is sparse."""
+        """Ascending positions and their values; not copied if the vector is sparse."""
         ready = self._present is None and self._ascending
         return (self._indices, self._values) if ready else self._sorted_entries()
 
@@ -265,11 +265,11 @@ class Vector(Arithmetic):
         return self._indices, self._values
 
     def listed(self) -> tuple[Array, Array]:
-        """Like `entries`, but in whatever order they are kept."""
+        """Like `entries`, but in storage order."""
         return (self._indices, self._values) if self._present is None else self.entries()
 
     def arrays(self) -> tuple[Array, Array]:
-        """n values and n bits; the vector's own arrays if it is dense. Values without a bit are arbitrary."""
+        """n values and n bits, not copied if the vector is dense. Values without a bit are arbitrary."""
         return (self._values, self._present) if self._present is not None else self._spread()
 
     @explaining("spreading entries")
@@ -281,7 +281,7 @@ class Vector(Arithmetic):
         return values, present
 
     def to_dense(self, missing: Any = 0) -> Array:
-        """An array of n values; places without a value get `missing`.
+        """An array of n values; positions without a value get `missing`.
 
         >>> Vector.from_entries([1], [7], n=3).to_dense(-1).tolist()
         [-1, 7, -1]
@@ -290,29 +290,29 @@ class Vector(Arithmetic):
         return module_of(values).where(present, values, one_value("missing", missing, values.dtype))
 
     def to_dict(self) -> dict[int, Any]:
-        """Places and values, as Python numbers."""
+        """Positions and values, as Python numbers."""
         places, values = self.entries()
         return dict(zip(places.tolist(), values.tolist(), strict=True))
 
     @explaining("reading an entry")
     def __getitem__(self, place: int) -> Any:
         if not is_whole(place) or not 0 <= place < self.n:
-            raise LinalgError(f"{place!r} is not a place of this vector; its places are 0 to {self.n - 1}")
+            raise LinalgError(f"{place!r} is not an index of this vector; pass 0 to {self.n - 1}")
         if self._present is not None:
             return self._values[place].item() if bool(self._present[place]) else None
         found = module_of(self._indices).flatnonzero(self._indices == place)
         return self._values[int(found[0])].item() if len(found) else None
 
-    # ---------------------------------------------------------------- changing its shape
+    # ---------------------------------------------------------------- conversions
 
     def _decide(self) -> Format:
-        """The format that the rule chooses for the current entries; their number is kept for the next choice."""
+        """The format that the rule chooses for the current entries; their number is stored for the next choice."""
         self._was_dense = self.rule.dense(self.n, self.nnz, self._before, self._was_dense)
         self._before = self.nnz
         return "dense" if self._was_dense else "sparse"
 
     def convert(self, to: Format | None = None) -> Format:
-        """Convert to the given format, or to the one that the rule chooses.
+        """Convert to the given format, or to the format that the rule chooses.
 
         >>> x = Vector.full(100, 1)
         >>> x.convert(), x.convert("sparse")
@@ -327,12 +327,12 @@ class Vector(Arithmetic):
         return to
 
     def _follow(self, other: Vector) -> Vector:
-        """Continue the sequence that `other` belongs to: take its rule, and what that rule last saw."""
+        """Continue the sequence of `other`: copy its rule and the rule's last observation."""
         self.rule, self._before, self._was_dense = other.rule, other._before, other._was_dense
         return self
 
     def replace(self, other: Vector) -> Vector:
-        """Take over the entries of another vector; keep this vector's rule and what it last saw."""
+        """Replace the entries by those of another vector; keep this vector's rule and its last observation."""
         if other._present is None:
             self._set_sparse(other._indices, other._values, other._ascending)
         else:
@@ -341,7 +341,7 @@ class Vector(Arithmetic):
         return self
 
     def _with(self, values: Array, move: Callable[[Array], Array] = lambda array: array.copy()) -> Vector:
-        """A vector with other values at the same places; `move` copies the array that says where these are."""
+        """A vector with other values at the same positions; `move` copies the array of positions or bits."""
         if self._present is None:
             twin = Vector.sparse(self.n, move(self._indices), values, ascending=self._ascending)
         else:
@@ -353,7 +353,7 @@ class Vector(Arithmetic):
         return self._with(self._values.copy())
 
     def astype(self, dtype: npt.DTypeLike) -> Vector:
-        """A copy with values of that type.
+        """A copy with values converted to `dtype`.
 
         >>> u = Vector.from_entries([1], [2], n=3)
         >>> u.astype("float64")[1], u.astype("int64") is u
@@ -361,12 +361,12 @@ class Vector(Arithmetic):
         """
         kind, values = checked_dtype(dtype), self._values
         if self._present is not None and values.dtype.kind == "f" and kind.kind != "f":
-            # Arbitrary values at missing places may not fit the type.
+            # Arbitrary values at missing positions may not fit the type.
             values = module_of(values).where(self._present, values, values.dtype.type(0))
         return self._with(values.astype(kind))
 
     def to(self, device: str) -> Vector:
-        """The vector on "cpu" or "cuda"; itself if it is there already."""
+        """The vector on "cpu" or "cuda"; itself if it is already there."""
         home = home_of(device)
         if home == self.device:
             return self
@@ -381,20 +381,20 @@ class Vector(Arithmetic):
 
 
 def checked_length(n: Any) -> int:
-    """The number of places as an int; raises a LinalgError unless 32-bit integers can number them."""
+    """The length as an int; raises a LinalgError unless indices fit 32 bits."""
     if not is_whole(n) or not 0 <= n <= LARGEST_VERTEX_COUNT:
-        raise LinalgError(f"n={n!r} is no number of places; give a whole number from 0 to {LARGEST_VERTEX_COUNT}")
+        raise LinalgError(f"n={n!r} is not a length; pass an integer from 0 to {LARGEST_VERTEX_COUNT}")
     return int(n)
 
 
 def as_vector(x: Any, n: int | None, what: str) -> Vector:
-    """x itself if it is a Vector, else the Vector of an array or list of n values; n may be None for any number."""
+    """x itself if it is a Vector, else the Vector of an array or list of n values; n=None allows any length."""
     if not isinstance(x, Vector):
         if not isinstance(x, np.ndarray | Iterable):
             many = "values" if n is None else f"{n} values"
-            raise LinalgError(f"{what} is a {type(x).__name__}; give a Vector or an array of {many}")
+            raise LinalgError(f"{what} is a {type(x).__name__}; pass a Vector or an array of {many}")
         x = Vector.from_dense(x)
     found: Vector = x
     if n is not None and found.n != n:
-        raise LinalgError(f"{what} has {found.n} places where {n} are needed; give one of that length")
+        raise LinalgError(f"{what} has length {found.n}; pass a vector of length {n}")
     return found

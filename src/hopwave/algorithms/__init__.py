@@ -1,1 +1,1 @@
-"""Algorithms, one short file each. They read like their papers and run on any engine."""
+"""Algorithms, one short file each, written like their papers. They run on any engine."""

@@ -1,8 +1,8 @@
-"""Jobs over many sources of a graph with many components: engines run some of the components at a time, as a graph.
+"""Jobs over many sources of a graph with many components: engines run a few components at a time, as one graph.
 
     part   one large component, or several small ones          n, m, k   its vertices, arcs and sources
 
-What an engine does per source or batch may take n steps. In parts, a job costs the sum of k · (n + m) over the parts.
+An engine may need n steps per source or batch. In parts, a job costs the sum of k · (n + m) over the parts.
 """
 
 from collections.abc import Callable
@@ -21,17 +21,17 @@ from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Integers
 from hopwave.planning.plan import Plan
 from hopwave.planning.rules import Always
 
-LEAST_SOURCES = 1000  # with fewer, finding the components takes as long as several searches
-LEAST_SHARE = 1 / 16  # of all vertices: fewer sources do not meet most components often enough
-LEAST_GAIN = 2.0  # k · (n + m) of the whole graph, divided by the sum over its parts
-LEAST_VERTICES = {"cpu": 1 << 13, "cuda": 1 << 15}  # of a part, because each takes a millisecond or two
-MOST_COMPONENTS = 32  # of a larger part, if all were as large as its largest
-FEW_ARCS = 1 << 18  # of a part for which a CPU scores edges by pushes alone: each worker has a score of every arc
-MOST_LEVELS = 24  # of a search in a component whose sources share searches; another search may be twice as deep
+LEAST_SOURCES = 1000  # minimum sources: finding the components takes as long as several searches
+LEAST_SHARE = 1 / 16  # minimum share of sources among vertices: fewer sources seldom share a component
+LEAST_GAIN = 2.0  # minimum ratio of k · (n + m) of the full graph to the sum over its parts
+LEAST_VERTICES = {"cpu": 1 << 13, "cuda": 1 << 15}  # minimum vertices of a part, which costs a millisecond or two
+MOST_COMPONENTS = 32  # maximum size of a larger part, relative to its largest component
+FEW_ARCS = 1 << 18  # maximum arcs of a part for scoring edges only by pushes: each worker stores a score per arc
+MOST_LEVELS = 24  # maximum levels of a probe in components that share searches; other searches may be twice as deep
 
 
 class Part(NamedTuple):
-    """A graph, and for its vertices, arcs and sources the vertices, arcs and places of sources in the whole job."""
+    """A graph, and the indices of its vertices, arcs and sources in the full job."""
 
     graph: Graph
     vertices: Integers
@@ -41,7 +41,7 @@ class Part(NamedTuple):
 
 
 class Parts:
-    """The parts that have sources. `ends`: how many sources are in the first part, the first two, …"""
+    """The parts with sources. `ends`: cumulative numbers of sources per part."""
 
     def __init__(
         self, graph: Graph, sources: Integers, component: Any, order: Integers, bounds: Integers, shared: bool
@@ -81,7 +81,7 @@ class Parts:
         return Part(graph, ids, arcs, sources, places)
 
     def begin(self, i: int) -> int:
-        """How many sources are in the parts before number i."""
+        """The number of sources in the parts before number i."""
         return self.ends[i - 1] if i else 0
 
 
@@ -90,23 +90,23 @@ def _too_few(engine: Engine, graph: Graph, sources: Integers) -> bool:
 
 
 def most_sources(engine: Engine, graph: Graph, sources: Integers) -> int:
-    """The most sources of one component; all of them if they are too few for a look."""
+    """The maximum number of sources in one component; the total if there are too few sources to check."""
     if _too_few(engine, graph, sources):
         return len(sources)
     return int(np.bincount(engine.components(graph, False)[sources]).max())
 
 
 def parts_of(engine: Engine, graph: Graph, sources: Integers, shared: bool = False) -> Parts | None:
-    """The parts of a graph for searches from these sources; None if that is hardly less work.
+    """The parts of a graph for searches from these sources; None if this saves little work.
 
-    `shared`: searches begin in many components at once, if these are alike and shallow. Such components are one part.
+    `shared`: a search may start in many components simultaneously if these are similar and shallow; they form one part.
     """
     if _too_few(engine, graph, sources):
         return None
     label = engine.components(graph, False)
     size = np.bincount(label)
     count, arcs = np.bincount(label[sources], minlength=len(size)), np.bincount(label, np.diff(graph.indptr))
-    used = np.flatnonzero((size > 1) & (count > 0))  # a source in another component reaches itself alone
+    used = np.flatnonzero((size > 1) & (count > 0))  # sources in other components reach only themselves
     if len(used) < 2:
         return None
     deep = np.full(len(size), graph.directed or not shared)
@@ -135,7 +135,7 @@ def parts_of(engine: Engine, graph: Graph, sources: Integers, shared: bool = Fal
 
 
 class Together:
-    """See planning.jobs.Accumulation: the runs of all parts. Each block is one source; runs pause after their own."""
+    """See planning.jobs.Accumulation: the runs of all parts. Each block is one source; runs pause after theirs."""
 
     size = 1
 
@@ -144,12 +144,12 @@ class Together:
         n, m = parts.graph.n, parts.graph.m
         self._sums: Any = np.zeros((2 if job.squares else 1, m if job.edges else n))
         self.certificate = np.zeros((len(job.sources), 2))
-        self._saved = 0  # of how many sources the results are copied
-        self._now: tuple[int, Part, Accumulation] | None = None  # what runs, and how many sources come before
+        self._saved = 0  # number of sources whose results are copied
+        self._now: tuple[int, Part, Accumulation] | None = None  # sources before the part, the part, its run
 
     @property
     def total(self) -> Floats:
-        """The sums over the sources that are done."""
+        """The sums over the completed sources."""
         if self._now is not None and self.done != self._saved:
             before, part, run = self._now
             now = self.done
@@ -161,12 +161,12 @@ class Together:
 
     @property
     def done(self) -> int:
-        """How many sources are done."""
+        """The number of completed sources."""
         before, part, run = self._now or (0, None, None)
         return before if part is None or run is None else before + min(run.done * run.size, len(part.sources))
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
-        """Run parts until all are done or poll asks for a pause. Returns how many sources are done."""
+        """Run parts until all are done or poll requests a pause. Returns the number of completed sources."""
         while first < self.blocks:
             end = self._advance_part(first, poll)
             first = self.done
@@ -175,7 +175,7 @@ class Together:
         return first
 
     def _advance_part(self, first: int, poll: Callable[[int], bool]) -> int:
-        """Run the part of source number `first`. Returns where its sources end."""
+        """Run the part of source number `first`. Returns the end of its sources."""
         number = int(np.searchsorted(self._parts.ends, first, "right"))
         before, end = self._parts.begin(number), self._parts.ends[number]
         if self._now is None or self._now[0] != before:
@@ -187,12 +187,12 @@ class Together:
             self._now = before, part, run
         run = self._now[2]
         run.advance((first - before) // run.size, lambda blocks: poll(min(before + blocks * run.size, end)))
-        assert self.total is not None  # with which the sums of the part are saved
+        assert self.total is not None  # the part's sums were saved in it
         return end
 
 
 def accumulation(engine: Engine, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None) -> Accumulation:
-    """A run over a job, in parts if that is much less work."""
+    """A run over a job, in parts if this saves much work."""
     shared = engine.name == "cuda" and plan.regime == "batch" and not (job.weighted or job.endpoints or job.has_demand)
     parts = parts_of(engine, graph, job.sources, shared)
     if parts is None:

@@ -25,7 +25,7 @@ def search(
     trace: bool = False,
     threads: int | None = None,
 ) -> tuple[FoundBySearch, list[Level]]:
-    """Run the plan on the engine. Returns what `Engine.fetch` found, and the levels."""
+    """Run the plan on the engine. Returns the result of `Engine.fetch`, and the levels."""
     A = engine.load(graph, plan)
     q = engine.start(A, sources, question, threads)
     levels = engine.run(q, plan, trace)
@@ -33,7 +33,7 @@ def search(
 
 
 def hops(engine: Engine, graph: Graph, sources: tuple[int, ...], threads: int | None = None) -> npt.NDArray[Any]:
-    """The distance of every vertex from the nearest source, −1 if none reaches it, by whatever way is fastest."""
+    """The distance of every vertex from the nearest source, −1 if unreachable, by the fastest method."""
     question, plan = SearchJob(predecessors=False), CATALOGUE["hopwave"]
     direct = engine.direct_search(graph, question, plan, False, threads)
     found = None if direct is None else direct(sources, None)

@@ -1,9 +1,9 @@
-"""Betweenness centrality (Brandes; TurboBC, Algorithm 1): running the sum over all sources, and checking it.
+"""Betweenness centrality (Brandes; TurboBC, Algorithm 1): the sum over all sources, and its check.
 
     s, t   source and target        σ   number of shortest paths        δ_s(v)   = Σ_t σ_st(v) / σ_st, v's dependency
 
-Engines add up δ_s(v) over the sources, block after block and always in the same order. What every engine has in common
-is here: progress, checkpoints, the identity that every correct run satisfies, and scores from sums.
+Engines sum δ_s(v) over the sources, block by block and always in the same order. The code shared by all engines
+is here: progress, checkpoints, the identity that every correct run satisfies, and scaling of sums.
 """
 
 import math
@@ -33,23 +33,23 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far a betweenness run is from the identity that every correct run satisfies.
+    """Deviation of a betweenness run from the identity that every correct run satisfies.
 
     For each source s, Σ_v δ_s(v) over v ≠ s equals Σ_t (h(s, t) − 1) over the reached targets (for edges: Σ_t h(s, t)).
-    A pair that counts a(s) · b(t) does so on both sides.
+    A pair with demand a(s) · b(t) counts with this factor on both sides.
     h(s, t) is the number of hops, d(s, t). Along weights, shortest paths differ in their number of hops, and h(s, t) is
-    the mean over all of them: with σ the number of shortest paths from s, h(s, v) = Σ_u σ(u) (h(s, u) + 1) / σ(v) over
-    the predecessors u of v. Both sides are by-products of the run. A run whose error exceeds the tolerance raises an
-    EngineError instead of returning.
+    their mean: with σ the number of shortest paths from s, h(s, v) = Σ_u σ(u) (h(s, u) + 1) / σ(v) over
+    the predecessors u of v. Both sides are by-products of the run. An error above the tolerance raises an
+    EngineError.
 
     Attributes
     ----------
     error : float
-        The greatest relative difference between the two sides, over all sources and for their total.
+        The largest relative difference between the two sides, over all sources and for their total.
     tolerance : float
-        The greatest error that is accepted.
+        The largest accepted error.
     sources : int
-        How many sources were checked.
+        Number of sources checked.
 
     Examples
     --------
@@ -92,14 +92,14 @@ class SourceRun:
 
     @property
     def plan_used(self) -> PlanUsed:
-        """Which plan ran, and why, for the result."""
+        """The plan that ran and the reason, for the result."""
         return PlanUsed(self.plan, self.why, self.engine.without(self.plan))
 
 
 def accumulate(
     run: Accumulation, job: BetweennessJob, title: str, progress: Progress, checkpoint: Checkpoint | None
 ) -> Certificate:
-    """Run a job to its end and check it; the sums are then in run.total. A checkpoint is written on Ctrl-C, too."""
+    """Run a job to its end and check it; the sums are then in run.total. A checkpoint is also written on Ctrl-C."""
     done = checkpoint.load(run) if checkpoint else 0
     sources = len(job.sources)
     if checkpoint and done and progress is not False:
@@ -117,7 +117,7 @@ def accumulate(
                     checkpoint.save(run, done)
         except (KeyboardInterrupt, ExecutorError) as error:
             if checkpoint:
-                checkpoint.save_and_tell(error, run, max(done, run.done))  # run.done is 0 until the run has begun
+                checkpoint.save_and_tell(error, run, max(done, run.done))  # run.done is 0 before the run starts
             raise
     sums = None if job.endpoints else sums_of(run)  # with endpoints the sums are not Σ δ, so the total is not checked
     if sums is not None and job.squares:
@@ -126,13 +126,13 @@ def accumulate(
 
 
 def sums_of(run: Accumulation) -> Array:
-    """The sums of a run, without a copy: on the device if the run left them there, else on the host."""
+    """The sums of a run, not copied: on the device if the run stored them there, else on the host."""
     left: Array = getattr(run, "sums_on_device", None)
     return run.total if left is None else left
 
 
 def _sum(values: Array) -> float:
-    """Σ values. On a GPU by a kernel of ours: CuPy would first compile one."""
+    """Σ values. On a GPU, by hopwave's kernel: CuPy would first compile one."""
     if not on_gpu(values):
         return float(sum(parted(np.add.reduce, values)))
     return float(engines.algebra("cuda").reduce(monoid.plus, values, np.dtype(np.float64))) if len(values) else 0.0
@@ -144,18 +144,18 @@ def certify(both_sides: npt.NDArray[np.float64], sums: Array = None, whose: str 
     error = np.abs(found - due) / np.maximum(due, 1.0)
     worst, right = float(np.maximum.reduce(error, initial=0.0)), float(np.add.reduce(due))
     wrong = ""
-    if not worst <= TOLERANCE:  # NaN fails too
+    if not worst <= TOLERANCE:  # NaN also fails
         bad = int(np.argmax(np.where(np.isnan(error), np.inf, error)))
         wrong = f"{whose} number {bad} sums to {found[bad]!r} instead of {due[bad]!r}"
     elif sums is not None:
         whole = _sum(sums)
         worst = max(abs(whole - right) / max(right, 1.0), worst)
         if not worst <= TOLERANCE:
-            wrong = f"all sources together sum to {whole!r} instead of {right!r}"
+            wrong = f"all sources sum to {whole!r} in total instead of {right!r}"
     if wrong:
         raise EngineError(
-            f"betweenness failed its own check: {wrong}; "
-            "this is a fault of hopwave or of the hardware: please report it, and try another device="
+            f"betweenness failed its check: {wrong}; "
+            "this is a bug in hopwave or a hardware fault: please report it, and try another device="
         )
     return Certificate(worst, TOLERANCE, len(both_sides))
 
@@ -177,7 +177,7 @@ def scale(
     if subset:
         pairs = n * (n - 1) if endpoints else (n - 1) * (n - 2)
         divisor = max(pairs, 1) if normalized else 1 if directed else 2
-        if divisor > 1 and not on_gpu(sums):  # on all cores
+        if divisor > 1 and not on_gpu(sums):  # runs on all cores
             parted(lambda part: np.divide(part, divisor, out=part), sums)
             return sums
         return times(sums, 1.0, divisor) if divisor > 1 else sums
@@ -201,7 +201,7 @@ def scale(
 
 
 def times(sums: Floats, factor: float, divisor: float = 1.0) -> Floats:
-    """sums · factor / divisor, of which one is 1, where the sums are."""
+    """sums · factor / divisor on the device of the sums; factor or divisor is 1."""
     if not on_gpu(sums):
         return sums * factor if divisor == 1 else sums / divisor
     from hopwave.engines.cuda.arcs import scaled
@@ -211,7 +211,7 @@ def times(sums: Floats, factor: float, divisor: float = 1.0) -> Floats:
 
 
 def of_both_directions(graph: Graph, values: Array) -> Array:
-    """For every arc of an undirected graph, its value plus that of its reverse; overwrites `values` on the host."""
+    """For every arc of an undirected graph, its value plus its reverse's; overwrites `values` on the host."""
     if not on_gpu(values) or graph.order != "ascending":
         values = on_host(values)
         if not _is_compiled(graph):
@@ -244,13 +244,13 @@ def _is_compiled(graph: Graph) -> bool:
     return graph.order == "ascending" and is_compiled_faster(graph.m)
 
 
-# ---------------------------------------------------------------- what leads through a vertex, beside betweenness
+# ---------------------------------------------------------------- other measures of paths through a vertex
 
 #     σ(s, t)   shortest paths from s to t        σ(s, t | v)   those that visit v, which is neither s nor t
 #
 #     stress(v) = Σ σ(s, t | v)
 #     group(C)  = Σ σ(s, t | C) / σ(s, t)
-#     load(v)   = what arrives at v if every t sends 1 to every s, and a vertex hands on what it has in equal parts to
+#     load(v)   = the flow through v if every t sends 1 to every s, and each vertex divides its flow equally among
 #                 its neighbours one hop nearer to s
 #
 # Engines sum over sources (`PathSums`); Brandes, On variants of shortest-path betweenness centrality (2008), sections
@@ -268,8 +268,8 @@ def stress(engine: Engine, graph: Graph, progress: Progress, threads: int | None
     beyond = np.flatnonzero(~np.isfinite(counts))
     if len(beyond):
         raise GraphError(
-            f"more than 1.8e308 shortest paths lead through vertex {graph.label(int(beyond[0]))!r}, which float64 "
-            "cannot hold; use betweenness_centrality, whose scores are shares of paths and never overflow"
+            f"more than 1.8e308 shortest paths lead through {graph.label(int(beyond[0]))!r}, too many for float64; "
+            "use betweenness_centrality, whose scores are shares of paths and never overflow"
         )
     return counts if graph.directed else counts / 2
 
@@ -286,7 +286,7 @@ def load(
 def through_group(
     engine: Engine, graph: Graph, group: Integers, endpoints: bool, progress: Progress, threads: int | None
 ) -> float:
-    """Σ over ordered pairs of the share of their shortest paths that touch the group."""
+    """Σ over ordered pairs of the fraction of their shortest paths that contain a vertex of the group."""
     member = np.zeros(graph.n, np.bool_)
     member[group] = True
     job = PathSums("group", group=member, endpoints=endpoints)

@@ -24,15 +24,15 @@ Stored = Any  # a run: the `size` and number of its `blocks`, `total` over the f
 
 
 class Checkpoint:
-    """A file that a run writes from time to time and on Ctrl-C, and continues from when it is started again.
+    """A file that a run writes every minute and on Ctrl-C, and from which the same run resumes.
 
-    Blocks are summed in order, so a continued run gives the same bits. A file with the key of another run is refused.
+    Blocks are summed in order, so a resumed run is bitwise identical. A file with the key of another run is rejected.
     """
 
     def __init__(self, path: str | os.PathLike[str], key: str) -> None:
         self.path = file_named(path, "checkpoint")
-        if kind := kind_of_special(self.path):  # an error now is better than after the first minute of work
-            raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
+        if kind := kind_of_special(self.path):  # raise the error before the first minute of work
+            raise FormatError(f"checkpoint= is a {kind}, not a file; pass another path", self.path)
         try:
             if not os.access(self.path, os.R_OK):
                 checked(self.path)
@@ -45,11 +45,11 @@ class Checkpoint:
         return time.monotonic() - self._last > INTERVAL
 
     def continues(self, done: str) -> str:
-        """The line that tells a user that the run begins where another one ended."""
+        """The message that a run resumes from this checkpoint."""
         return f"continuing from {self.path}: {done} are done"
 
     def save(self, run: Stored, done: int) -> str | None:
-        """Write the sums over the first `done` blocks; returns None, or why not. The first failure is a warning."""
+        """Write the sums over the first `done` blocks; returns None or the error. The first error is a warning."""
         self._last = time.monotonic()
         parts = {
             "format": np.array(FORMAT),
@@ -60,15 +60,15 @@ class Checkpoint:
             "certificate": run.certificate,
         }
         try:
-            # On another thread, which a second Ctrl-C does not interrupt, so that the file is written to its end.
+            # On another thread, which a second Ctrl-C does not interrupt, so that the file is complete.
             Pool(1).begin(self._write, parts).result()
         except OSError as error:
             reason = error.strerror or type(error).__name__
             if not self._failed:
                 self._failed = True
                 warnings.warn(
-                    f"progress cannot be saved in {self.path} ({reason}); the run goes on and tries again, and its "
-                    "scores are handed out whole",
+                    f"progress cannot be saved in {self.path} ({reason}); the run continues, tries again later, and "
+                    "still returns complete scores",
                     RuntimeWarning,
                     stacklevel=2,
                 )
@@ -76,7 +76,7 @@ class Checkpoint:
         return None
 
     def save_and_tell(self, error: BaseException, run: Stored, done: int) -> bool:
-        """Save a run that an error ends, with a note on the error; whether there is a checkpoint, new or earlier."""
+        """Save a run that failed, and add a note to the error; returns whether a checkpoint exists, new or old."""
         reason = self.save(run, done)
         saved = f"progress is saved in {self.path}; repeat the same call or command to continue"
         error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")
@@ -87,30 +87,30 @@ class Checkpoint:
             write_arrays(stream, parts, packed=False)
 
     def load(self, run: Stored) -> int:
-        """Read the sums from the file into the run. Returns how many blocks they cover; 0 if there is no file."""
+        """Read the sums from the file into the run. Returns the number of blocks that they cover; 0 without a file."""
         if not self.path.exists():
             return 0
         try:
             with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
                 parts: dict[str, Any] = {name: stored[name] for name in stored.files}
             if (form := str(parts.get("format"))) != FORMAT:
-                raise ValueError(f"its form is {form!r}, and this hopwave reads {FORMAT!r}")
+                raise ValueError(f"its format is {form!r}, but this version of hopwave reads {FORMAT!r}")
             same = str(parts["key"]) == self._key and index(parts["size"]) == run.size
             done, total, certificate = index(parts["done"]), parts["total"], parts["certificate"]
             pairs = ((total, run.total), (certificate, run.certificate))
             if same and any((a.shape, a.dtype) != (b.shape, b.dtype) for a, b in pairs):
                 raise ValueError("arrays of another size or type")
             if same and not 0 <= done <= run.blocks:
-                raise ValueError(f"{done} blocks of {run.blocks}")
-        except Exception as error:  # a damaged file may raise anything: NumPy parses its headers as Python
+                raise ValueError(f"{done} of {run.blocks} blocks")
+        except Exception as error:  # NumPy parses headers as Python, so a damaged file may raise any exception
             raise FormatError(
-                f"expected a checkpoint of a betweenness run ({error}); give another name, or delete the file",
+                f"not a checkpoint of a betweenness run ({error}); pass another path, or delete the file",
                 self.path,
             ) from None
         if not same:
             raise GraphError(
-                f"checkpoint {str(self.path)!r} is of another graph, question, plan or device; "
-                "give another name, delete it, or repeat the same call"
+                f"checkpoint {str(self.path)!r} belongs to another graph, function, plan or device; "
+                "pass another path, delete the file, or repeat the same call"
             )
         run.total[:] = total
         run.certificate[:] = certificate
@@ -118,7 +118,7 @@ class Checkpoint:
 
 
 def key_of(graph: Graph, weighted: bool, *parts: Any) -> str:
-    """A digest of the graph, with its weights if they count, and of all that changes a sum: arrays and plain values."""
+    """A digest of the graph (with its weights if `weighted`) and of all values that change a sum."""
     weights = np.asarray(graph.weights, np.float64) if weighted else None
     digest = hashlib.sha256(repr((graph.n, graph.m, graph.directed)).encode())
     for part in (graph.indptr, graph.indices, weights, *parts):

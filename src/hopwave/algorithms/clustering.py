@@ -1,6 +1,6 @@
-"""Clustering: of the pairs of neighbours that a vertex has, the share that are neighbours themselves.
+"""Clustering: the fraction of pairs of a vertex's neighbours that are adjacent.
 
-B   A, or A + Aᵀ in a directed graph, without loops; along weights, the cube root of every weight over the greatest
+B   A, or A + Aᵀ in a directed graph, without self-loops; along weights, the cube root of each weight / the maximum
 
 (B³)ᵤᵤ sums the closed walks u → v → w → u. Watts and Strogatz (1998); directed: Fagiolo (2007); weights: Onnela et al.
 (2005).
@@ -21,7 +21,7 @@ from hopwave.planning.jobs import Floats, Integers
 
 
 def corners(graph: Graph, weighted: bool, device: str) -> tuple[Array, Integers]:
-    """Per vertex: its closed walks of three steps, where they were counted, and how many there could be."""
+    """Per vertex: closed walks of three steps, on the device that counted them, and the maximum possible number."""
     rows = graph._rows_somewhere
     there = rows.indices == arc_tails(rows)
     loops = np.bincount(on_host(rows.indices[there]), minlength=graph.n)
@@ -42,11 +42,11 @@ def _roots(graph: Graph, weighted: bool) -> Floats:
         return np.ones(graph.m)
     weights = np.asarray(graph.weights, np.float64)
     if graph.m and weights.max() <= 0:
-        raise GraphError("every weight is 0, so that none can be compared with the greatest; leave out weights=")
+        raise GraphError("every weight is 0, so weights cannot be divided by the maximum; omit weights=")
     return np.asarray(np.cbrt(weights / weights.max(initial=0.0)))
 
 
 def shares(found: Array, possible: Integers) -> Array:
-    """found / possible, and 0 where nothing was found; where `found` is, on the host or a GPU."""
+    """found / possible, 0 if nothing was found; on the device of `found`."""
     xp = module_of(found)
     return xp.where(found > 0, found / xp.maximum(xp.asarray(possible), 1), 0.0)

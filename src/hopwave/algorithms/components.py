@@ -1,4 +1,4 @@
-"""What follows from the numbers of components or communities; sides of a bipartite graph, order of an acyclic one."""
+"""Results derived from component or community numbers; sides of bipartite graphs, order of acyclic graphs."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from hopwave.graph.csr import arc_tails, is_compiled_faster
 def roots(label: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
     """The lowest vertex of every component."""
     first = np.zeros(int(label.max(initial=-1)) + 1, np.intp)
-    first[label[::-1]] = np.arange(len(label))[::-1]  # the lowest vertex is written last, and stays
+    first[label[::-1]] = np.arange(len(label))[::-1]  # the lowest vertex is written last
     return first
 
 
@@ -35,7 +35,7 @@ def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8
 
 
 def shows_triangle(graph: Graph, vertex: int) -> bool:
-    """Whether a short look at the neighbours of a vertex finds a triangle: False proves nothing."""
+    """Whether a quick check of a vertex's neighbours finds a triangle; False is inconclusive."""
     from hopwave.engines.cpu.arc_passes import shows_triangle
 
     return bool(shows_triangle(graph, vertex))
@@ -50,14 +50,14 @@ def sides_on_gpu(graph: Graph) -> npt.NDArray[np.int8] | None:
 
 
 def arcs_between(graph: Graph, label: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The components at both ends of every arc that leads from one to another; arcs may repeat."""
+    """The components of both endpoints of every arc between components; arcs may repeat."""
     tail, head = label[arc_tails(graph)], label[graph.indices]
     across = tail != head
     return tail[across], head[across]
 
 
 def topological_order(graph: Graph) -> npt.NDArray[np.int32]:
-    """The vertices of a directed graph, each before all that it has arcs to; none that is on a cycle or behind one."""
+    """The vertices of a directed graph, each before its out-neighbours; without vertices on or behind a cycle."""
     from hopwave.engines.cpu.row_order import peel  # compiled, so imported when first needed
 
     order, left = np.empty(graph.n, np.int32), graph.in_degrees.astype(np.int64)
@@ -70,8 +70,8 @@ def modularity(
 ) -> float:
     """Σ over communities c of L(c) / m − γ · out(c) · in(c) / m² (Newman 2004; directed: Leicht and Newman 2008).
 
-    L(c): the weight of the arcs within c; out(c), in(c): of those that leave and enter its vertices; m: of all. Each
-    edge of an undirected graph is two arcs; a loop is stored as one, and counts twice.
+    L(c): the weight of the arcs within c; out(c), in(c): of arcs that leave and enter its vertices; m: of all. Each
+    edge of an undirected graph is two arcs; a self-loop is stored as one arc and counts twice.
     """
     count = int(label.max(initial=-1)) + 1
     if weights is None:
@@ -90,12 +90,12 @@ def modularity(
         within = float(w[tail == head].sum())
         out, into = (np.bincount(end, w, count) for end in (tail, head))
     if not 0 < m < np.inf:
-        raise GraphError(f"the weights of all edges sum up to {m:g}, and modularity divides by that; give others")
+        raise GraphError(f"the weights of all edges add up to {m:g}, so modularity is undefined; pass other weights")
     return within / m - resolution * float((out / m) @ (into / m))
 
 
 def arcs_within(graph: Graph, label: npt.NDArray[Any]) -> int:
-    """How many arcs join two vertices of the same label."""
+    """The number of arcs between vertices with the same label."""
     if not is_compiled_faster(graph.m):
         return int(np.count_nonzero(label[arc_tails(graph)] == label[graph.indices]))
     from hopwave.engines.cpu.arc_passes import arcs_within
@@ -104,7 +104,7 @@ def arcs_within(graph: Graph, label: npt.NDArray[Any]) -> int:
 
 
 def degrees_with_loops(graph: Graph) -> npt.NDArray[np.int64]:
-    """The degrees of an undirected graph in which a loop counts twice: it is stored once, as no other edge is."""
+    """The degrees of an undirected graph; a self-loop, which is stored as one arc, counts twice."""
     kept = graph._prepared.record(Structure)
     if kept.loops is None:
         kept.loops = graph.indices[graph.indices == arc_tails(graph)]

@@ -1,8 +1,8 @@
 """Estimates from a sample of sources, with intervals for the exact values; docs/bounds.md explains the intervals.
 
-k   sources drawn, uniformly from all n vertices, without replacement        X_s   what source s contributes
-δ   the risk: guaranteed intervals of all vertices hold together with probability 1 − δ, normal ones each, about
-c   the vertex of highest degree, which is searched from, too
+k   sources drawn, uniformly from all n vertices, without replacement        X_s   contribution of source s
+δ   the risk: guaranteed intervals hold simultaneously with probability 1 − δ, normal intervals individually, about
+c   the vertex of highest degree, also a source of a search
 """
 
 import math
@@ -22,13 +22,13 @@ from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats, Integers, Progress
 from hopwave.planning.many_sources import Sweep
 
-# ---------------------------------------------------------------- where the mean of N numbers may lie
+# ---------------------------------------------------------------- intervals for the mean of N numbers
 
 #     m, v   the mean and the variance (divided by k) of the k drawn numbers        p   the mean of all N
 #     ρ      the finite population: min(1 − (k − 1)/N, (1 − k/N)(1 + 1/k)), which falls to 0 as k grows to N. The second
-#            is smaller exactly if k > N/2, so this is the distinction of cases by Bardenet & Maillard (2015).
+#            is smaller exactly if k > N/2, so this equals the case distinction of Bardenet & Maillard (2015).
 #
-# `guaranteed` is the narrowest of three intervals, each of which gets a third of the risk, and of what is certain: the
+# `guaranteed` is the narrowest of three intervals, each with a third of the risk, and of a certain interval: the
 # N − k numbers that were not drawn are at least 0 and at most 1.
 #
 # - Hoeffding and Serfling: m ± √(ρ L / 2k), where each side fails with probability exp(−L) (Corollary 2.5 there).
@@ -37,25 +37,25 @@ from hopwave.planning.many_sources import Sweep
 #   26). Best if k is much of N.
 # - Bets on p, best if k is small (Waudby-Smith & Ramdas 2024). For a factor l > 0 and y = l (p − X) ≥ −a,
 #   exp(y − c y²) ≤ 1 + y, where c = (−a − log(1 − a)) / a². The mean of the right side is 1, so that exp(Σ (y − c y²))
-#   has a mean of at most 1, without replacement too (Hoeffding 1963, Theorem 4): it seldom exceeds 1 / risk.
+#   has a mean of at most 1, also without replacement (Hoeffding 1963, Theorem 4): it seldom exceeds 1 / risk.
 #   The sum is k (l g − c l² (v + g²)), where g = p − m: p is excluded if g lies between the two roots of a quadratic.
 #   [0, 1] is cut into bins. Each bin has its own bets, one for each of VARIANCES: the best one if X had that variance.
-#   They share the risk evenly. The bins are looked at one by one, so that no p is passed over.
+#   The bets share the risk evenly. The bins are checked one by one, so that no p is missed.
 #
 # For the other side, take 1 − X.
 
 
 BINS = np.sin(np.linspace(0, np.pi / 2, 33)) ** 2  # narrower towards both ends
 VARIANCES = (1, 1 / 6, 1 / 36, 1 / 216)  # of X, as multiples of p (1 − p)
-MOST_LOST = 0.9  # the greatest `a`: the largest share that a bet may lose
+MOST_LOST = 0.9  # maximum `a`: the largest share that a bet may lose
 KAPPA = 7 / 3 + 3 / math.sqrt(2)
-CHUNK = 1 << 14  # means at a time, so that they stay in a core's cache
+CHUNK = 1 << 14  # means per chunk, which fit into a core's cache
 
 Interval = tuple[Floats, Floats]
 
 
 def guaranteed(mean: Any, variance: Any, k: Any, N: Any, risk: float) -> Interval:
-    """(lowest, highest) p, for each mean; each fails with probability `risk` at most. All arguments may be arrays."""
+    """(lowest, highest) p for each mean; each fails with probability at most `risk`. All arguments may be arrays."""
     mean, variance, k, N = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (mean, variance, k, N)))
     low, high = np.zeros(len(mean)), np.ones(len(mean))
     for drawn in np.unique(k):
@@ -71,11 +71,11 @@ def guaranteed(mean: Any, variance: Any, k: Any, N: Any, risk: float) -> Interva
 
 
 def normal(mean: Any, variance: Any, k: Any, N: Any, risk: float) -> tuple[Floats, Floats, Floats]:
-    """(lowest, highest, standard error) for each mean, as if it were normal; NaN as standard error of a single draw.
+    """(lowest, highest, standard error) for each mean, assuming normality; the standard error of a single draw is NaN.
 
-    m ± t s √((1 − k/N) / k), where s² = v k / (k − 1) and t is Student's factor for k − 1 degrees of freedom.
+    m ± t s √((1 − k/N) / k), with s² = v k / (k − 1) and t Student's factor for k − 1 degrees of freedom.
     """
-    from scipy.special import stdtrit  # a tenth of a second to import
+    from scipy.special import stdtrit  # importing takes 0.1 s
 
     mean, variance, k, N = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (mean, variance, k, N)))
     freedom = np.maximum(k - 1, 1)
@@ -108,7 +108,7 @@ def _upper(m: Floats, v: Floats, k: float, N: Floats, risk: float) -> Floats:
 
 
 def _last_allowed(m: Floats, v: Floats, end: Floats, begin: float, ends: float, needed: float) -> Floats:
-    """The last p up to `end` that the bets of a bin do not exclude; less than `begin` if they exclude the whole bin."""
+    """The last p up to `end` that the bets of a bin do not exclude; less than `begin` if they exclude the full bin."""
     room, middle = 1 - begin, (begin + ends) / 2  # X − p is at most `room`
     gap, last = end - m, end
     for variance in VARIANCES:
@@ -122,14 +122,14 @@ def _last_allowed(m: Floats, v: Floats, end: Floats, begin: float, ends: float, 
     return np.asarray(last)
 
 
-BITS = 62  # bits of an integer that holds the sum of k reciprocals
-ROUNDED = 1e-6  # more than the relative rounding error of a path's length
-LAST_BITS = 2.0**-48  # the same for a score, which is computed in fewer steps
-PIVOTS = 16  # searches at most for what is certain
+BITS = 62  # bits of the integer that stores the sum of k reciprocals
+ROUNDED = 1e-6  # upper bound on the relative rounding error of a path's length
+LAST_BITS = 2.0**-48  # upper bound for a score, which is computed in fewer steps
+PIVOTS = 16  # maximum searches for certain bounds
 
 
 class Sample(NamedTuple):
-    """What to draw and where to search from it; the risk and the kind of the intervals."""
+    """A sample: graph, engine and drawn sources; the risk and the kind of the intervals."""
 
     engine: Engine
     graph: Graph
@@ -143,7 +143,7 @@ class Sample(NamedTuple):
 
 
 class Estimated(NamedTuple):
-    """Estimates with an interval for each, and their standard errors (NaN if there was less than two draws)."""
+    """Estimates with an interval for each, and their standard errors (NaN with fewer than two draws)."""
 
     value: Floats
     low: Floats
@@ -152,7 +152,7 @@ class Estimated(NamedTuple):
 
 
 def widened(found: Estimated) -> Estimated:
-    """The intervals with room for rounding: the exact score is computed in other steps; its last bits may differ."""
+    """The intervals, widened for rounding: the exact score is computed in other steps, so its last bits may differ."""
     return found._replace(low=found.low * (1 - LAST_BITS), high=found.high * (1 + LAST_BITS))
 
 
@@ -164,7 +164,7 @@ def draw(n: int, k: int, seed: Any) -> Integers:
 def interval_of(
     interval: str, mean: Floats, square: Floats, k: Any, N: Any, span: tuple[Any, Any], risk: float, means: int
 ) -> Estimated:
-    """Where means of N numbers in the range `span` lie, given means and mean squares of k; risk for all `means`."""
+    """Intervals for means of N numbers in `span`, from means and mean squares of k; joint risk for all `means`."""
     least, width = span[0], np.where(span[1] > span[0], span[1] - span[0], 1.0)
     unit = (mean - least) / width
     variance = np.maximum(square - mean**2, 0.0) / width**2
@@ -177,11 +177,11 @@ def interval_of(
 
 @ignoring("divide", "invalid", "over")  # the derivative of 1 / μ; scores beyond float64 are infinite
 def closeness(sample: Sample, wf_improved: bool) -> Estimated:
-    """Scores. μ(v) is the mean distance to v from the r − 1 others of its component; it may be 0 along weights."""
+    """Scores. μ(v) is the mean distance to v from the r − 1 others in its component; along weights it may be 0."""
     engine, graph, k, seed, delta, interval, progress, threads, weighted = sample
     if graph.directed and not connected(engine, graph):
         raise GraphError(
-            "distances that may be infinite cannot be estimated, and this graph is not strongly connected; "
+            "the graph is not strongly connected, and infinite distances cannot be estimated; "
             "use harmonic_centrality(k=...), or closeness_centrality without k"
         )
     n = graph.n
@@ -192,7 +192,7 @@ def closeness(sample: Sample, wf_improved: bool) -> Estimated:
     label = np.zeros(n, np.int32) if graph.directed else counting_hops(engine, graph).components(graph, strong=False)
     others = np.bincount(label)[label] - 1.0
     drawn = found.columns[:, 0].astype(np.float64)
-    drawn[sources] -= 1  # a vertex is no source of its own
+    drawn[sources] -= 1  # a vertex is not a source for itself
     mean, square = (found.columns[:, i] / np.maximum(drawn, 1) for i in (1, 2))
     mean, square = np.ldexp(mean, -shift), np.ldexp(square, -2 * shift)
     known = certain_means(engine, graph, sources, label, threads, weighted)
@@ -212,7 +212,7 @@ def closeness(sample: Sample, wf_improved: bool) -> Estimated:
 
 
 def arc_lengths(graph: Graph, weighted: bool) -> tuple[float, float, int]:
-    """(least arc length, greatest, shift): distances times 2^shift are at most 1, so that squares do not overflow."""
+    """(shortest arc, longest arc, shift): distances times 2^shift are at most 1, so that squares do not overflow."""
     if not weighted:
         return 1.0, 1.0, 0
     weights = np.asarray(graph.weights, np.float64)
@@ -221,7 +221,7 @@ def arc_lengths(graph: Graph, weighted: bool) -> tuple[float, float, int]:
 
 
 class Certain(NamedTuple):
-    """Whatever was drawn: low ≤ μ ≤ high, distances lie between `least` and `farthest`, and μ is at most `most`."""
+    """Bounds independent of the sample: low ≤ μ ≤ high, distances from `least` to `farthest`, and μ ≤ `most`."""
 
     low: Floats
     high: Floats
@@ -233,7 +233,7 @@ class Certain(NamedTuple):
 def certain_means(
     engine: Engine, graph: Graph, sources: Integers, label: npt.NDArray[np.int32], threads: Any, weighted: bool
 ) -> Certain:
-    """Bounds of mean distances by the triangle inequality, by searches from the vertex of highest degree and pivots."""
+    """Bounds of mean distances by the triangle inequality, from searches at the vertex of highest degree and pivots."""
     n, (least, greatest, _) = graph.n, arc_lengths(graph, weighted)
     others = np.bincount(label)[label] - 1.0
     low, high, farthest = np.full(n, least), greatest * (others + 1) / 2, greatest * others
@@ -244,7 +244,7 @@ def certain_means(
     job = Sweep(pivots, "rows", weighted=weighted)
     away = sweep(engine, graph, job, "bounds", False, threads).rows
     back = sweep(engine, graph.reversed(), job, "bounds", False, threads).rows if graph.directed else away
-    xp = module_of(away)  # rows stay where they are: only their extremes are copied
+    xp = module_of(away)  # rows stay on their device: only their extremes are copied
     lowest, highest = xp.full(n, -np.inf), xp.full(n, np.inf)
     most = greatest * n / 2
     for place, (to, into) in enumerate(zip(away, back, strict=True)):
@@ -268,7 +268,7 @@ def certain_means(
 
 
 def mean_gap(others: Any, own: Any, both: bool) -> Any:
-    """Per `own`, the mean excess (difference, if `both`) of `others`: at most μ(v), as d(s, v) ≥ d(s, c) − d(v, c)."""
+    """Per `own`, the mean excess (difference, if `both`) of `others`, which is ≤ μ(v): d(s, v) ≥ d(s, c) − d(v, c)."""
     xp = module_of(others)
     ordered = xp.sort(others).astype(np.float64)
     sums = xp.concatenate([xp.zeros(1), xp.cumsum(ordered)])
@@ -291,7 +291,7 @@ def harmonic(sample: Sample) -> Estimated:
     job = Sweep(sources, "columns", weight="inverse", shift=shift, weighted=weighted)
     found = sweep(engine, graph, job, "harmonic centrality, sampled", progress, threads)
     drawn = np.full(n, float(k))
-    drawn[sources] -= 1  # a vertex is no source of its own
+    drawn[sources] -= 1  # a vertex is not a source for itself
     unit = 1.0 if weighted else 2.0**shift  # hops: columns are Σ 2^shift / d and Σ 2^shift / d²
     mean, square = (found.columns[:, i] / (unit * np.maximum(drawn, 1)) for i in (1, 2))
     about = interval_of(interval, mean, square, drawn, n - 1, (0.0, greatest), delta, n)
@@ -303,7 +303,7 @@ def harmonic(sample: Sample) -> Estimated:
 
 
 def least_arcs_into(graph: Graph) -> Floats:
-    """A lower bound on the distances above 0 to each vertex: its lightest arc, or else the graph's above 0."""
+    """A lower bound on positive distances to each vertex: its shortest in-arc, or the graph's shortest positive arc."""
     back = graph.reversed()
     weights = np.asarray(back.weights, np.float64)
     least = float(weights[weights > 0].min(initial=weights.max(initial=1.0))) or 1.0
@@ -313,7 +313,7 @@ def least_arcs_into(graph: Graph) -> Floats:
 
 
 def reciprocal_bits(k: int) -> int:
-    """How many binary places of 1/d to keep, so that the sum of k reciprocals does not overflow."""
+    """The number of binary digits of 1/d such that the sum of k reciprocals does not overflow."""
     return BITS - k.bit_length()
 
 
@@ -336,10 +336,10 @@ def path_length(sample: Sample) -> Estimated:
 def histogram(
     engine: Engine, graph: Graph, k: int, seed: Any, delta: float, progress: Progress, threads: Any
 ) -> tuple[Floats, Floats, float]:
-    """Pairs at each distance, half-widths, and how many pairs may be farther apart than any pair of the sample.
+    """Pairs at each distance, half-widths, and a bound on pairs farther apart than any sampled pair.
 
-    By Hoeffding and Serfling. Half of the risk is for the share of vertices at distance d, half for those at distance d
-    or more. Distance d gets 6 / (π² (d + 1)²) of each half; these shares add up to 1.
+    By Hoeffding and Serfling. Half of the risk is for the share of vertices at distance d, half for the share at
+    distance d or more. Distance d gets 6 / (π² (d + 1)²) of each half; these shares add up to 1.
     """
     n = graph.n
     found = sweep(engine, graph, Sweep(draw(n, k, seed), "sums"), "distances, sampled", progress, threads)
@@ -349,6 +349,6 @@ def histogram(
     factor = n * n * math.sqrt(left_over(k, n) / (2 * k))
     rest = float(n - k) * (n - 1)
     bounds = np.minimum(factor * np.sqrt(np.log(2 / risk[:-1])), np.maximum(counts - seen, seen + rest - counts))
-    bounds[:1] = 0.0  # exactly one vertex is at distance 0: the source itself
+    bounds[:1] = 0.0  # only the source is at distance 0
     beyond = min(factor * math.sqrt(math.log(1 / risk[-1])), rest) if len(counts) < n else 0.0
     return counts, bounds, beyond

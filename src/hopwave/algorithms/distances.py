@@ -1,7 +1,7 @@
-"""What follows from distances: closeness, connectivity, eccentricities.
+"""Results derived from distances: closeness, connectivity, eccentricities.
 
     d(u, v)   hops from u to v, or the length of a shortest path along weights
-    r(v)      the vertices that can reach v, itself included        n   all vertices
+    r(v)      the vertices that can reach v, including v        n   all vertices
     e(v)      eccentricity, max over t of d(v, t); defined only if v reaches every t
 
 Values equal NetworkX's exactly; sums along weights may differ by rounding.
@@ -26,17 +26,17 @@ from hopwave.planning.many_sources import Sweep
 
 Goal = Literal["eccentricity", "diameter", "radius", "periphery", "center"]
 
-SMALL = 256  # up to this many vertices, bounds save no time: all searches are made at once
+SMALL = 256  # up to this many vertices, bounds save no time: all searches run in one batch
 BATCH = 64  # searches per round of bounds
-# If a search settles fewer other vertices on average, all the rest are searched. A GPU searches thousands at a time,
-# and the host compares their distances with the bounds row by row.
+# If a search settles fewer other vertices on average, all remaining vertices are searched. A GPU searches thousands
+# at a time, and the host compares their distances with the bounds row by row.
 MIN_SETTLED, MIN_SETTLED_BY_GPU = 4, 256
 FAR = np.int32(2**30)  # more than any distance
 
 
 @ignoring("over")
 def closeness(reached: Integers | Floats, total: Integers | Floats, n: int, wf_improved: bool) -> Floats:
-    """(r − 1) / Σ d, times (r − 1) / (n − 1) for Wasserman and Faust; 0 for a vertex that no other reaches."""
+    """(r − 1) / Σ d, times (r − 1) / (n − 1) for Wasserman and Faust; 0 for a vertex that no other vertex reaches."""
     others = reached - 1.0
     score: Floats = np.divide(others, total, out=np.zeros(len(total)), where=total > 0)
     if wf_improved and n > 1:
@@ -56,14 +56,14 @@ def connected(engine: Engine, graph: Graph) -> bool:
 
 
 def counting_hops(engine: Engine, graph: Graph) -> Engine:
-    """The engine itself, or the CPU's if the engine only computes distances along weights."""
+    """The engine, or the CPU's if the engine supports only weighted distances."""
     return engine if engine.why_not_operation("sweep", graph) is None else engines.engine("cpu")
 
 
 def check_connected(engine: Engine, graph: Graph, what: str) -> None:
-    """Raise a GraphError if some distance is infinite. `what` names the quantity that needs finite distances."""
+    """Raise a GraphError if a distance is infinite. `what` names the quantity that needs finite distances."""
     if graph.n == 0:
-        raise GraphError(f"this graph has no vertices, so it has no {what}; give at least one")
+        raise GraphError(f"the graph has no vertices, so {what} is undefined; pass a graph with at least one vertex")
     if not connected(engine, graph):
         kind = "strongly connected" if graph.directed else "connected"
         part = "strong component, G.subgraph(hw.strongly_connected_components(G).largest())"
@@ -72,17 +72,17 @@ def check_connected(engine: Engine, graph: Graph, what: str) -> None:
         count = int(finder.components(graph, graph.directed).max()) + 1
         raise GraphError(
             f"{what} is infinite: the graph is not {kind} ({count:,} components); "
-            f"take its largest {part}, or use harmonic centrality or efficiency, which allow infinite distances"
+            f"use its largest {part}, or harmonic centrality or efficiency, which allow infinite distances"
         )
 
 
 # ------------------------------------------------------------------ bounds instead of all searches
 
-# Takes & Kosters (2013). A search from s finds its eccentricity e(s), and bounds that of every v:
+# Takes & Kosters (2013). A search from s computes its eccentricity e(s), and bounds the eccentricity of every v:
 #     max(d(v, s), e(s) − d(s, v))  ≤  e(v)  ≤  d(v, s) + e(s).
-# A vertex is open while the result still depends on where its eccentricity lies between its bounds.
+# A vertex is open while the result depends on its exact eccentricity.
 #
-# Along weights, computed distances are off by up to n roundings, so bounds are widened by that much (`rounding`). The
+# Along weights, computed distances have up to n rounding errors, so bounds are widened accordingly (`rounding`). The
 # diameter and the radius must then come from a search, so they are found like the periphery and the center.
 OPEN: dict[Goal, Callable[[Any, Any], Any]] = {
     "eccentricity": lambda low, high: low < high,
@@ -104,7 +104,7 @@ def bounded_eccentricities(
     alone: bool = True,
     reduce: bool = True,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Reduction | None]:
-    """Bounds low ≤ e ≤ high that are tight enough for the goal, and what was removed from the last searches."""
+    """Bounds low ≤ e ≤ high that are tight enough for the goal, and the reduction of the last searches."""
     n = graph.n
     low, high = (np.zeros(n), np.full(n, np.inf)) if weighted else (np.zeros(n, np.int32), np.full(n, FAR))
     error = rounding(graph) if weighted else 0.0
@@ -114,7 +114,7 @@ def bounded_eccentricities(
     fewest = most * (MIN_SETTLED_BY_GPU if engine.name == "cuda" else MIN_SETTLED)
 
     def tighten(chosen: Integers) -> None:
-        """The bounds of all vertices by searches from the chosen ones."""
+        """Tighten the bounds of all vertices by searches from `chosen`."""
         job = Sweep(chosen, "rows", weighted=weighted)
         away = on_host(sweep(engine, graph, job, "bounds", False, threads).rows)
         back = on_host(sweep(engine, graph.reversed(), job, "bounds", False, threads).rows) if graph.directed else away
@@ -147,9 +147,9 @@ def bounded_eccentricities(
 
 
 def rounding(graph: Graph) -> float:
-    """How far a bound along weights may be off, as a share of its distances; 0 if every sum is exact.
+    """Relative rounding error of a bound along weights; 0 if every sum is exact.
 
-    A path is rounded up to n − 1 times, each time by at most 2^-53; a bound sums two paths and meets a third.
+    A path is rounded up to n − 1 times, each time by at most 2^-53; a bound compares a sum of two paths with a third.
     """
     weights = np.asarray(graph.weights, np.float64)
     above = int(np.frexp(weights.max(initial=0.0))[1]) + graph.n.bit_length()  # every path is shorter than 2^above
@@ -158,7 +158,7 @@ def rounding(graph: Graph) -> float:
 
 
 def most_promising(still: npt.NDArray[np.intp], low: Any, high: Any, size: int) -> Integers:
-    """The open vertices to search from next: those of greatest upper and least lower bounds, and as many others."""
+    """The open vertices to search from next: highest upper bounds, lowest lower bounds, and as many others."""
     if len(still) <= size:
         return still.astype(np.int64)
     if size == 1:
@@ -170,7 +170,7 @@ def most_promising(still: npt.NDArray[np.intp], low: Any, high: Any, size: int) 
 
 
 def least(keys: Any, count: int) -> npt.NDArray[np.intp]:
-    """The places of the `count` least keys, in no order; equal keys count in the order of their places."""
+    """The positions of the `count` smallest keys, unordered; ties are broken by position."""
     border = np.partition(keys, count - 1)[count - 1]
     below = np.flatnonzero(keys < border)
     return np.concatenate([below, np.flatnonzero(keys == border)[: count - len(below)]])

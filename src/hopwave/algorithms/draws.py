@@ -1,4 +1,4 @@
-"""Drawing sources from a seed, and how far the mean over a sample may be off."""
+"""Sampling of sources from a seed, and the error bound of a sample mean."""
 
 import math
 import random
@@ -16,12 +16,12 @@ def check_sample(n: int, k: Any) -> None:
     """Raise a GraphError unless k vertices, at least one, can be drawn out of n."""
     if not is_whole(k) or not 1 <= k <= n:
         raise GraphError(
-            f"k={k!r} sources cannot be drawn from {n} vertices; give a whole number from 1 to {n}, or None for all"
+            f"k={k!r} sources cannot be drawn from {n} vertices; pass an integer from 1 to {n}, or None for all"
         )
 
 
 def draw_sources(n: int, k: int | None, seed: Any) -> Integers | None:
-    """k different vertices out of n, drawn as NetworkX draws them (`seed.sample(list(G), k)`); None stands for all."""
+    """k different vertices out of n, drawn as NetworkX draws them (`seed.sample(list(G), k)`); None means all."""
     if k is None or (is_whole(k) and k == n):
         return None
     check_sample(n, k)
@@ -45,27 +45,27 @@ class NumpyBits(random.Random):
 
 
 def python_generator(seed: Any) -> random.Random:
-    """A generator of Python for a seed: None (Python's own), a whole number, or a generator of Python or NumPy."""
+    """A Python generator for a seed: None (Python's global one), an integer, or a generator of Python or NumPy."""
     if seed is None:
-        return random._inst  # Python's own generator, which NetworkX uses too
+        return random._inst  # Python's global generator, as in NetworkX
     if isinstance(seed, random.Random):
         return seed
     if isinstance(seed, np.random.Generator | np.random.RandomState):
         return NumpyBits(seed)
     if isinstance(seed, int | np.integer):
         return random.Random(int(seed))
-    raise GraphError(f"seed={seed!r} is not a seed; give a whole number, a random.Random, a NumPy generator or None")
+    raise GraphError(f"seed={seed!r} is not a seed; pass an integer, a random.Random, a NumPy generator or None")
 
 
 def numpy_generator(seed: Any) -> np.random.Generator:
-    """A NumPy generator for any seed that `python_generator` takes."""
+    """A NumPy generator for any seed that `python_generator` accepts."""
     if isinstance(seed, np.random.Generator):
         return seed
     return seeded(None if seed is None else python_generator(seed).getrandbits(64))
 
 
 def half_width(mean: Floats, square: Floats, k: int, risk: float) -> Floats:
-    """How far the mean of k draws from [0, 1] may be from its expectation; fails with probability `risk` at most.
+    """Error bound for the mean of k draws from [0, 1]; fails with probability at most `risk`.
 
     The empirical Bernstein bound (Maurer & Pontil 2009, Theorem 4), for both sides. `square` is the mean of squares.
     """

@@ -1,10 +1,10 @@
-"""HyperBall: sizes of the balls around all vertices, from small counters. engines/cpu/many/hyperball.py explains them.
+"""HyperBall: sizes of the balls around all vertices, from small counters (see engines/cpu/many/hyperball.py).
 
-    N(t)   ordered pairs of vertices at most t hops apart, each vertex with itself included: the neighbourhood function
-    R      runs, each with hashes of its own
+    N(t)   ordered pairs of vertices at most t hops apart, including each vertex with itself: the neighbourhood function
+    R      runs, each with different hashes
 
-Every estimate is that of the mean N over the runs. Its standard error is the jackknife's: how much it changes if one
-run is left out (Boldi, Rosa and Vigna, HyperANF, 2011, section 5).
+Every estimate is computed from the mean N over the runs. Its standard error is the jackknife's: its variation if one
+run is omitted (Boldi, Rosa and Vigna, HyperANF, 2011, section 5).
 """
 
 import math
@@ -34,12 +34,12 @@ class Found(NamedTuple):
 def estimate(
     engine: Engine, graph: Graph, precision: int, runs: int, seed: Any, progress: Progress, threads: int | None
 ) -> Found:
-    """All runs, one after another. The same seed gives the same numbers, whatever the number of threads."""
+    """All runs, one after another. The same seed gives the same numbers for any number of threads."""
     seeds = generator(seed).integers(0, 2**63, runs).tolist()
     rows, near, inverse = [], _Mean(graph.n), _Mean(graph.n)
     with polled("HyperBall", runs, progress) as poll:
         for run, start in enumerate(seeds):
-            ahead = partial(lambda run, done: poll(run), run)  # a run shows no progress inside
+            ahead = partial(lambda run, done: poll(run), run)  # a run reports no progress until it ends
             found = engine.hyperball(graph, HyperBallJob(precision, start), ahead, threads)
             rows.append(found.around)
             near.add(closeness(found.reached, found.total, graph.n, True))
@@ -51,7 +51,7 @@ def estimate(
 
 
 class _Mean:
-    """The mean of arrays and its standard error, one array at a time (Welford)."""
+    """Running mean of arrays and its standard error (Welford)."""
 
     def __init__(self, n: int) -> None:
         self._count, self._mean, self._squares = 0, np.zeros(n), np.zeros(n)
@@ -67,7 +67,7 @@ class _Mean:
 
 
 def jackknife(pairs: Floats, ask: Callable[[Floats], Any]) -> tuple[Any, Any]:
-    """What `ask` says of the mean N, and its standard error."""
+    """`ask` of the mean N, and its standard error."""
     runs, total = len(pairs), pairs.sum(0)
     without = np.array([ask((total - row) / (runs - 1)) for row in pairs])
     error = np.sqrt((runs - 1) * without.var(0))
@@ -75,12 +75,12 @@ def jackknife(pairs: Floats, ask: Callable[[Floats], Any]) -> tuple[Any, Any]:
 
 
 def mean_distance(N: Floats) -> float:
-    """The mean over all pairs of different vertices with a path; NaN if there are none."""
+    """The mean distance over all connected pairs of different vertices; NaN if no pair is connected."""
     return float(np.arange(1, len(N)) @ np.diff(N)) / float(N[-1] - N[0]) if N[-1] > N[0] else math.nan
 
 
 def effective_diameter(N: Floats, share: float) -> float:
-    """The hops within which that share of all pairs with a path are, each vertex with itself included; interpolated."""
+    """The interpolated number of hops that covers `share` of all connected pairs, including each vertex with itself."""
     wanted = share * N[-1]
     t = int(np.argmax(wanted <= N))
     return t - 1 + float((wanted - N[t - 1]) / (N[t] - N[t - 1])) if t else 0.0

@@ -1,9 +1,9 @@
-"""Searches from many sources: sums over their distances, or the distances themselves.
+"""Searches from many sources: sums over their distances, or all distances.
 
     s, t   source and target        d(s, t)   hops from s to t, or the length of a shortest path along weights
     n, k   vertices, sources
 
-Everything in hopwave that needs many distances asks an engine for a `Sweep`, block by block, so that only one block of
+All functions of hopwave that need many distances run a `Sweep` on an engine, block by block, so that only one block of
 the n × n distances is in memory at a time.
 """
 
@@ -28,12 +28,12 @@ from hopwave.system.progress import Meter, quietly
 BLOCK_BYTES = 1 << 26  # bytes of distances in memory at a time, unless the caller wants all distances
 
 # If searches share their steps, a vertex is handled once for every level at which some source of the batch reaches it:
-# a few times in shallow graphs, up to once per source in deep ones. From these depths on, measured on meshes and roads,
+# a few times in shallow graphs, up to once per source in deep ones. Above these depths, measured on meshes and roads,
 # searches are faster one by one.
-FEW_SOURCES = 3  # with fewer sources, always one by one
-DEEP_SCATTERED = 150  # levels, if the sources are far from each other
-DEEP_CROWDED = 1000  # levels, if most vertices are sources, so that the sources of a batch are neighbours
-CROWDED = 0.25  # from this share of the vertices on, sources count as crowded
+FEW_SOURCES = 3  # minimum sources for sharing steps
+DEEP_SCATTERED = 150  # maximum shared levels if the sources are far from each other
+DEEP_CROWDED = 1000  # maximum shared levels if most vertices are sources, so that the sources of a batch are neighbours
+CROWDED = 0.25  # minimum share of vertices for sources to count as crowded
 
 
 def together(n: int, depth: int, sources: int) -> bool:
@@ -52,7 +52,7 @@ def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
         probe = np.array([np.argmax(graph.degrees)], np.int64)
         if engine.name == "cuda":
             found = engine.sweep(graph, Sweep(probe, "sums", together=False), lambda done: None, threads).farthest
-        else:  # by a search that is compiled sooner, and by all threads
+        else:  # a search that compiles faster, on all threads
             found = hops(engine, graph, (int(probe[0]),), threads)
         known.depth = int(found.max())
     return known.depth
@@ -62,14 +62,14 @@ def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
 def sweep(
     engine: Engine, graph: Graph, job: Sweep, title: str, progress: Progress = None, threads: int | None = None
 ) -> Swept:
-    """Run a job, in parts if the graph falls apart and only sums are kept. Shows progress as the caller wants."""
+    """Run a job, in parts if the graph has many components and only sums are requested. Shows progress."""
     k = len(job.sources)
     parts = parts_of(engine, graph, job.sources) if job.keep == "sums" else None
     with polled(title, k, quietly(progress, k * (graph.n + graph.m))) as poll:
         if parts is None:
             return engine.sweep(graph, prepared(engine, graph, job, threads), poll, threads)
         found = Swept.of(k, job.weighted, reached=np.ones(k, np.int64), histogram=np.zeros(graph.n + 1, np.int64))
-        found.histogram[0] = k - parts.ends[-1]  # of the other sources, each reaches itself alone
+        found.histogram[0] = k - parts.ends[-1]  # every other source reaches only itself
         for number in range(len(parts.ends)):
             part, before = parts[number], parts.begin(number)
             some = prepared(engine, part.graph, replace(job, sources=part.sources), threads)
@@ -85,12 +85,12 @@ def _later(poll: Poll, before: int, done: int) -> None:
 
 
 def prepared(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> Sweep:
-    """The job as an engine runs it: searches that count hops share their steps if that is faster."""
+    """The job for the engine: searches in hops share their steps if this is faster."""
     k = len(job.sources)
     shareable = k >= FEW_SOURCES and job.keep != "pairs" and not job.weighted
     if not shareable:
         job = replace(job, together=False, block=block_rows(graph.n, weighted=True) if job.weighted else None)
-    elif graph.n > DEEP_SCATTERED or engine.name != "cpu":  # else the depth need not be known (a GPU needs it)
+    elif graph.n > DEEP_SCATTERED or engine.name != "cpu":  # else the depth is not needed (a GPU needs it)
         depth = probed_depth(engine, graph, threads)
         depth = depth if job.limit is None else min(depth, int(job.limit))
         job = replace(job, together=together(graph.n, depth, k), depth=depth)
@@ -99,7 +99,7 @@ def prepared(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> S
 
 @contextmanager
 def polled(title: str, count: int, progress: Progress) -> Iterator[Poll]:
-    """Gives a function that an engine calls with the number of sources done; it shows progress as the caller wants."""
+    """Yield a function that an engine calls with the number of completed sources; it shows progress."""
     with Meter(title, count, None if callable(progress) else progress) as meter:
 
         def poll(done: int) -> None:
@@ -121,7 +121,7 @@ def distance_blocks(
     block: int = BLOCK_BYTES,
     weighted: bool = False,
 ) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
-    """Yields (sources of a block, their distances, one row per source), block by block."""
+    """Yield (sources of a block, their distances, one row per source), block by block."""
     size = block_rows(graph.n, block, weighted)
     for begin in range(0, len(sources), size):
         some = sources[begin : begin + size]
@@ -130,5 +130,5 @@ def distance_blocks(
 
 
 def block_rows(n: int, block: int = BLOCK_BYTES, weighted: bool = False) -> int:
-    """How many rows of distances fit into a block of that many bytes; at least one."""
+    """The number of rows of distances that fit into `block` bytes; at least one."""
     return max(1, block // ((8 if weighted else 4) * max(1, n)))

@@ -1,4 +1,4 @@
-"""Shortest paths along arcs with lengths: the methods, which find the same bits, and which of them runs."""
+"""Shortest paths along weighted arcs: the methods, with bitwise identical results, and the choice of a method."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from hopwave.system.threads import each
 
 MethodName = Literal["auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"]
 
-METHODS: tuple[str, ...] = get_args(MethodName)  # each but "auto" is a plan of the catalogue
-ON_ONE_CORE = "dijkstra-buckets"  # the plan that Δ-stepping uses when one core is faster than all cores
+METHODS: tuple[str, ...] = get_args(MethodName)  # all except "auto" are plans of the catalogue
+ON_ONE_CORE = "dijkstra-buckets"  # the plan that Δ-stepping uses if one core is faster than all cores
 WITH_BUCKETS = ("delta-stepping", "near-far")  # methods whose buckets have a width
-MIN_ARCS_FOR_BUCKETS = 1 << 12  # with fewer arcs, a heap takes less time than preparing buckets
-LEAST_PATIENCE = 256  # vertices after which a search from both ends looks whether it will end soon
+MIN_ARCS_FOR_BUCKETS = 1 << 12  # minimum arcs for buckets: with fewer, a heap is faster
+LEAST_PATIENCE = 256  # vertices after which a bidirectional search checks whether it will end soon
 
 
 @dataclass(frozen=True)
 class Way:
-    """How to search: a method and why, Δ (None: the engine chooses), the device, threads, and whether to trace."""
+    """Options of a search: method and reason, Δ (None: the engine chooses), device, threads, and whether to trace."""
 
     method: str
     why: str
@@ -50,42 +50,41 @@ class Way:
 
 
 def choose(graph: Graph, method: str, delta: float | None, device: str, threads: int | None, trace: bool) -> Way:
-    """The way to search for these arguments; raises a GraphError that names what to use instead."""
+    """The options for these arguments; raises a GraphError for invalid combinations."""
     check_thread_count(threads)
     if delta is not None and method not in ("auto", *WITH_BUCKETS):
-        raise GraphError("delta= is the width of Δ-stepping's buckets; leave it out, or use method='delta-stepping'")
+        raise GraphError("delta= is the bucket width of Δ-stepping; omit it, or use method='delta-stepping'")
     if delta is not None and not (is_number(delta) and 0 < delta < math.inf):
-        raise GraphError(f"delta={delta!r} is not a bucket width; give a number above 0, or leave it out")
+        raise GraphError(f"delta={delta!r} is not a bucket width; pass a number above 0, or omit it")
     delta = None if delta is None else float(delta)
     chosen, why = method, "asked for"
     if method == "auto":
         given = "delta" if delta is not None else "threads" if threads is not None else "trace" if trace else None
         chosen = "near-far" if device == "cuda" and threads is None else "delta-stepping"
-        why = f"{given}= is given" if given else "the default" if device != "cuda" else "the default on a GPU"
+        why = f"{given}= is set" if given else "the default" if device != "cuda" else "the default on a GPU"
         if device == "cpu" and given is None and graph.m < MIN_ARCS_FOR_BUCKETS:
             chosen, why = "dijkstra", "the graph is small"
     if chosen == "dijkstra" and device != "cpu":
-        raise GraphError(f"Dijkstra's algorithm runs on the CPU, not on {device!r}; use method='near-far'")
+        raise GraphError(f"Dijkstra's algorithm runs only on the CPU, not on {device!r}; use method='near-far'")
     if chosen == "near-far" and device != "cuda":
         raise GraphError(
-            f"near-far is a search in one launch on a GPU, not on {device!r}; use method='delta-stepping', or "
-            "device='cuda'"
+            f"near-far runs only on a GPU, not on {device!r}; use method='delta-stepping', or device='cuda'"
         )
     if trace and (chosen, device) not in (("delta-stepping", "cpu"), ("near-far", "cuda")):
         raise GraphError(
-            f"trace=True records the buckets of Δ-stepping on the CPU and of near-far on a GPU, not {chosen!r} on "
-            f"{device!r}; leave trace= out, or leave method= out"
+            f"trace=True supports only Δ-stepping on the CPU and near-far on a GPU, not {chosen!r} on "
+            f"{device!r}; omit trace= or method="
         )
     if threads is not None and (chosen != "delta-stepping" or device != "cpu"):
         raise GraphError(
-            f"threads= is for Δ-stepping on the CPU, not {chosen!r} on {device!r}; leave it out, or use "
+            f"threads= supports only Δ-stepping on the CPU, not {chosen!r} on {device!r}; omit it, or use "
             "method='delta-stepping', device='cpu'"
         )
     return Way(chosen, why, delta, device, threads, trace)
 
 
 class Found(NamedTuple):
-    """Distances, where the search left them, infinite without a path; the trace; which plan ran; functions of a GPU."""
+    """Distances on the search's device, infinite if unreachable; the trace; the plan that ran; functions of a GPU."""
 
     distances: Array
     buckets: BucketTrace | None
@@ -95,7 +94,7 @@ class Found(NamedTuple):
 
 
 def distances(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
-    """Search that way. With targets, what is farther away than all of them is not reached."""
+    """Search with these options. With targets, vertices farther away than all targets are unreached."""
     ran = PlanUsed(CATALOGUE[way.method], way.why)
     if way.method == "dijkstra":
         found = Found(settle(A, search).distances, None, ran)
@@ -106,13 +105,13 @@ def distances(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
     elif way.method == "delta-stepping" and way.device == "cpu":
         here = engines.algebra("cpu").delta_stepping(A.to("cpu"), search, way.delta, way.trace, way.threads)
         if here.on_one_core:
-            ran = PlanUsed(CATALOGUE[ON_ONE_CORE], "one core that follows no arc twice is faster here than Δ-stepping")
+            ran = PlanUsed(CATALOGUE[ON_ONE_CORE], "one core that relaxes no arc twice is faster here than Δ-stepping")
         found = Found(here.distances, BucketTrace(here.buckets) if way.trace else None, ran)
     else:
         found = Found(_by_products(A, search, way), None, ran)
     if search.targets:
         d = found.distances
-        d[d > d[list(search.targets)].max()] = math.inf  # in place: on a GPU, predecessors are chosen by these
+        d[d > d[list(search.targets)].max()] = math.inf  # in place: on a GPU, predecessors are derived from these
     return found
 
 
@@ -127,12 +126,12 @@ def _by_products(A: Matrix, search: ShortestPathsJob, way: Way) -> Floats:
 
 
 def settle(A: Matrix, search: ShortestPathsJob) -> Settled:
-    """Dijkstra's algorithm on one core of the CPU; it ends early if the search says so."""
+    """Dijkstra's algorithm on one core of the CPU, with the early exit of `search`."""
     return engines.algebra("cpu").dijkstra(A.to("cpu"), search)
 
 
 def nearest(A: Matrix, search: ShortestPathsJob) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """The ids of the nearest vertices and their distances, nearest first, then lowest id; at most `search.most`."""
+    """The ids of the nearest vertices and their distances, nearest first, ties by id; at most `search.most`."""
     found = settle(A, search)
     ids = found.order.astype(np.int64)
     d = found.distances[ids]
@@ -143,16 +142,16 @@ def nearest(A: Matrix, search: ShortestPathsJob) -> tuple[npt.NDArray[np.int64],
 def nearest_of(
     graph: Graph, weighted: bool, facilities: npt.NDArray[np.int64], k: int, limit: float
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
-    """(distances, numbers of the facilities) along arcs from the facilities: one row of k per vertex, nearest first."""
+    """(distances, facility numbers) along arcs from the facilities: one row of k per vertex, nearest first."""
     from hopwave.engines.cpu import policy
     from hopwave.engines.cpu.crew import thread_count
     from hopwave.engines.cpu.shortest_paths import nearest_of as compiled
     from hopwave.engines.host_memory import check_memory
 
-    check_memory(16 * graph.n * k, f"a table of {k:,} facilities for each vertex", "give a smaller k")
+    check_memory(16 * graph.n * k, f"a table of {k:,} facilities for each vertex", "pass a smaller k")
     k, asked, numbers = min(k, len(facilities)), k, None
     graph = graph if weighted else graph.without_weights()
-    if k == 1:  # on all cores
+    if k == 1:  # runs on all cores
         way = choose(graph, "auto", None, "cpu", None, False)
         d = distances(Matrix.from_graph(graph), ShortestPathsJob(tuple(facilities.tolist()), limit), way).distances
         numbers = compiled.nearest_by_distances(_arcs(graph.reversed(), weighted), facilities, d)
@@ -163,13 +162,13 @@ def nearest_of(
             d, numbers = compiled.nearest_in_rounds(_arcs(graph, weighted), facilities, k, limit, workers)
         else:
             d, numbers = compiled.nearest_of(_arcs(graph, weighted), facilities, k, limit)
-    missing = ((0, 0), (0, asked - k))  # there are fewer facilities than k
+    missing = ((0, 0), (0, asked - k))  # if there are fewer facilities than k
     numbers = np.where(numbers == compiled.NONE, -1, numbers)
     return np.pad(d, missing, constant_values=np.inf), np.pad(numbers, missing, constant_values=-1)
 
 
 def _arcs(graph: Graph, weighted: bool = True) -> Any:
-    """The arcs as kernels of the CPU read them; lengths, as float64, are kept with the graph."""
+    """The arcs in the format of CPU kernels; the graph caches float64 lengths."""
     from hopwave.engines.cpu import Engine
     from hopwave.engines.cpu.shortest_paths.dijkstra import arcs
 
@@ -179,9 +178,9 @@ def _arcs(graph: Graph, weighted: bool = True) -> Any:
 def paths_of_pairs(
     graph: Graph, weighted: bool, pairs: list[tuple[int, int]], threads: int | None
 ) -> list[tuple[float, list[int] | None]]:
-    """The length and the ids of one shortest path of each pair, on the CPU; infinite and None if a pair has none.
+    """The length and the ids of one shortest path of each pair, on the CPU; infinite and None if it has no path.
 
-    A search from both ends is over soon, or hands its pair to a search of all pairs with that source.
+    A bidirectional search ends soon, or defers its pair to one search for all pairs with the same source.
     """
     from hopwave.engines.cpu import Engine
     from hopwave.engines.cpu.crew import thread_count
@@ -228,7 +227,7 @@ def paths_of_pairs(
 
 
 def one_path_on_gpu(A: Matrix, source: int, target: int) -> list[int] | None:
-    """The ids of one shortest path, both ends included; None if there is no path."""
+    """The ids of one shortest path, including both endpoints; None if there is no path."""
     job = ShortestPathsJob((source,), targets=(target,), path_only=True)
     return engines.algebra("cuda").near_far(A.to("cuda"), job, None, False).path(target)
 
@@ -243,26 +242,26 @@ def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list
 
 
 def paths_back(into: Any, d: Array, source: int, target: int) -> Iterator[list[int]]:
-    """Every shortest path: d(u) plus the length of u → v (1 without lengths) is exactly d(v). `into`: arcs into v."""
+    """All shortest paths: d(u) plus the length of u → v (1 without lengths) equals d(v). `into`: arcs into v."""
     indptr, indices, lengths = into
 
     def before(v: int) -> Iterator[int]:
         row = slice(int(indptr[v]), int(indptr[v + 1]))
         tails = indices[row]
         nearer = tails[(d[tails] + (1 if lengths is None else lengths[row]) == d[v]) & np.isfinite(d[tails])]
-        return iter(np.unique(nearer).tolist())  # parallel arcs are one step of a path
+        return iter(np.unique(nearer).tolist())  # parallel arcs count as one step of a path
 
     return simple_paths(before, source, target)
 
 
 Vertex = TypeVar("Vertex", bound=Hashable)
-NO_MORE: Any = object()  # the end of an iterator; not None, which may be a vertex
+NO_MORE: Any = object()  # marks the end of an iterator, because None may be a vertex
 
 
 def simple_paths(
     before: Callable[[Vertex], Iterator[Vertex]], source: Vertex, target: Vertex
 ) -> Iterator[list[Vertex]]:
-    """Every simple path from the source to the target, found backwards; before(v) yields v's possible predecessors."""
+    """All simple paths from the source to the target, found backwards; before(v) yields v's possible predecessors."""
     path, on_path = [target], {target}
     choices = [before(target)]
     if source == target:
@@ -285,23 +284,23 @@ def simple_paths(
 
 #     d_s(v), d_t(v)   distances from the source, and to the target
 #
-# A path over v is at least d_s(v) + d_t(v) long, and the paths of the two trees over k different vertices, if they are
-# simple and different, bound the k-th length from above. Vertices and arcs beyond this bound are on none of the k
-# paths; the rest becomes a graph of its own (Feng et al., PeeK, SC '23). In Yen's algorithm (1971), each new path
-# leaves a known one at some vertex. A length is the float64 sum of its arcs from the source on. Every path is looked
-# for once (Lawler, 1972): a path is only left from the vertex at which it left its own parent. Paths are left in
-# rounds, many at a time.
+# A path through v has length at least d_s(v) + d_t(v), and the paths of the two trees through k different vertices, if
+# simple and distinct, bound the k-th length from above. Vertices and arcs beyond this bound are on none of the k
+# paths; the rest becomes a separate graph (Feng et al., PeeK, SC '23). In Yen's algorithm (1971), each new path
+# deviates from a known path at some vertex. A length is the float64 sum of arcs from the source. Every path is searched
+# once (Lawler, 1972): deviations start at or after the vertex at which a path deviated from its parent. Each round
+# searches many deviations.
 
 
-ROUNDING = 2.0**-50  # per vertex: by how much a sum of two distances may be off
-AT_ONCE = 2  # a round takes the shorter half of the waiting spurs: it may find some that are shorter than the rest
-TREE_PATHS = (16, 64, 256, 1024)  # vertices looked at per wanted path for the bound; without it, nothing is left out
+ROUNDING = 2.0**-50  # relative rounding error per vertex of a sum of two distances
+AT_ONCE = 2  # a round searches the shorter half of the pending spurs: new paths may be shorter than the rest
+TREE_PATHS = (16, 64, 256, 1024)  # vertices inspected per requested path for the bound on lengths
 
 
 def ranked_paths(
     graph: Graph, weighted: bool, source: int, target: int, k: int, device: str
 ) -> Iterator[tuple[float, list[int]]]:
-    """(length, ids) of the shortest simple paths, shortest first; at most k. The device is that of the two searches."""
+    """(length, ids) of the shortest simple paths, shortest first; at most k. `way` is for the two searches."""
     from hopwave.engines.cpu.shortest_paths.deviations import Deviations
 
     if source == target:
@@ -328,13 +327,13 @@ def ranked_paths(
 
 
 def _distances(A: Matrix, source: int, way: Way) -> Floats:
-    """Of all vertices, on the host."""
+    """Distances of all vertices, on the host."""
     found = distances(A, ShortestPathsJob((source,)), way)
     return found.to_host(found.distances)
 
 
 class Part(NamedTuple):
-    """Some vertices as a graph of their own: their ids, their distances, and the ends of the paths."""
+    """A subgraph: its vertices' ids, their distances, and the endpoints of the paths."""
 
     graph: Graph
     ids: npt.NDArray[np.int64]
@@ -346,7 +345,7 @@ class Part(NamedTuple):
 def left_over(
     graph: Graph, from_source: Floats, to_target: Floats, ends: tuple[int, int], k: int, slack: float
 ) -> tuple[Part, float]:
-    """The vertices over which one of the k paths may go, and a length that none of these exceeds."""
+    """The vertices that may be on the k paths, and an upper bound on the lengths of these paths."""
     from hopwave.engines.cpu.shortest_paths.deviations import tree_paths
 
     through = from_source + to_target
@@ -368,7 +367,7 @@ def left_over(
 
 
 def arcs_within(part: Part, bound: float) -> Any:
-    """The arcs over which a path may be within the bound."""
+    """The arcs that may be on a path within the bound."""
     from hopwave.engines.cpu.shortest_paths import dijkstra
 
     rows = part.graph._rows
@@ -381,13 +380,13 @@ def arcs_within(part: Part, bound: float) -> Any:
 
 
 def yen(search: Any, k: int, bound: float, slack: float) -> list[int]:
-    """The numbers of the k shortest spurs, shortest first. A spur is a set of paths, divided once searched.
+    """The numbers of the k shortest spurs, shortest first. A spur is a set of paths, divided when searched.
 
-    When k are known, others may be `slack` times the k-th: distances to the target are sums from the other end.
+    When k are known, others may have `slack` times the k-th length: distances to the target are rounded differently.
     """
     ranked = np.arange(len(search.lengths))
     while True:
-        waiting = ranked[: k - 1][search.path_of[ranked[: k - 1]] == 0]  # no shorter path leaves the last one
+        waiting = ranked[: k - 1][search.path_of[ranked[: k - 1]] == 0]  # no shorter path deviates from the last one
         if not len(waiting):
             break
         most = bound if len(ranked) < k else min(bound, search.lengths[ranked[-1]] * slack)

@@ -1,4 +1,4 @@
-"""Tables of distances: rows of sources, columns of targets, block by block; in memory, or into a file."""
+"""Tables of distances: rows of sources, columns of targets, block by block; in memory or in a file."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from hopwave.system.optional import optional
 from hopwave.system.progress import say
 
 ENDINGS = (".npy", ".parquet", ".csv")
-PLAIN = (str, int, float, date, np.number, np.datetime64)  # labels that text can stand for
-ON_GPU = 16  # times as many rows per block as on a CPU: a GPU searches from thousands of sources at once
+PLAIN = (str, int, float, date, np.number, np.datetime64)  # labels that can be written as text
+ON_GPU = 16  # factor of rows per block over a CPU: a GPU searches from thousands of sources simultaneously
 
 
 @dataclass(frozen=True)
 class Table:
-    """What to compute: distances of `dtype` from the sources to different targets, or to all vertices for None."""
+    """A requested table: distances of `dtype` from the sources to distinct targets, or to all vertices for None."""
 
     graph: Graph
     engine: Engine
@@ -53,7 +53,7 @@ class Table:
     @property
     def rows_at_once(self) -> int:
         """The number of rows of a block: it has at most BLOCK_BYTES, or one row."""
-        wide = self.width if self.weighted else self.graph.n  # searches that count hops share whole rows
+        wide = self.width if self.weighted else self.graph.n  # searches in hops compute full rows
         return rows_at_once(wide, self.weighted, self.engine.name)
 
     def sweep(self, begin: int, end: int, keep: Any) -> Sweep:
@@ -68,16 +68,16 @@ class Table:
         xp = module_of(found)
         if not self.weighted and self.dtype.kind == "f":
             found = xp.where(found < 0, np.inf, found)
-        if self.weighted and self.dtype.kind == "i":  # hops, by searches along arcs of length 1
+        if self.weighted and self.dtype.kind == "i":  # hops, computed along arcs of length 1
             found = xp.where(xp.isfinite(found), found, -1)
         return self._typed(found)
 
     @ignoring("over")
     def _typed(self, found: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Distances in the type of the table; raises a GraphError for one that float32 would make infinite."""
+        """Distances in the type of the table; raises a GraphError for a distance that overflows float32."""
         typed, xp = found.astype(self.dtype, copy=False), module_of(found)
         if self.dtype == np.float32 and bool((xp.isinf(typed) != xp.isinf(found)).any()):
-            raise GraphError("a distance is above 3.4e38, which float32 does not hold; give dtype='float64'")
+            raise GraphError("a distance is above 3.4e38, the maximum of float32; pass dtype='float64'")
         return typed
 
     def entries(self, begin: int, end: int) -> tuple[Integers, Integers, npt.NDArray[Any]]:
@@ -95,7 +95,7 @@ class Table:
 
 
 def _with_sources(sources: Integers, found: Swept) -> tuple[Integers, Integers, Floats]:
-    """(number of the source, vertex, distance) of the pairs that were found, and of each source with itself."""
+    """(number of the source, vertex, distance) of all pairs found, and of each source with itself."""
     own = np.arange(len(sources))
     row = np.concatenate([own, np.repeat(own, found.reached)])
     return row, np.concatenate([sources, found.pairs[0]]), np.concatenate([np.zeros(len(sources)), found.pairs[1]])
@@ -107,11 +107,11 @@ def rows_at_once(width: int, weighted: bool, device: str) -> int:
 
 
 def dense(table: Table, progress: Progress, places: Integers | None = None) -> npt.NDArray[Any]:
-    """The whole table as one array; `places` repeats and orders its columns."""
+    """The full table as one array; `places` repeats and orders its columns."""
     from hopwave.engines.host_memory import check_memory
 
     k, columns = len(table.sources), table.width if places is None else len(places)
-    if table.graph.device == "cpu":  # else the table stays where the graph is
+    if table.graph.device == "cpu":  # else the table stays on the graph's device
         size = k * table.dtype.itemsize * (columns + (0 if places is None else table.width))
         check_memory(size, f"a table of {k:,} × {columns:,} distances")
     if table.weighted and table.dtype == np.float64:
@@ -129,7 +129,7 @@ def dense(table: Table, progress: Progress, places: Integers | None = None) -> n
 
 
 def sparse(table: Table, progress: Progress) -> Any:
-    """The pairs within the limit as a SciPy array of compressed rows. A distance of 0 is an entry too."""
+    """The pairs within the limit as a SciPy CSR array. A distance of 0 is also an entry."""
     from scipy.sparse import csr_array
 
     k, parts = len(table.sources), []
@@ -149,7 +149,7 @@ def _spans(count: int, size: int, first: int = 0) -> Iterator[tuple[int, int]]:
 
 
 def to_file(table: Table, out: Path, progress: Progress, checkpoint: File) -> None:
-    """Write the table: as a NumPy array (.npy), or as columns source, target, distance of the pairs (the others)."""
+    """Write the table: as a NumPy array (.npy), or as columns source, target, distance of pairs (other formats)."""
     _check_names(table.graph, out)
     try:
         target = checked(out)
@@ -179,7 +179,7 @@ def _check_names(graph: Graph, out: Path) -> None:
         return
     labels = () if graph.labels is None else graph.labels
     other = next((name for name in labels if not isinstance(name, PLAIN)), None)
-    problem = None if other is None else f"{other!r}; expected text, numbers or dates"
+    problem = None if other is None else f"{other!r} is not text, a number or a date"
     if out.suffix == ".parquet":
         arrow, _ = (optional(name, "a Parquet file") for name in ("pyarrow", "pyarrow.parquet"))
         try:
@@ -191,18 +191,18 @@ def _check_names(graph: Graph, out: Path) -> None:
 
 
 def _continued(table: Table, out: Path, progress: Progress, checkpoint: Any) -> None:
-    """Write the table, from the rows on that an earlier call with this checkpoint left in a file of this job alone."""
+    """Write the table, resuming after the rows that an earlier call with this checkpoint stored in a partial file."""
     k, size, labels = len(table.sources), table.rows_at_once, table.graph.labels
     names = None if labels is None or out.suffix == ".npy" else list(labels)
     what = ("distance_table", table.limit, table.weighted, str(table.dtype), table.engine.name, out.suffix, names)
     key = key_of(table.graph, table.weighted, table.sources, table.targets, what)
     saved = Checkpoint(checkpoint, key)
-    # For a checkpoint: `total` is where the blocks that are in the file so far end.
+    # For a checkpoint: `total` is the file size after the completed blocks.
     run = SimpleNamespace(size=size, blocks=-(-k // size), total=np.zeros(1, np.int64), certificate=np.zeros((0, 2)))
     done = saved.load(run)
     with part_of(out, key[:16]) as part:
         if part.stream.seek(0, os.SEEK_END) < run.total[0]:
-            run.total[0] = done = 0  # the file is whole already, or gone
+            run.total[0] = done = 0  # the file is already complete, or missing
         if done and progress is not False:
             say(saved.continues(f"{min(done * run.size, k):,} of {k:,} sources"))
         try:
@@ -216,17 +216,17 @@ def _continued(table: Table, out: Path, progress: Progress, checkpoint: Any) -> 
                 _write_parquet(table, part.stream, out)
             else:
                 part.finish()
-        except BaseException as error:  # the rows stay if a checkpoint leads to them; half a block does not
+        except BaseException as error:  # rows with a checkpoint are kept, an incomplete block is not
             os.ftruncate(part.stream.fileno(), int(run.total[0]))
             if done > 0 and saved.save_and_tell(error, run, done):
                 part.kept = True
-                error.add_note(f"hopwave: the rows so far are in {part.path}")
+                error.add_note(f"hopwave: completed rows are in {part.path}")
             raise
     saved.path.unlink(missing_ok=True)
 
 
 def _filled(stream: IO[bytes], table: Table, suffix: str, size: int, first: int, progress: Progress) -> Iterator[int]:
-    """Append the rows from number `first` on, `size` at a time; yields where the file then ends."""
+    """Append the rows starting at number `first`, `size` at a time; yields the file size after each block."""
     k = len(table.sources)
     with _many.polled("searches", k, progress) as poll:
         if not first and suffix == ".npy":
@@ -260,7 +260,7 @@ def _append(stream: IO[bytes], table: Table, begin: int, end: int, suffix: str) 
 
 
 def _lines(table: Table, row: Integers, column: Integers, distance: npt.NDArray[Any]) -> str:
-    """The pairs as lines of a CSV file; names are in quotes, as `hopwave.write` has them."""
+    """The pairs as lines of a CSV file; names are quoted, as in `hopwave.write`."""
 
     def cells(vertices: Integers, places: Integers) -> Iterator[str]:
         used, place = np.unique(vertices[places], return_inverse=True)
@@ -300,17 +300,17 @@ def _write_parquet(table: Table, records: IO[bytes], out: Path, at_once: int = 1
 
 
 def with_unit_lengths(graph: Graph) -> Graph:
-    """The graph with arcs of length 1, for hops by a search along weights; made once, and kept with the graph."""
+    """The graph with arcs of length 1, for hops by a search along weights; created once and cached with the graph."""
 
     def make() -> Graph:
-        rows = graph._rows._replace(values=np.ones(graph.m))  # the same both ways: nothing to check
+        rows = graph._rows._replace(values=np.ones(graph.m))  # symmetric, so no check is needed
         return graph._with(rows, order=graph._order)
 
     return graph._prepared.made("unit lengths", make)
 
 
 def one_by_one(table: Table) -> Table:
-    """The table, made by searches that end at their targets if searches that share their steps would be slower."""
+    """The table with searches that stop at their targets, if searches with shared steps would be slower."""
     if table.weighted or table.targets is None or table.engine.why_not_operation("weighted_sweep", table.graph):
         return table
     depth = _many.probed_depth(table.engine, table.graph, table.threads)
@@ -319,7 +319,7 @@ def one_by_one(table: Table) -> Table:
     return replace(table, graph=with_unit_lengths(table.graph), weighted=True)
 
 
-Fade = Callable[[Floats], npt.ArrayLike]  # the caller's own f(d), of an array of distances
+Fade = Callable[[Floats], npt.ArrayLike]  # the caller's f(d), applied to an array of distances
 
 
 def value_sums(
@@ -331,7 +331,7 @@ def value_sums(
     progress: Progress,
     threads: int | None,
 ) -> Floats:
-    """Σ value · f(d) as sources × columns × limits; `fade`, if given, instead of the decay of `valued`."""
+    """Σ value · f(d) as sources × columns × limits; `fade`, if passed, replaces the decay of `valued`."""
     limit = float(valued.limits[-1])
     longest = None if limit == np.inf else limit
     if fade is None:
@@ -355,12 +355,12 @@ def value_sums(
 
 
 def faded(fade: Fade, d: Floats) -> Floats:
-    """f of some distances, by the caller's function; raises a GraphError unless it gives one finite number for each."""
+    """The caller's function of the distances d; raises a GraphError unless it returns one finite number for each."""
     try:
         shares: Any = np.asarray(fade(d.copy()))  # the function may compute in place
-    except (TypeError, ValueError) as error:  # what math.exp(d) and `if d < 5` raise
+    except (TypeError, ValueError) as error:  # raised by math.exp(d) and `if d < 5`
         raise GraphError(
-            f"decay= failed for an array of {len(d)} distances ({error}); it must take them all at once: compile it "
+            f"decay= failed for an array of {len(d)} distances ({error}); it must accept an array: compile it "
             "with numba.vectorize, wrap it in numpy.vectorize, or use NumPy's functions"
         ) from error
     if shares.shape != d.shape or shares.dtype.kind not in "fiub":
@@ -371,6 +371,6 @@ def faded(fade: Fade, d: Floats) -> Floats:
     wrong = np.flatnonzero(~np.isfinite(shares))
     if len(wrong):
         raise GraphError(
-            f"decay= returned {shares[wrong[0]]} for distance {d[wrong[0]]:g}; a share must be finite, also at 0"
+            f"decay= returned {shares[wrong[0]]} for distance {d[wrong[0]]:g}; decay must be finite, also at 0"
         )
     return np.asarray(shares, np.float64)

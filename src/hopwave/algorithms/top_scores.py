@@ -1,21 +1,21 @@
-"""The vertices with the highest closeness or harmonic centrality, without searching from all of them to the end.
+"""The vertices with the highest closeness or harmonic centrality, without full searches from all vertices.
 
-    r(v)       how many vertices v reaches, itself included: between low(v) and high(v)
+    r(v)       number of vertices that v reaches, including v: between low(v) and high(v)
     bound(v)   an upper bound of the score of v
-    least      the lowest of the k highest scores so far
+    least      the k-th highest score so far
 
 Scores and their order are exact (Bergamini, Borassi, Crescenzi, Marino & Meyerhenke 2019). Three bounds skip or end
 searches:
 
-1. By degrees. v has d(v) neighbours, and at most Σ (d(u) − 1) vertices are two steps away; all others are farther.
+1. By degrees. v has d(v) neighbours, and at most Σ (d(u) − 1) vertices are two hops away; all others are farther.
 2. By levels, in undirected graphs. A full search from a pivot gives levels: a vertex of level i is at least |i − j|
    away from a vertex of level j, and at least 2 unless they are neighbours. Half of the pivots are the vertices with
    the best bounds so far, the others are as far as possible from all pivots.
-3. By what a search has seen so far (engines/cpu/many/cut.py): it is cut off once its score is below `least`.
+3. By the progress of a search (engines/cpu/many/cut.py): it is stopped once its score is below `least`.
 
 Searches start from vertices in descending order of bounds, until the next bound is below `least`; equal scores are
-never skipped. Full searches share their steps, 64 at a time; cut searches do not. So every round begins with a few cut
-searches, and continues with full ones if these cost less, counted in arcs.
+never skipped. Full searches share their steps, 64 at a time; searches that may stop early do not. So every round begins
+with a few that may stop early, and continues with full searches if these inspect fewer arcs.
 """
 
 from dataclasses import dataclass
@@ -30,25 +30,25 @@ from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats, Integers, Progress
 from hopwave.planning.many_sources import CentralityScore, CutSweep, Poll, Sweep
 
-SMALL = 256  # up to this many vertices, all searches are made at once
-PIVOTS = 16  # of each kind: with the best bounds, and far from all others
-MAX_LEVELS = 2048  # bounds by levels take levels² steps: none from a deeper pivot's search
-PROBE = 16  # cut searches at the start of a round
-ROUND, GROWTH = 512, 2  # searches of the first round, and the growth per round: later, `least` hardly changes
-ROUNDED = 1e-10  # more than the relative rounding error of a score
+SMALL = 256  # up to this many vertices, all searches run in one batch
+PIVOTS = 16  # pivots with the best bounds, and as many far from all others
+MAX_LEVELS = 2048  # maximum levels of a pivot's search: bounds by levels need levels² steps
+PROBE = 16  # searches at the start of a round that may stop early
+ROUND, GROWTH = 512, 2  # searches of the first round, and growth per round: `least` changes little later
+ROUNDED = 1e-10  # upper bound on the relative rounding error of a score
 
 
 def shared_arc(depth: int) -> float:
-    """Cost of an arc per search when 64 searches share their steps, relative to a cut search; measured."""
+    """Cost of an arc per search if 64 searches share their steps, relative to one that may stop early; measured."""
     return min(0.5, max(1 / 32, depth / 256))
 
 
 @dataclass(frozen=True)
 class Searches:
-    """How many searches ran to their end, how many were cut off, and how many were skipped.
+    """The numbers of full searches, of searches stopped early, and of skipped searches.
 
     >>> str(Searches(32, 1200, 35460))
-    '32 searches whole, 1,200 cut off, 35,460 skipped'
+    '32 full searches, 1,200 stopped early, 35,460 skipped'
     """
 
     whole: int
@@ -56,20 +56,20 @@ class Searches:
     skipped: int
 
     def __str__(self) -> str:
-        return f"{self.whole:,} searches whole, {self.cut_off:,} cut off, {self.skipped:,} skipped"
+        return f"{self.whole:,} full searches, {self.cut_off:,} stopped early, {self.skipped:,} skipped"
 
 
 class Best:
-    """The highest scores found so far, highest first; equal ones in vertex order."""
+    """The highest scores found so far, highest first; ties in vertex order."""
 
     def __init__(self, top: int) -> None:
         self.top, self.least = top, 0.0
-        self.searched = np.empty(0, np.int64)  # the vertices whose searches ran to their end
+        self.searched = np.empty(0, np.int64)  # the vertices with full searches
         self.vertices, self.scores = np.empty(0, np.int64), np.empty(0)
         self.searches = Searches(0, 0, 0)
 
     def add(self, vertices: Integers, scores: Floats) -> None:
-        """Add vertices whose searches ran to their end, and their scores."""
+        """Add vertices with full searches, and their scores."""
         self.searched = np.append(self.searched, vertices)
         vertices, scores = np.append(self.vertices, vertices), np.append(self.scores, scores)
         best = np.lexsort((vertices, -scores))[: self.top]
@@ -119,7 +119,7 @@ def highest(
     with polled(title, n, progress) as poll:
         while at < len(order) and bound[order[at]] >= best.least:
             some = order[at : at + (PROBE if best.least else top)]
-            if not best.least:  # the first `top` scores come from whole searches: there is no `least` yet
+            if not best.least:  # the first `top` scores come from full searches: `least` is not known yet
                 search_all(some, False)
                 at += len(some)
                 continue
@@ -139,21 +139,21 @@ def highest(
 
 
 def scores_of(score: CentralityScore, reached: Integers, total: Integers | Floats, inverse: Floats, n: int) -> Floats:
-    """The scores that follow from sums over distances."""
+    """Scores from sums over distances."""
     if score == "harmonic":
         return inverse
     return distances.closeness(reached, total, n, score == "wasserman_faust")
 
 
 def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Integers) -> Floats:
-    """An upper bound of the score of each vertex, from its degree and those of its neighbours."""
+    """An upper bound of the score of each vertex, from its degree and its neighbours' degrees."""
     n, degree = graph.n, graph.degrees.astype(np.int64)
     back = 0 if graph.directed else 1  # one arc of each neighbour leads back
     running = np.concatenate([[0], np.cumsum(degree[graph.indices] - back)])
     second = running[graph.indptr[1:]] - running[graph.indptr[:-1]]
 
     def at(r: Integers) -> Floats:
-        """The score if v reaches r vertices, at the least possible distances."""
+        """The score if v reaches r vertices at the smallest possible distances."""
         near = np.minimum(degree, r - 1)
         far = np.minimum(second, r - 1 - near)
         rest = r - 1 - near - far
@@ -161,7 +161,7 @@ def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Int
 
     if score == "harmonic":
         return at(high) * (1 + ROUNDED)
-    # As r grows, the distance per vertex steps up at 1 + degree and at 1 + degree + second. Closeness is highest at one
+    # As r grows, the distance per vertex rises at 1 + degree and at 1 + degree + second. Closeness is highest at one
     # of these, or at either end.
     turning = np.clip(1 + degree, low, high), np.clip(1 + degree + second, low, high)
     return np.asarray(np.max([at(r) for r in (low, high, *turning)], axis=0)) * (1 + ROUNDED)
@@ -173,7 +173,7 @@ def level_bounds(row: npt.NDArray[np.int32], degree: Integers, score: Centrality
     gaps = np.maximum(np.abs(np.arange(1.0 - len(sizes), len(sizes))), 2)
     weights = 1 / gaps if score == "harmonic" else gaps
     summed = np.convolve(sizes, weights)[len(sizes) - 1 : 2 * len(sizes) - 1][row]
-    # `summed` counts the vertex itself and its neighbours at distance 2: correct both.
+    # `summed` counts the vertex and its neighbours at distance 2: correct both.
     inverse = summed - 0.5 + degree / 2
     total = np.maximum(summed - 2 - degree, r - 1)
     return scores_of(score, np.full(len(row), r), total, inverse, n) * (1 + ROUNDED)
@@ -182,7 +182,7 @@ def level_bounds(row: npt.NDArray[np.int32], degree: Integers, score: Centrality
 def tighten(
     engine: Engine, graph: Graph, score: CentralityScore, r: Integers, bound: Floats, best: Best, threads: int | None
 ) -> None:
-    """Lower the bounds of all vertices by whole searches from pivots, and add the pivots' scores to `best`."""
+    """Lower the bounds of all vertices by full searches from pivots, and add the pivots' scores to `best`."""
     n, degree = graph.n, graph.degrees.astype(np.int64)
     near = np.full(n, np.iinfo(np.int32).max, np.int32)  # distance to the nearest pivot
 
@@ -193,7 +193,7 @@ def tighten(
             levels = row[inside]
             sizes = np.bincount(levels)
             depths = np.arange(len(sizes))
-            inverse = np.cumsum(sizes[1:] * (1.0 / depths[1:]))[-1:].sum()  # added in the engines' order
+            inverse = np.cumsum(sizes[1:] * (1.0 / depths[1:]))[-1:].sum()  # summed in the engines' order
             sums = np.array([len(inside)]), np.array([sizes @ depths]), np.array([inverse])
             best.add(np.array([pivot]), scores_of(score, *sums, n))
             np.minimum(near, row, out=near)

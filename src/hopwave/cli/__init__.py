@@ -1,4 +1,4 @@
-"""The command `hopwave`. `app` combines the commands; `options` says how they declare options."""
+"""The command `hopwave`. `app` combines the commands; `options` defines how they declare options."""
 
 from hopwave.cli.app import main
 

@@ -1,4 +1,4 @@
-"""The whole program: its commands, one-line error messages, and exit codes: those of the help, 70 for a bug of hopwave,
+"""The program: its commands, one-line error messages, and exit codes: those of the help, 70 for a bug in hopwave,
 and 141 if the reader of the output has closed the pipe, as in `hopwave plans | head`."""
 
 import os
@@ -68,7 +68,7 @@ for panel, commands in COMMANDS.items():
             app.add_typer(made, name=name, rich_help_panel=panel)
         else:
             app.command(name, **more)(options.typed(command))
-app.command("plan", hidden=True)(options.typed(benchmarks.plans))  # `hopwave plan xbfs` reads as well
+app.command("plan", hidden=True)(options.typed(benchmarks.plans))  # `hopwave plan xbfs` also reads well
 
 
 def _version(wanted: bool) -> None:
@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         terminal.to_stderr("error", "stopped")
         return INTERRUPTED
-    except SystemExit as leaving:  # --help, or click met a closed pipe
+    except SystemExit as leaving:  # --help, or a closed pipe in click
         return leaving.code if isinstance(leaving.code, int) else 0
     except Exception as error:
         if os.environ.get("HOPWAVE_DEBUG"):

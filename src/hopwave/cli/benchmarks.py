@@ -47,7 +47,7 @@ def plans(plan: str | None = None, *, markdown: bool = False, as_json: bool = Fa
     else:
         caption = "'hopwave plans PLAN' shows one plan in full."
         rows = ((one.name, one.summary, str(one.rule), f"{one.paper}, {one.section}") for one in chosen)
-        shown = terminal.table("Plans", "plan", "what it is", "rule", "paper", rows=rows, caption=caption)
+        shown = terminal.table("Plans", "plan", "description", "rule", "paper", rows=rows, caption=caption)
         shown.columns[0].style, shown.columns[0].no_wrap, shown.columns[2].no_wrap = "cyan", True, True
         terminal.show(shown)
 
@@ -57,7 +57,7 @@ def plans(plan: str | None = None, *, markdown: bool = False, as_json: bool = Fa
 
 @dataclass(frozen=True)
 class Timed:
-    """A plan's seconds per source: the median of its rounds and the quartiles; without a time, `note` says why."""
+    """A plan's seconds per source: median and quartiles over its rounds. Without a time, `note` is the reason."""
 
     plan: str
     seconds: float | None = None
@@ -79,21 +79,21 @@ def bench(
     run: Running,
     as_json: bool = False,
 ) -> None:
-    """Check and time every plan on a graph, and rank the plans; those whose times overlap share a place.
+    """Check and time every plan on a graph, and rank the plans; plans with overlapping times share a rank.
 
-    task: What to time: single searches, or one call of betweenness with all sources.
+    task: Task to time: single searches, or one betweenness call with all sources.
     plan -p: Time this plan. Repeat for several. Default: all plans of the task.
     sources min=1: Number of random sources, all reached from the vertex of highest degree.
     seed min=0: Seed of the random sources.
-    rounds min=3: Number of times that every plan is timed; the spread comes from these rounds.
+    rounds min=3: How often to time every plan; the spread is computed from these rounds.
     device @Running: auto, cpu, cuda or reference.
     """
     hops = [each for each in hw.plans() if each.task == task and each.lengths == "hops"]
     chosen = [*dict.fromkeys(map(hw.plan, plan))] if plan else hops
-    check_thread_count(run.threads)  # here, or every plan would fail with the same error
+    check_thread_count(run.threads)  # checked once here instead of failing in every plan
     for each in chosen:
         if each.task != task:
-            remedy = f"add --task {each.task}" if each.task == "betweenness" else "run it by hopwave sssp --method"
+            remedy = f"add --task {each.task}" if each.task == "betweenness" else "run it with hopwave sssp --method"
             raise PlanError(f"plan {each.name!r} computes {each.task}, not {task}; {remedy}, or choose another plan")
     if run.device != "auto":
         engines.engine(run.device)  # raises an error before a large graph is read, if the engine cannot run
@@ -123,17 +123,17 @@ def draw(graph: Graph, count: int, seed: int) -> list[Any]:
 def measured(
     graph: Graph, plans: list[Plan], task: str, starts: list[Any], rounds: int, where: dict[str, Any], title: str
 ) -> list[Timed]:
-    """Check every plan once, then time all in turn in every round: other work on the machine slows them alike."""
+    """Check every plan once, then time all plans in turn in every round, so that other load affects all equally."""
 
     def once(plan: Plan) -> float:
-        """Seconds per source: the median over single searches, or the mean of one run of betweenness."""
+        """Seconds per source: the median over single searches, or the mean of one betweenness call."""
         if task == "search":
             return statistics.median(timed("", partial(hw.bfs, graph, one, plan=plan, **where))[1] for one in starts)
         call = partial(hw.betweenness_centrality, graph, sources=starts, plan=plan, progress=False, **where)
         return timed("", call)[1] / len(starts)
 
     def check(plan: Plan) -> str:
-        """What is wrong by Graph500's five rules; a run of betweenness that fails its certificate raises an error."""
+        """Violations of Graph500's five rules; a betweenness call that fails its certificate raises an error."""
         if task != "search":
             once(plan)
             return ""
@@ -163,7 +163,7 @@ def measured(
 
 
 def placed(rows: list[Timed]) -> list[Timed]:
-    """The plans in the order of their times, with places; those whose times overlap with the first of a place share it.
+    """The plans sorted by time, with places. Plans whose times overlap with the first plan of a place share the place.
 
     >>> rows = [Timed("a", 3.0, 2.0, 4.0), Timed("b", 2.5, 2.4, 2.6), Timed("c", 9.0, 8.0, 9.5), Timed("d", note="no")]
     >>> [(row.plan, row.place) for row in placed(rows)]
@@ -184,7 +184,7 @@ def ranked(rows: Sequence[Timed], arcs: float, sources: int, rounds: int) -> Any
     slowest = max((row.seconds or 0.0 for row in rows), default=0.0)
     caption = (
         f"ms per source: median of {rounds} rounds over {sources} sources, results checked first; half of the rounds "
-        "are within ±. Plans that share a place are not told apart: their times overlap. "
+        "are within ±. Plans that share a place have overlapping times. "
         f"GTEPS: {arcs:,.0f} arcs per source / time / 10^9."
     )
     titles = ("place", "plan", "ms", "±", "GTEPS", "")
@@ -266,13 +266,13 @@ def paper(
     """Measure every table and figure of a paper, and write one page with the published numbers next to ours.
 
     Graphs are generated, read from the folder HOPWAVE_DATA, or downloaded. If none of these is possible, a graph of the
-    same kind stands in, and its row says so.
+    same kind replaces it, and its row is marked.
 
-    name: Which paper.
-    device @Running: Where to measure.
+    name: Paper to reproduce.
+    device @Running: Device to measure on.
     quick @Running: Small graphs, one of each kind: under two minutes.
-    only @Running: Measure this table or figure only, for example "Table II".
-    seconds min=1 @Running: How long to measure, spread over the graphs; less time means fewer trials.
+    only @Running: Measure only this table or figure, for example "Table II".
+    seconds min=1 @Running: Total measuring time, divided among the graphs; less time means fewer trials.
     out @Output: Folder for NAME.html and NAME.jsonl; with --only, NAME-NUMBER.html and NAME-NUMBER.jsonl.
     """
     engines.engine(device)  # raises an error at once if the engine cannot run
@@ -293,7 +293,7 @@ def paper(
     else:
         terminal.line(
             f"{page}: {counts['measured']} of {counts['exhibits']} tables and figures measured, {counts['rows']} rows; "
-            f"{counts['stand-ins']} of {counts['graphs']} graphs are stand-ins; {counts['left out']} rows left out; "
+            f"{counts['stand-ins']} of {counts['graphs']} graphs are stand-ins; {counts['left out']} rows omitted; "
             f"{outcome.seconds:.0f} s; numbers in {lines}"
         )
     if outcome.wrong:

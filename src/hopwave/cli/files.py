@@ -1,4 +1,4 @@
-"""Files of commands: graphs that are read and written, results as columns, pictures, and how each result is told."""
+"""Files of commands: reading and writing graphs, results as columns, pictures, and printed summaries."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Running:
-    """Where the function runs."""
+    """Device and threads of a command."""
 
     device: str = "auto"
     threads: int | None = None
@@ -65,7 +65,7 @@ class Running:
 
 @dataclass(frozen=True)
 class ReadingWeights(Reading):
-    """How to read the file, for a command that counts hops, or follows weights if it is given --weights."""
+    """How to read the file, for a command that counts hops, or follows weights with --weights."""
 
     combine: Literal["min", "max", "sum", "first"] | None = None
 
@@ -76,7 +76,7 @@ class ReadingLengths(ReadingWeights):
 
 
 def load(file: Path, how: Reading, to: Written | None = None, *, weights: bool = False) -> Graph:
-    """Read the graph, if `to` can be written. `weights`: --weights was given, so a file without weights is an error."""
+    """Read the graph after checking `to`. `weights`: --weights was passed, so a file without weights is an error."""
     if to is not None:
         to.check()
     given = parsed(how.read_options, "--read-option")
@@ -114,12 +114,12 @@ def load(file: Path, how: Reading, to: Written | None = None, *, weights: bool =
 
 @contextmanager
 def _seekable(file: Path) -> Iterator[Path]:
-    """The file; the content of a pipe is copied to a file first, because readers read it more than once."""
+    """The file; a pipe is copied to a temporary file first, because readers read a file more than once."""
     if file != STREAM and not file.is_fifo():
         yield file
         return
     if file == STREAM and sys.stdin.isatty():
-        raise typer.BadParameter("- reads standard input, which is this terminal; pipe a file into it, or name one")
+        raise typer.BadParameter("- reads standard input, which is this terminal; pipe a file into it, or name a file")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "stdin")
         with copy.open("wb") as out, nullcontext(sys.stdin.buffer) if file == STREAM else file.open("rb") as stream:
@@ -133,15 +133,15 @@ def _piped_format(file: Path, place: Path) -> str | None:
         return None
     start = Source(place, Meter("", None, False)).start()
     if not start or by_content(start) is not None:
-        return None if start else "table"  # whose reader reports that it is empty
+        return None if start else "table"  # the reader of tables reports an empty file
     return "snap" if start.lstrip()[:1] in (b"#", b"%") else "table"
 
 
 def save(out: Path, graph: Graph, format: str | None, options: list[str] | None, drop_labels: bool = False) -> None:
-    """Write the graph as the command's arguments say. If that fails, the old file stays as it was."""
+    """Write the graph with the command's options. If writing fails, the old file is unchanged."""
     given = parsed(options, "--write-option") | ({"labels": False} if drop_labels else {})
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "stdout") if out == STREAM else out  # readers of stdout get a complete file, or nothing
+        place = Path(folder, "stdout") if out == STREAM else out  # stdout receives a complete file or nothing
         with _explained("--write-option", given, place, out) as notes:
             write(place, graph, format, **given)
         if out == STREAM:
@@ -162,10 +162,10 @@ def target(out: Path, format: str | None, as_json: bool) -> Format:
 
 @contextmanager
 def _explained(flag: str, given: dict[str, Any], place: Path, file: Path) -> Iterator[list[str]]:
-    """Collect the library's warnings; add to them and to its errors, which name arguments, the flag for these."""
+    """Collect the library's warnings. Warnings and errors that name an argument also name the flag that sets it."""
 
     def named(message: object, flag: str) -> str:
-        text = str(message).replace(str(place), str(file))  # the file that the user has named
+        text = str(message).replace(str(place), str(file))  # the user's file name
         return f"{text} (on the command line: {flag} NAME=VALUE)" if "=" in text else text
 
     notes: list[str] = []
@@ -173,10 +173,10 @@ def _explained(flag: str, given: dict[str, Any], place: Path, file: Path) -> Ite
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", UserWarning)
             yield notes
-        notes += [named(warning.message, "--read-option") for warning in told]  # how to read what was written
+        notes += [named(warning.message, "--read-option") for warning in told]  # options for reading the file back
     except FormatError as error:
         raise FormatError(named(error, flag)) from error
-    except TypeError as error:  # an unknown option; without options, a bug of hopwave
+    except TypeError as error:  # an unknown option; without options, a bug in hopwave
         raise (typer.BadParameter(f"{flag}: {error}") if given else error) from error
 
 
@@ -200,7 +200,7 @@ def parsed(options: list[str] | None, flag: str) -> dict[str, Any]:
 
 
 def vertex(graph: Graph, name: str) -> Any:
-    """The vertex that the user has typed: a label, which may be a number; without labels, the id itself."""
+    """The vertex that the user typed: a label, which may be a number, or an id in a graph without labels."""
     if name not in graph and name.isascii() and name.removeprefix("-").isdigit() and len(name) < 20:
         number = int(name)
         if graph.labels is None or number in graph:
@@ -219,7 +219,7 @@ def check_stream(out: Path | None, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class Written:
-    """Where the result goes."""
+    """Output files of a result."""
 
     out: Path | None = None
     as_json: bool = False
@@ -236,7 +236,7 @@ class Written:
         check_stream(self.out, self.as_json)
 
     def write(self, result: Tabled | Columns, draw: Callable[[Path], None] | None = None) -> None:
-        """Write the file and the picture that are wanted."""
+        """Write the requested file and picture."""
         with Meter("", None, None) as meter:
             if self.out is not None:
                 meter.stage(f"writing {self.out.name}")
@@ -264,25 +264,25 @@ class Written:
     def tell_rows(
         self, file: Path, graph: Graph, record: dict[str, Any], title: str, rows: list[dict[str, Any]], wall: float
     ) -> None:
-        """Tell rows of a result as a table, in JSON as `top`."""
+        """Print rows of a result as a table, or as `top` in JSON."""
         record |= {"weights": graph.is_weighted, "top": rows, "wall_seconds": wall}
         self.tell(file, graph, record, [terminal.table_of(title, rows), f"time {wall:,.2f} s"])
 
 
 @dataclass(frozen=True)
 class Drawn(Written):
-    """Where the result and its picture go."""
+    """Output files of a result and of its picture."""
 
     plot: Path | None = None
 
 
 def columns(result: Tabled) -> Columns:
-    """The columns of a result: those that name its rows, then the others."""
+    """The columns of a result: first the names of its rows, then the values."""
     return {**result._names(), **result._columns()}
 
 
 def rows(result: Tabled, places: Iterable[int]) -> list[dict[str, Any]]:
-    """Some rows of a result by title; None for a number that is infinite or unknown, as JSON has neither."""
+    """Some rows of a result by title; None for infinite or unknown numbers, which JSON cannot represent."""
     made = {title: column[list(places)].tolist() for title, column in columns(result).items()}
     for column in made.values():
         column[:] = [None if isinstance(x, float) and not np.isfinite(x) else x for x in column]
@@ -290,7 +290,7 @@ def rows(result: Tabled, places: Iterable[int]) -> list[dict[str, Any]]:
 
 
 def check(path: Path, endings: tuple[str, ...], library: str | None, extra: str) -> None:
-    """Raise an error if this file cannot be written: by its extension, its folder, or a library that is missing."""
+    """Raise an error if this file cannot be written: unknown extension, missing folder or missing library."""
     if not path.name.lower().endswith(endings):
         raise FormatError(f"an unknown extension; use {', '.join(endings)}", path)
     checked(path)
@@ -299,14 +299,14 @@ def check(path: Path, endings: tuple[str, ...], library: str | None, extra: str)
 
 
 def timed(title: str, call: Callable[[], Result]) -> tuple[Result, float]:
-    """The result of a call and its wall-clock time; with a title, the time that has passed is shown."""
+    """The result of a call and its wall-clock time; with a title, the elapsed time is shown."""
     with Meter(title, None, None if title else False):
         began = time.perf_counter()
         return call(), time.perf_counter() - began
 
 
 def write_columns(path: Path, columns: Columns) -> None:
-    """Write the columns in the format of the file's extension. The old file is replaced only if that succeeds."""
+    """Write the columns in the format of the file's extension. An existing file is replaced only on success."""
     name = path.name.lower()
     try:
         if path == STREAM:
@@ -336,7 +336,7 @@ def _write_csv(stream: IO[bytes], columns: Columns) -> None:
     for first in range(0, max(map(len, columns.values())), _ROWS_AT_ONCE):
         part = [column[first : first + _ROWS_AT_ONCE].tolist() for column in columns.values()]
         writer.writerows(zip(*part, strict=True))
-    text.detach()  # leaves the stream open: the caller closes it
+    text.detach()  # the caller closes the stream
 
 
 def _of_one_kind(column: npt.NDArray[Any]) -> Any:
@@ -361,7 +361,7 @@ def page(path: Path, width: float, height: float) -> Iterator[Any]:
 
     style: Any = dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK)
     style |= {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True}
-    style |= {"grid.color": PALE, "svg.hashsalt": "hopwave"}  # the same picture gives the same file
+    style |= {"grid.color": PALE, "svg.hashsalt": "hopwave"}  # deterministic SVG files
     with rc_context(style):
         figure = Figure(figsize=(width, height), dpi=150, layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
@@ -371,7 +371,7 @@ def page(path: Path, width: float, height: float) -> Iterator[Any]:
 
 
 def draw_levels(path: Path, result: Any) -> None:
-    """The vertices of each level, coloured by its direction, and its time."""
+    """The vertices of each level, coloured by direction, and the time of each level."""
     with page(path, 8, 5) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
         figure.suptitle(short(f"{terminal.title(result)}: {terminal.reach(result)}", 90), fontweight="bold")
@@ -383,7 +383,7 @@ def draw_levels(path: Path, result: Any) -> None:
 
 
 def draw_scores(path: Path, result: Any, top: int) -> None:
-    """The distribution of the scores, and the highest of them."""
+    """The distribution of the scores, and the highest scores."""
     with page(path, 11, min(max(5, min(top, len(result)) / 4), 40)) as figure:  # a bar needs a quarter of an inch
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
         title = "; ".join([f"{result.name.capitalize()} of {len(result):,} {result._things}", *result._about()])

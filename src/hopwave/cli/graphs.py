@@ -1,4 +1,4 @@
-"""`hopwave info`, `convert`, `fetch` and `generate`: graph files and what is in them."""
+"""`hopwave info`, `convert`, `fetch` and `generate`: graph files and their contents."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def info(file: Path, reading: ReadingLengths, *, memory: bool = False, as_json: 
 
 
 def degree_bins(degrees: Any) -> list[tuple[int, int, int]]:
-    """(lowest degree, highest degree, vertices) in bins that double: 0, 1, 2–3, 4–7, … up to the highest degree."""
+    """(lowest degree, highest degree, vertices) in bins of doubling width: 0, 1, 2–3, 4–7, … to the highest degree."""
     _, place = np.frexp(degrees.astype(np.float64))  # the number of binary digits; 0 for 0
     counts = np.bincount(place).tolist()
     bins = [((1 << i) >> 1, max((1 << i) - 1, 0), count) for i, count in enumerate(counts)]
@@ -84,7 +84,7 @@ def described(graph: Graph) -> dict[str, str]:
         "stored arcs": f"{graph.m:,} in {amount(stored)}",
         "weights": ends,
         "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, maximum {stats.max_degree:,}",
-        "shape": f"{stats.shape}: the maximum is {times:.3g} times the mean, and the busiest 1 % of the vertices have "
+        "shape": f"{stats.shape}: the maximum is {times:.3g} times the mean, and the top 1 % of the vertices have "
         f"{100 * stats.busiest_share:.2g} % of the arcs",
         "isolated vertices": f"{stats.isolated:,}" + (", vertex 0: do ids begin at 1?" if first_alone else ""),
         "self-loops": f"{stats.self_loops:,}",
@@ -150,20 +150,20 @@ def fetch(
     listing: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Download a graph of the SuiteSparse Matrix Collection, and print its path. A second call uses the cached file.
+    """Download a graph of the SuiteSparse Matrix Collection, and print its path. Later calls use the cached file.
 
     name NAME: Group/name in the collection, or a small graph such as karate.
     out OUT: Also write the graph to this file; its extension selects the format.
-    url: Mirror of the collection. Default: HOPWAVE_MIRROR, else its own site.
+    url: Mirror of the collection. Default: HOPWAVE_MIRROR, else the collection's site.
     cache: Folder of downloads. Default: HOPWAVE_CACHE, else the user's cache folder.
-    listing --list: List the small graphs and those of the papers.
+    listing --list: List the small graphs and the graphs of the papers.
     """
     if listing and name is not None:
         raise typer.BadParameter("--list cannot be combined with NAME; omit one of them")
     if listing:
         return _list(as_json)
     if name is None:
-        raise typer.BadParameter("no NAME given; 'hopwave fetch --list' lists the known ones")
+        raise typer.BadParameter("NAME is missing; 'hopwave fetch --list' lists the known names")
     if out is None and to_format is not None:
         raise typer.BadParameter(f"--to {to_format} is the format of OUT, which is missing; pass OUT")
     ships = name in datasets.names()
@@ -214,11 +214,11 @@ def generate(ctx: typer.Context, *, listing: bool = False, as_json: bool = False
     kind = ctx.invoked_subcommand
     if kind is not None and (listing or as_json):
         wrong = f"--json must follow the kind: generate {kind} OUT --json"
-        raise typer.BadParameter("--list takes no kind; omit it" if listing else wrong)
+        raise typer.BadParameter("--list cannot be combined with a kind; omit one of them" if listing else wrong)
     if kind is not None:
         return
     if not listing:
-        raise typer.BadParameter("no kind of graph given; 'hopwave generate --list' lists them")
+        raise typer.BadParameter("the kind of graph is missing; 'hopwave generate --list' lists the kinds")
     if as_json:
         kinds = [
             {"name": one.name, "summary": one.summary, "options": [vars(parameter) for parameter in one.parameters]}
@@ -229,13 +229,13 @@ def generate(ctx: typer.Context, *, listing: bool = False, as_json: bool = False
         "hopwave generate KIND OUT --option value …; options in [ ] are optional, KIND --help shows their defaults"
     )
     rows = ((spelled(one.name), one.summary, " ".join(map(_usage, one.parameters))) for one in generators().values())
-    shown = terminal.table("Generators", "kind", "what it makes", "options", rows=rows, caption=caption)
+    shown = terminal.table("Generators", "kind", "description", "options", rows=rows, caption=caption)
     shown.columns[0].no_wrap, shown.columns[0].style = True, "cyan"
     terminal.show(shown)
 
 
 def generator(kind: Generator) -> Callable[..., None]:
-    """A command whose options are those of the generator, and how to write the file."""
+    """A command with the options of the generator and of writing the file."""
 
     def command(
         target_file: Path,

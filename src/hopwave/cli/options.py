@@ -1,7 +1,7 @@
-"""Options of commands: the lines of a command's docstring declare them, `typed` gives them to typer.
+"""Options of commands: the lines of a command's docstring declare them, `typed` passes them to typer.
 
 A line is `name [--flag] [-f] [METAVAR] [min=N] [@Panel]: help`. Without a flag, the option is `--name`. Positional
-parameters are arguments. The fields of a record, a dataclass among the parameters, are options, too.
+parameters are arguments. The fields of a record, a dataclass among the parameters, are also options.
 """
 
 import dataclasses
@@ -19,15 +19,15 @@ import hopwave as hw
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 LINE = re.compile(r"(\w+)((?: +[^\s:]+)*):(?: |$)")
 SHARED = """
-    file FILE: Graph in any format that hopwave reads, also compressed by gzip; - reads standard input.
+    file FILE: Graph in any format that hopwave reads, optionally compressed with gzip; - reads standard input.
     target_file OUT: File to write; its extension selects the format. - writes to standard output.
-    directed --directed/--undirected @Reading: Read arcs as they are, or add the reverse arcs. Default: as the file
-        says (CSV: undirected).
-    format @Reading: Format of the file, if neither its name nor its content tells.
+    directed --directed/--undirected @Reading: Read arcs unchanged, or add the reverse arcs. Default: as recorded in
+        the file (CSV: undirected).
+    format @Reading: Format of the file, if neither its extension nor its content identifies it.
     read_options --read-option -r NAME=VALUE @Reading: Any other argument of hopwave.read, such as n=100, names=True
         or source=from. Repeat for several.
-    combine @Reading: Which weight repeated edges keep. Default: repeated edges with different weights raise an error.
-    no_weights @Reading: Omit the weights of the file: every edge counts 1.
+    combine @Reading: How to merge the weights of repeated edges. Default: different weights raise an error.
+    no_weights @Reading: Ignore the weights of the file: every edge counts 1.
     to_format --to FORMAT: Format of OUT.
     write_options --write-option -w NAME=VALUE: Any other argument of hopwave.write, such as isolated=False. Repeat for
         several.
@@ -35,13 +35,13 @@ SHARED = """
     source -s: Vertex to start from: a label, or a number if the graph has no labels. Repeat for several sources.
         Default: the vertex of highest degree.
     limit: Maximum length of a path.
-    limits --limit: Distance; several are separated by commas, as in 500,1000.
+    limits --limit: Maximum distance; separate several by commas, as in 500,1000.
     direction: Follow arcs forwards (out) or backwards (in).
     seed: Seed of the sample; the same seed draws the same sample.
     plan @Running: Plan of 'hopwave plans'; auto chooses one.
     device @Running: auto, cpu or cuda.
     threads @Running: Threads of the CPU engine. Default: HOPWAVE_NUM_THREADS, else all cores.
-    top min=0 @Output: How many scores to show.
+    top min=0 @Output: Number of scores to show.
     out @Output: Write the result, one row per vertex or edge: .csv, .csv.gz, .parquet or .npz; - prints it as CSV and
         nothing else.
     plot @Output: Draw a picture: .png, .svg or .pdf.
@@ -57,14 +57,14 @@ COMPLETIONS: dict[str, Callable[[], Iterable[str]]] = {  # words that the shell 
 
 
 def declared(lines: str, names: Iterable[str]) -> dict[str, tuple[list[str], str]]:
-    """The flags and other words, and the help, of each option that the lines declare."""
+    """For each declared option: its flags and other words, and its help."""
     joined = re.sub(r"\n +", " ", inspect.cleandoc(lines)).splitlines()
     found = {match[1]: (match[2].split(), line[match.end() :]) for line in joined if (match := LINE.match(line))}
     return {name: line for name, line in found.items() if name in names}
 
 
 def annotated(kind: Any, name: str, is_argument: bool, words: list[str], text: str) -> Any:
-    """The type of a parameter with what typer needs to know about it."""
+    """The type of a parameter, annotated for typer."""
     if kind is typer.Context:
         return kind
     more: dict[str, Any] = {"help": text}

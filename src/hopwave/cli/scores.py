@@ -23,7 +23,7 @@ def highest(result: Scores, top: int) -> list[dict[str, Any]]:
 
 
 def top_table(title: str, column: str, result: Scores, top: int) -> Table:
-    """The highest scores with bars; after a sample with their bounds."""
+    """The highest scores with bars; for a sample, also their bounds."""
     columns, joined = result._columns(), " → " if result.graph.directed else " – "
     bounds = {"low": "from", "high": "to"} if "low" in columns else {"bound": "±"} if "bound" in columns else {}
     rows = [
@@ -34,7 +34,7 @@ def top_table(title: str, column: str, result: Scores, top: int) -> Table:
 
 
 def counted(weights: bool) -> str:
-    """What distances count, for a summary; `weights`: --weights was given."""
+    """The unit of distances, for a summary; `weights`: --weights was passed."""
     return "along the weights of the file" if weights else "in hops; --weights follows the weights of the file"
 
 
@@ -75,16 +75,16 @@ def bc(
     """Betweenness centrality of vertices or edges, exact or estimated from a sample of sources or paths.
 
     k -k: Sample this many sources, as NetworkX does; shows error bounds.
-    epsilon: Sample until every normalised score is known to within ± epsilon.
+    epsilon: Sample until the error of every normalised score is at most epsilon.
     method: Method of --epsilon: auto, paths (between random pairs), sources, or exact. auto chooses the cheapest.
     delta: Probability that some score of a sample deviates by more than its bound.
-    endpoints: Count the first and last vertex of a path as on it.
-    normalized --normalized/--raw: Scores as a share of all pairs, or as a number of pairs.
+    endpoints: Count paths for their first and last vertices, too.
+    normalized --normalized/--raw: Scores as a fraction of all pairs, or as a number of pairs.
     edges: Score edges instead of vertices.
     source -s: Only paths from this vertex. Repeat for several.
     target -t: Only paths to this vertex. Repeat for several.
     cutoff: Only paths of at most this many hops; with --weights, of this length.
-    memory_limit @Running: Bytes that the run may use in addition to the graph.
+    memory_limit @Running: Maximum memory in bytes, in addition to the graph.
     deterministic @Running: Use only plans whose results are bitwise identical on every run.
     checkpoint @Running: Save progress to this file every minute and on Ctrl-C; resume from it if it exists.
     reduce --reduce/--whole @Running: Simplify the graph first if that saves work: trees, chains, articulation points.
@@ -92,7 +92,7 @@ def bc(
     if edges and (asked.epsilon is not None or asked.endpoints or asked.method != "auto"):
         raise typer.BadParameter("--edges cannot be combined with --epsilon, --method or --endpoints; omit one of them")
     if asked.k is not None and asked.k < 1:
-        raise typer.BadParameter(f"-k {asked.k} draws no source, so no score would be known; pass at least 1")
+        raise typer.BadParameter(f"-k {asked.k} samples no source; pass at least 1")
     to.check(asked.plan, "betweenness")
     graph = load(file, reading, weights=asked.weights)
     if cutoff is not None and not asked.weights and cutoff.is_integer():
@@ -154,18 +154,18 @@ def closeness(
     run: Running,
     top: int = 10,
 ) -> None:
-    """Closeness or harmonic centrality, by hops or by lengths: the highest scores exactly, or all from a sample.
+    """Closeness or harmonic centrality, in hops or weighted: the exact highest scores, or all scores from a sample.
 
     harmonic: Harmonic centrality, the sum of 1/distance, instead of closeness.
-    outwards: Distances from a vertex instead of to it, in a directed graph.
-    k -k: Estimate all scores from this many sources, with the ends of their intervals.
-    delta: Risk of the intervals of a sample.
-    interval: guaranteed: all exact scores lie in their intervals simultaneously, except with risk delta. normal: each
-        does with probability about 1 − delta; far narrower.
-    every --all: Compute all scores, for --out. By default only the highest are computed.
+    outwards: In a directed graph, use distances from a vertex instead of distances to it.
+    k -k: Estimate all scores from this many sources, with confidence intervals.
+    delta: Probability that an interval of a sample misses the exact score.
+    interval: guaranteed: all intervals hold simultaneously with probability at least 1 − delta. normal: each
+        holds with probability about 1 − delta; far narrower.
+    every --all: Compute all scores, for --out. By default, only the highest scores are computed.
     reduce --reduce/--whole @Running: With --all, simplify the graph first if that saves work: trees and chains.
-    top min=1 @Output: How many of the highest scores to compute and to show.
-    out @Output: Write the computed scores, one row each: the highest (--top), or with --all or -k those of all
+    top min=1 @Output: Number of highest scores to compute and show.
+    out @Output: Write the computed scores, one row each: the highest (--top), or with --all or -k the scores of all
         vertices. .csv, .csv.gz, .parquet or .npz; - prints them as CSV and nothing else.
     """
     graph = load(file, reading, to, weights=weights)
@@ -192,7 +192,7 @@ def closeness(
         "top": highest(result, top),
         "wall_seconds": wall,
     }
-    searches = f"from {min(k, n):,} sources" if k is not None else f"all {n:,} whole"
+    searches = f"from {min(k, n):,} sources" if k is not None else f"all {n:,} vertices"
     lines = {"distances": counted(weights), "searches": str(made or result.reduction or searches)}
     lines |= {} if result.bounds is None else {"scores": result._about()[0]}
     table = top_table(f"Highest {result.name} centrality", result.name, result, top)
@@ -211,7 +211,7 @@ def pagerank(
     device: str = "auto",
     top: int = 10,
 ) -> None:
-    """PageRank: how often a random walk visits every vertex. It follows edges in proportion to their weights.
+    """PageRank: the stationary distribution of a random walk that follows edges in proportion to their weights.
 
     alpha: Probability that the walk follows an edge.
     tol: Stop when a round changes the scores by less than n · tol in total, as NetworkX does.
@@ -240,25 +240,25 @@ def pagerank(
 def components(
     file: Path, reading: Reading, to: Written, *, strong: bool = False, device: str = "auto", top: int = 10
 ) -> None:
-    """Connected components: how many there are, and how many vertices the largest have.
+    """Connected components: their number, and the sizes of the largest.
 
-    strong: Strongly connected components of a directed graph. Default: the direction of arcs does not matter.
-    top min=1 @Output: How many components to show, the largest first.
+    strong: Strongly connected components of a directed graph. Default: ignore the direction of arcs.
+    top min=1 @Output: Number of components to show, the largest first.
     """
     ask = hw.strongly_connected_components if strong else hw.weakly_connected_components
     tell_groups(file, reading, to, partial(ask, device=device), "component", top)
 
 
 def cores(file: Path, reading: Reading, to: Written, *, device: str = "auto", top: int = 10) -> None:
-    """Core numbers: the largest k such that a vertex is in a subgraph in which every vertex has k neighbours.
+    """Core numbers: the largest k such that a vertex is in a subgraph in which every vertex has at least k neighbours.
 
-    top min=1 @Output: How many core numbers to show, the highest first.
+    top min=1 @Output: Number of core numbers to show, the highest first.
     """
     tell_groups(file, reading, to, partial(hw.core_numbers, device=device), "core number", top)
 
 
 def tell_groups(file: Path, reading: Reading, to: Written, ask: Callable[..., Any], what: str, top: int) -> None:
-    """How many vertices have each number: of components the largest first, of core numbers the highest."""
+    """Print the number of vertices per component (largest first) or core number (highest first)."""
     graph = load(file, reading, to)
     result, wall = timed("", lambda: ask(graph))
     to.write(result)

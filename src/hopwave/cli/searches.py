@@ -23,8 +23,8 @@ from hopwave.results.search import BFSResult, ShortestPaths
 from hopwave.system.progress import Meter
 
 Way = Literal["out", "in"]
-ROWS = 16  # rows of the table of distances
-SHOWN = 12  # rows and columns of a table of distances on the screen
+ROWS = 16  # rows of the distribution of distances
+SHOWN = 12  # maximum rows and columns of a distance table on the screen
 
 
 def bfs(
@@ -79,24 +79,24 @@ def bfs(
 
 
 def sources(graph: Graph, names: list[str] | None, direction: str = "out") -> tuple[list[Any], list[str]]:
-    """The sources that the user has named; without any, the vertex of highest degree, and a line that says so."""
+    """The user's sources, or the vertex of highest degree and a line that reports this choice."""
     if names:
         return [vertex(graph, name) for name in names], []
     start = busiest(graph, direction)
     degree = int((graph.in_degrees if direction == "in" else graph.degrees)[start])
     name = graph.label(start)
-    return [name], [f"no --source given: starting from {name}, which has the highest degree, {degree:,}"]
+    return [name], [f"without --source, the search starts from {name}, which has the highest degree, {degree:,}"]
 
 
 def busiest(graph: Graph, direction: str = "out") -> int:
     """The first vertex of highest degree, in the direction of the search."""
     if not graph.n:
-        raise GraphError("the graph has no vertices, so there is no source; use a graph with at least one vertex")
+        raise GraphError("the graph has no vertices to start from; use a graph with at least one vertex")
     return int(np.argmax(graph.in_degrees if direction == "in" else graph.degrees))
 
 
 def summary(result: BFSResult, verdict: Validation | None) -> Table:
-    """The result in a few lines, with the plan and why it was chosen."""
+    """The result in a few lines, with the plan and the reason for this plan."""
     lines = {"reached": terminal.reach(result), "plan": str(result.plan), "engine": result.engine}
     lines["time"] = f"{terminal.milliseconds(seconds(result))} ms in the levels"
     counts = result.path_counts
@@ -133,7 +133,7 @@ def sssp(
     run: Running,
     trace: bool = False,
 ) -> None:
-    """Shortest paths from a vertex to every other, along edges with lengths: the weights of the file, or 1 each.
+    """Shortest paths from a vertex to every other, along weighted edges. Edges count 1 if the file has no weights.
 
     target -t: Show a shortest path to this vertex. Repeat for several.
     method @Running: auto, dijkstra, delta-stepping, near-far or bellman-ford.
@@ -190,7 +190,7 @@ def routes(
     """The k shortest paths from one vertex to another that visit no vertex twice, shortest first.
 
     source -s: Vertex where the paths begin.
-    target -t: Vertex where they end.
+    target -t: Vertex where the paths end.
     k -k: Number of paths.
     out @Output: Write one row per path and vertex: .csv, .csv.gz, .parquet or .npz; - prints them as CSV.
     """
@@ -204,7 +204,7 @@ def routes(
     to.tell_rows(file, graph, {"k": k}, f"Shortest paths from {ends[0]} to {ends[1]}", rows, wall)
 
 
-# ------------------------------------------------------------------ tables of distances, and what is within reach
+# ------------------------------------------------------------------ tables of distances, and accessibility
 
 
 def table(
@@ -225,11 +225,11 @@ def table(
 
     source -s: Vertex of a row. Repeat for several.
     target -t: Vertex of a column. Repeat for several.
-    sources: Text file with one row's vertex per line. Default: all vertices.
-    targets: Text file with one column's vertex per line. Default: all vertices.
+    sources: Text file of the rows' vertices, one per line. Default: all vertices.
+    targets: Text file of the columns' vertices, one per line. Default: all vertices.
     dtype: auto, float64, float32 or hops.
     out @Output: Write the table: .npy, or the connected pairs as .parquet or .csv.
-    checkpoint @Output: With --out: resume from this file, if it exists.
+    checkpoint @Output: With --out: file that records progress; resume from it if it exists.
     """
     graph = load(file, reading)
     rows, columns = vertices(graph, source, sources), vertices(graph, target, targets)
@@ -251,23 +251,23 @@ def table(
 
 
 def vertices(graph: Graph, named: list[str] | None, file: Path | None) -> list[Any] | None:
-    """The labels or ids of the vertices that options or the lines of a file name; None if neither is given."""
+    """The labels or ids of vertices from options or from the lines of a file; None without both."""
     if named and file is not None:
         raise typer.BadParameter(f"{file} cannot be combined with single vertices; omit one of them")
     if file is not None:
         source, found = Source(file, Meter("", None, False)), []
         for line, cells, *_ in table_rows(source, ","):
             if len(cells) > 1:
-                raise source.fail(f"{len(cells)} cells; expected one vertex: put a name with a comma in quotes", line)
+                raise source.fail(f"{len(cells)} cells; expected one vertex (quote names that contain a comma)", line)
             found.append(_listed(graph, cells[0], source, line))
         if not found:
-            raise source.fail("names no vertex; expected one per line: omit the option to choose all vertices")
+            raise source.fail("lists no vertex; write one per line, or omit the option to choose all vertices")
         return found
     return [vertex(graph, name) for name in named] if named else None
 
 
 def _listed(graph: Graph, name: str, source: Source, line: int) -> Any:
-    """The vertex that a line of a file names; an error says which line."""
+    """The vertex in a line of a file; an error names the line."""
     try:
         return vertex(graph, name)
     except GraphError as error:
@@ -286,12 +286,12 @@ def accessibility(
     run: Running,
     top: int = 10,
 ) -> None:
-    """The values within reach of every vertex, or the number of vertices; within limits, or decaying with distance.
+    """Sum of the values, or number of vertices, that each vertex reaches within limits or with a distance decay.
 
     values: CSV or TSV file with a header: vertices, then columns of values. Default: count vertices.
     decay: exponential:SCALE, gaussian:SCALE or power:P. Default: no decay.
-    inwards: Values from which a vertex can be reached, instead of those that it reaches.
-    top min=1 @Output: How many vertices to show.
+    inwards: Sum the values of vertices that reach a vertex, instead of those that it reaches.
+    top min=1 @Output: Number of vertices to show.
     """
     graph = load(file, reading, to)
     given = None if values is None else read_values(graph, values)
@@ -299,7 +299,7 @@ def accessibility(
     try:
         fading = None if decay is None else (name, float(number))
     except ValueError:
-        raise typer.BadParameter(f"--decay {decay} has no number; write, for example, exponential:10") from None
+        raise typer.BadParameter(f"--decay {decay} lacks a number; write, for example, exponential:10") from None
     more: Any = {"direction": "in" if inwards else "out", **vars(run)}
     result, wall = timed("", lambda: hw.accessibility(graph, given, distances(limits), fading, **more))
     to.write(result)
@@ -326,13 +326,13 @@ def nearest(
     facility: Vertex of a facility. Repeat for several.
     facilities: Text file with one facility's vertex per line.
     k -k: Number of facilities to find for every vertex.
-    direction: Paths from each vertex to the facilities (out), or from the facilities to it (in).
-    top min=1 @Output: How many vertices to show, the farthest from a facility first.
+    direction: Paths from each vertex to the facilities (out), or from the facilities to each vertex (in).
+    top min=1 @Output: Number of vertices to show, the farthest from a facility first.
     """
     graph = load(file, reading, to)
     which = vertices(graph, facility, facilities)
     if which is None:
-        raise typer.BadParameter("no facility given; pass --facility VERTEX, or --facilities FILE")
+        raise typer.BadParameter("facilities are missing; pass --facility VERTEX or --facilities FILE")
     result, wall = timed("", lambda: hw.nearest_of(graph, which, k, limit=limit, direction=direction))
     to.write(result)
     d = result.distances[:, 0]
@@ -345,7 +345,7 @@ def nearest(
 def isochrones(
     file: Path, reading: ReadingLengths, to: Written, *, source: list[str], limits: list[str], direction: Way = "out"
 ) -> None:
-    """The vertices and arcs within distances of a vertex; of several vertices, of the nearest.
+    """Vertices and arcs within given distances of a vertex, or of the nearest of several vertices.
 
     source -s: Vertex to start from. Repeat for several.
     out @Output: Write one row per limit and arc, with the fraction that is reached: .csv, .csv.gz, .parquet or .npz.
@@ -362,7 +362,7 @@ def isochrones(
 
 
 def distances(given: list[str] | None) -> Any:
-    """The distances that --limit lists: several options, or numbers separated by commas."""
+    """The distances of --limit, which may be repeated or contain numbers separated by commas."""
     try:
         return [float(one) for text in given for one in text.split(",")] if given else None
     except ValueError:
@@ -371,24 +371,24 @@ def distances(given: list[str] | None) -> Any:
 
 
 def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
-    """The columns of a CSV file by title; its first column names vertices. An empty cell is not a value."""
+    """The columns of a CSV file by header; the first column contains vertices. Empty cells are skipped."""
     source = Source(file, Meter("", None, False))
     sheet = sheet_of(source, header=True)
     titles, first = sheet.table.titles[1:], len(sheet.before) + 1
     if not titles or any(map(NUMERIC.fullmatch, titles)):
-        problem = "expected a header: a title for the vertices, and one for every column of values"
+        problem = "expected a header with a name for each column: vertices first, then values"
         raise source.fail(f"the first row is {', '.join(map(repr, sheet.table.titles))[:60]}; {problem}", first)
     found: dict[str, dict[Any, float]] = {title: {} for title in titles}
     if len(found) < len(titles):
         twice = next(title for title in titles if titles.count(title) > 1)
-        raise source.fail(f"two columns have the title {twice!r}; expected different ones: rename a column", first)
+        raise source.fail(f"two columns have the header {twice!r}; rename one of them", first)
     named = set()
     for line, (name, *cells), *_ in islice(table_rows(source, sheet.delimiter, len(sheet.before)), 1, None):
         if len(cells) != len(titles):
-            raise source.fail(f"{len(cells) + 1} cells; expected {len(titles) + 1}, as in the header", line)
+            raise source.fail(f"{len(cells) + 1} cells; the header has {len(titles) + 1}", line)
         which = _listed(graph, name, source, line)
         if which in named:
-            problem = f"vertex {name!r} occurs twice; expected one line per vertex: add up its values, or drop a line"
+            problem = f"vertex {name!r} occurs twice; add up its values, or drop a line"
             raise source.fail(problem, line)
         named.add(which)
         for title, cell in zip(titles, cells, strict=True):
@@ -398,5 +398,5 @@ def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
             except Problem as found_there:
                 raise source.fail(f"column {title!r}: {found_there}", line) from None
     if not named:
-        raise source.fail("names no vertex; expected one per line: omit the option to count vertices")
+        raise source.fail("lists no vertex; write one per line, or omit the option to count vertices")
     return found

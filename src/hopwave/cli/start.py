@@ -1,4 +1,4 @@
-"""`hopwave demo` and `hopwave doctor`: what a new user runs first. The doctor's self-test is here, too."""
+"""`hopwave demo` and `hopwave doctor`: first commands for a new user. The doctor's self-test is also here."""
 
 import importlib.metadata
 import importlib.util
@@ -43,7 +43,7 @@ def installed(library: str) -> bool:
 
 
 def demo(*, as_json: bool = False) -> None:
-    """A first look at hopwave: search a generated graph and a real one, and draw a picture."""
+    """Try hopwave: search a generated graph and a real one, and draw a picture."""
     with Meter("searching", None, None) as meter:
         large = hw.generate.kronecker(scale=14, edge_factor=16, seed=1)
         # Two searches: the first may include compiling, the second shows the real time.
@@ -81,10 +81,10 @@ def _searched(result: BFSResult) -> dict[str, Any]:
 
 
 def missing() -> list[str]:
-    """What the demo lacks because an optional library is not installed, and how to install it."""
+    """The parts of the demo that a missing optional library disables, and how to install it."""
     needs = {
         "networkx": ("networkx", "Les Misérables is not drawn"),
-        "matplotlib": ("plot", "there is no picture"),
+        "matplotlib": ("plot", "no picture is drawn"),
     }
     return [
         f"{library} is not installed, so {lack}; run: {install(extra)}"
@@ -94,7 +94,7 @@ def missing() -> list[str]:
 
 
 def _draw(result: BFSResult, scores: BetweennessResult) -> None:
-    """The small graph with betweenness as colours, next to the levels of the large one."""
+    """The small graph with betweenness as colours, next to the levels of the large graph."""
     with files.page(PICTURE, 12, 5.6) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
         right.set_title("A Kronecker graph, level by level", loc="left", fontweight="bold")
@@ -113,7 +113,7 @@ def _draw(result: BFSResult, scores: BetweennessResult) -> None:
 # ------------------------------------------------------------------ doctor
 
 REQUIRED = ("numpy", "scipy", "numba", "typer", "rich")
-EXTRAS = (  # module, extra that installs it ("" if that depends on the GPU), purpose
+EXTRAS = (  # module, extra that installs it ("" if the extra depends on the GPU), purpose
     ("networkx", "networkx", "graphs from and to NetworkX, hopwave as its backend"),
     ("pyarrow", "io", "Parquet files"),
     ("pandas", "io", "results as data frames"),
@@ -125,7 +125,7 @@ EXTRAS = (  # module, extra that installs it ("" if that depends on the GPU), pu
 
 
 def doctor(*, as_json: bool = False) -> None:
-    """Show hardware and libraries, what is missing and how to install it, and test every engine."""
+    """Show hardware, libraries and how to install missing ones, and test every engine."""
     from hopwave.system import numba_cache  # imports Numba
 
     about: dict[str, Any] = {"hopwave": hw.__version__, "python": platform.python_version()}
@@ -160,14 +160,14 @@ def doctor(*, as_json: bool = False) -> None:
 
 
 def cached_in(folder: str | None, damaged: list[Path]) -> str:
-    """Where machine code is cached, in words."""
+    """The cache folder of machine code, for the report."""
     if folder is None:
         return "not cached: every process compiles again; set NUMBA_CACHE_DIR to a writable folder"
     return folder + (f" ({len(damaged)} damaged and compiled again)" if damaged else "")
 
 
 def _kernels() -> tuple[dict[str, Any], str]:
-    """The kernels compiled for this GPU: their folder, why it is unused (or None), how many are cached, of how many."""
+    """The kernels compiled for this GPU: their folder, the reason if it is unused, the cached and the total number."""
     from hopwave.engines.cuda import kernel_files, nvrtc
     from hopwave.engines.cuda.instances import all_instances
 
@@ -180,7 +180,7 @@ def _kernels() -> tuple[dict[str, Any], str]:
 
 
 def optional() -> list[dict[str, Any]]:
-    """The optional libraries: version, None if it is not installed, and the command that installs it."""
+    """The optional libraries: version (None if not installed), and the command that installs it."""
     return [
         {
             "name": name,
@@ -208,7 +208,7 @@ def _device_table(found: tuple[Device, ...]) -> Table:
         memory = amount(device.memory_bytes) if device.memory_bytes else "unknown"
         shown.add_row(device.name, Text(device.model), cores, memory, state)
     if len(found) == 1:
-        shown.add_row("cuda", "no NVIDIA GPU found", "", "", "searches run on the processor")
+        shown.add_row("cuda", "no NVIDIA GPU found", "", "", "searches run on the CPU")
     return shown
 
 
@@ -226,7 +226,7 @@ def _library_table(libraries: list[dict[str, Any]]) -> Table:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one check on one engine; `passed` is None if the engine cannot run here, and `note` says why."""
+    """The outcome of one check on one engine; `passed` is None if the engine cannot run here; `note` is the reason."""
 
     engine: str
     check: str
@@ -257,13 +257,13 @@ def _count_paths(engine: str) -> str:
 
 
 def _betweenness(engine: str) -> str:
-    """On a path of five vertices, these lie between 0, 3, 4, 3 and 0 pairs."""
+    """The vertices of a path of five lie between 0, 3, 4, 3 and 0 pairs."""
     found = hw.betweenness_centrality(hw.generate.path(5), normalized=False, device=engine).scores.tolist()
     expected = [0.0, 3.0, 4.0, 3.0, 0.0]
     return "" if np.allclose(found, expected) else f"found {found}, expected {expected}"
 
 
-CHECKS: dict[str, Callable[[str], str]] = {  # each returns "" or what is wrong
+CHECKS: dict[str, Callable[[str], str]] = {  # each returns "" or the error
     "start": _start,
     "search a Kronecker graph": _searches(lambda: hw.generate.kronecker(scale=9, edge_factor=8, seed=1)),
     "search a directed R-MAT graph": _searches(lambda: hw.generate.rmat(scale=8, edge_factor=4, seed=1)),

@@ -21,17 +21,17 @@ from hopwave.results.tables import first_names
 
 # The colour of each direction in tables.
 COLOURS = {"push": "cyan", "pull": "magenta", "source": "white"}
-# Control characters that json.dumps does not escape: DEL, C1, and those that change the direction of text.
+# Control characters that json.dumps does not escape: DEL, C1, and characters that change the direction of text.
 _CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 MOST_ROWS = 40  # maximum rows of a table of levels
 
 
 class Hangup(Exception):
-    """The reader of our output has closed the pipe: `hopwave plans | head`."""
+    """The reader of the output has closed the pipe, as in `hopwave plans | head`."""
 
 
 class CheckFailed(Exception):
-    """A check has failed: exit code 1. `everywhere`: every rank of the run raises this."""
+    """A check has failed: exit code 1. `everywhere`: every MPI rank raises this error."""
 
     everywhere = False
 
@@ -83,20 +83,20 @@ def emit(value: dict[str, Any]) -> None:
     text = json.dumps(value, **plain, allow_nan=False, ensure_ascii=False)
     try:
         print(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text), flush=True)
-    except BrokenPipeError:  # click would end with 1
+    except BrokenPipeError:  # click would exit with 1
         raise Hangup from None
 
 
 def to_stderr(kind: str, message: str) -> None:
     """Print an error, a warning or a note to stderr, as one line; an empty message prints nothing."""
-    with suppress(OSError, ValueError):  # stderr is closed: there is nowhere to print
+    with suppress(OSError, ValueError):  # stderr is closed: nothing can be printed
         if message:
             print(f"hopwave: {kind}:", printable(" ".join(message.split())), file=sys.stderr, flush=True)
 
 
 @contextmanager
 def escaping_unicode() -> Iterator[None]:
-    """Print characters that the terminal's encoding lacks as \\u…, instead of raising an error."""
+    """Print characters outside the terminal's encoding as \\u… instead of raising an error."""
     streams = [stream for stream in (sys.stdout, sys.stderr) if hasattr(stream, "reconfigure")]
     before = [stream.errors for stream in streams]
     for stream in streams:
@@ -118,7 +118,7 @@ def table(
     numbers: Sequence[int] = (),
     caption: str | None = None,
 ) -> Table:
-    """A table in our style; `numbers` are the columns of numbers, aligned right."""
+    """A table in hopwave's style; `numbers` are the columns to align right."""
     made = Table(title=printable(title), caption=caption, box=SIMPLE_HEAD, title_justify="left", caption_justify="left")
     made.title_style, made.caption_style = "bold", "dim"
     for place, name in enumerate(columns):
@@ -129,7 +129,7 @@ def table(
 
 
 def table_of(title: str, rows: Sequence[dict[str, Any]]) -> Table:
-    """A table of rows by title: numbers, labels, and paths, which are lists; – for what is missing."""
+    """A table of rows by header: numbers, labels, and paths as lists; – for missing values."""
 
     def cell(value: Any) -> str:
         if value is None or isinstance(value, float):
@@ -170,7 +170,7 @@ def ranking(title: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]]) -
 
 
 def distribution(title: str, what: str, names: Iterable[str], counts: Sequence[int]) -> Table:
-    """How many vertices have each value, as numbers, shares and bars."""
+    """The number of vertices per value, as counts, shares and bars."""
     width, most, total = bar_width(46), max(counts, default=0) or 1, sum(counts) or 1
     cells = ((f"{count:,}", f"{100 * count / total:.2f}", bar(count / most, width)) for count in counts)
     rows = ((name, *row) for name, row in zip(names, cells, strict=True))
@@ -185,7 +185,7 @@ def score(value: float | None) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    """Milliseconds for a table, always with three decimals, so that the digits of a column line up."""
+    """Milliseconds for a table, always with three decimals, so that the digits of a column align."""
     return f"{seconds * 1e3:,.3f}"
 
 
@@ -233,7 +233,7 @@ def levels(result: BFSResult) -> list[tuple[int, str, int, float]]:
 
 
 def level_table(result: BFSResult, every: bool = False) -> Table:
-    """The table of levels, with a bar for the vertices of each; of many levels, every k-th."""
+    """The table of levels, with a bar for the vertices of each level; of many levels, every k-th is shown."""
     found = levels(result)
     k = 1 if every else -(-len(found) // MOST_ROWS)
     caption = None if k == 1 else f"one in {k} of {len(found):,} levels; --all-levels shows each"

@@ -23,7 +23,7 @@ from hopwave.errors import HopwaveError
 from hopwave.graph import Graph
 from hopwave.system.progress import Meter
 
-Part = dict[str, Any]  # name; seconds of its first use; compiled: whether that compiled anything
+Part = dict[str, Any]  # name; seconds of the first use; compiled: whether the first use compiled anything
 
 
 def weighted(graph: Graph, value: float = 1.0) -> Graph:
@@ -32,7 +32,7 @@ def weighted(graph: Graph, value: float = 1.0) -> Graph:
 
 
 def spanning() -> Graph:
-    """A chain of diamonds and a path of the same length between the same two vertices: 2^2200 paths next to 1."""
+    """A chain of diamonds and a path of the same length between the same two vertices: 2^2200 shortest paths and 1."""
     chain = generate.diamonds(2200)
     path = [0, *range(chain.n, chain.n + 4399), chain.n - 1]
     u, v = (np.concatenate(parts) for parts in zip(chain.to_edges(), (path[:-1], path[1:]), strict=True))
@@ -52,7 +52,7 @@ def products() -> None:
 
 
 def reading() -> None:
-    """Read files that are large enough for the compiled scanners, with and without weights, also adjacency lists."""
+    """Read files that are large enough for the compiled scanners, with and without weights, and adjacency lists."""
     from hopwave.generate.recursive_compiled import draw_edges
     from hopwave.graph.csr_compiled import is_symmetric_pattern, sorted_rows
     from hopwave.io import scan
@@ -62,14 +62,14 @@ def reading() -> None:
         for name in ("graph.mtx", "graph.txt", "graph.graph", "weighted.mtx", "weighted.txt"):
             hw.write(Path(folder) / name, weighted(graph, 0.5) if name.startswith("weighted") else graph)
             hw.read(Path(folder) / name, progress=False)
-    sorted_rows(np.array([0], np.int32), np.array([1], np.int32), 2, symmetric=True)  # only for larger files
+    sorted_rows(np.array([0], np.int32), np.array([1], np.int32), 2, symmetric=True)  # used for larger files
     is_symmetric_pattern(graph.indptr, graph.indices)
     draw_edges(1, 1, 0, 1, 31, np.zeros(3, np.uint32), True)
     scan.printed_rows("%d %d\n", [np.array([0]), np.array([1])])
     scan.printed_lists(np.array([1]), np.array([1]))
 
 
-# Values for the arguments that public functions require, for tests and benchmarks, too.
+# Values for the arguments that public functions require, also for tests and benchmarks.
 GIVEN: dict[str, Any] = {
     "source": 0, "target": 3, "vertex": 0, "sources": [0, 1], "k": 3, "d": 2, "group": [0, 1], "what": "bfs",
     "communities": [range(8)], "limits": 2, "facilities": [0], "pairs": [(0, 3)],
@@ -94,7 +94,7 @@ def questions() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
 
 
 def every_function(share: int = 0, of: int = 1) -> None:
-    """Every public function, on graphs of each kind, along weights if it can; calls that do not fit are skipped."""
+    """Every public function, on each kind of graph, with weights if supported; unsupported calls are skipped."""
     grid, ring = generate.grid(6, 6), generate.cycle(8, directed=True)
     graphs = [grid, generate.kronecker(6, directed=True), ring, generate.path(8, directed=True), generate.kronecker(9)]
     graphs += [one.with_weights(np.ones(one.m, kind)) for one in (grid, ring) for kind in "df"]
@@ -112,8 +112,8 @@ mesh, ring = partial(generate.grid, 8, 8), partial(generate.cycle, 24_000)  # th
 tiny, small, hubs = (partial(generate.kronecker, scale) for scale in (6, 8, 9))
 roads, halves, dense = (
     lambda: weighted(mesh()),
-    lambda: weighted(mesh(), 0.5),  # integers are added up as integers, these are not
-    lambda: weighted(generate.kronecker(6, 32)),  # its short arcs are followed first
+    lambda: weighted(mesh(), 0.5),  # integer weights are summed as integers, these as floats
+    lambda: weighted(generate.kronecker(6, 32)),  # short arcs are relaxed first
 )
 PARTS: dict[str, list[Call] | Callable[[], Any]] = {  # the longest first; the calls of a part share their graphs
     "shortest paths with lengths": [
@@ -127,7 +127,7 @@ PARTS: dict[str, list[Call] | Callable[[], Any]] = {  # the longest first; the c
         ("betweenness_centrality", mesh, {"plan": "hopwave-wide"}),
         ("betweenness_centrality", partial(generate.smallworld, 40_000, 6, 0.1, 1), {"sources": [0, 1], "threads": 4}),
     ],
-    "search": [  # named plans use the kernels of large graphs on a small one; only a second search looks for hubs
+    "search": [  # named plans use the kernels of large graphs on a small one; only a second search checks for hubs
         ("bfs", small, {"source": 0, "plan": plan}) for plan in ("auto", "hopwave", "hopwave", "hiragushi-hybrid")
     ],
     "betweenness, reduced": [
@@ -142,7 +142,7 @@ PARTS: dict[str, list[Call] | Callable[[], Any]] = {  # the longest first; the c
         ("harmonic_centrality", partial(generate.cycle, 300, directed=True), {"top": 1}),
         ("bfs_many", mesh, {"sources": [0, 1]}),
     ],
-    "betweenness": [  # a small graph has its own kernel; a star is renumbered by degree
+    "betweenness": [  # small graphs have a dedicated kernel; a star is renumbered by degree
         ("betweenness_centrality", mesh, {}),
         ("betweenness_centrality", partial(generate.star, 40_000), {"k": 32}),
     ],
@@ -152,7 +152,7 @@ PARTS: dict[str, list[Call] | Callable[[], Any]] = {  # the longest first; the c
         ("strongly_connected_components", partial(generate.kronecker, 6, directed=True), {}),
         ("shortest_path", mesh, {"source": 0, "target": 63}),
     ],
-    "ranks": [  # the last graph is large enough for threads and for rows in another order
+    "ranks": [  # the last graph is large enough for threads and for reordered rows
         *((name, tiny, {}) for name in ("pagerank", "eigenvector_centrality")),
         *((name, lambda: weighted(tiny()), {}) for name in ("pagerank", "eigenvector_centrality")),
         ("pagerank", partial(generate.kronecker, 16), {"tol": 1e-8}),
@@ -166,15 +166,15 @@ PARTS: dict[str, list[Call] | Callable[[], Any]] = {  # the longest first; the c
     "betweenness from sampled paths": [("betweenness_centrality", mesh, {"epsilon": 0.2, "method": "paths"})],
     "path counts": [("bfs", graph, {"source": 0, "path_counts": True}) for graph in (small, spanning)],
 }
-LAST = "every other function"  # finds what the others have compiled
-SHARES = 4  # into which the last part is divided, for as many processes
+LAST = "every other function"  # runs last to reuse code that other parts compiled
+SHARES = 4  # number of processes that divide the last part
 
 
 def warmup(*, device: Literal["cpu", "cuda"] = "cpu", as_json: bool = False) -> None:
-    """Compile the CPU engine and the file readers for this machine, or all kernels for its GPU. Later runs load them
+    """Compile the CPU engine and the file readers for this machine, or all kernels for its GPU. Later runs load code
     from disk.
 
-    device: Compile for the CPU: the engine and the file readers; or all kernels for this GPU.
+    device: cpu compiles the CPU engine and the file readers, cuda all kernels for this GPU.
     """
     began = time.perf_counter()
     parts = _compile_for_gpu() if device == "cuda" else _compile_for_cpu()
@@ -184,13 +184,13 @@ def warmup(*, device: Literal["cpu", "cuda"] = "cpu", as_json: bool = False) -> 
         return
     how = {True: "compiled", False: "already on disk"}
     rows = ((part["name"], f"{part['seconds']:.2f}", how[part["compiled"]]) for part in parts)
-    terminal.show(terminal.table("Compiled for this machine", "what", "seconds", "", rows=rows, numbers=(1,)))
+    terminal.show(terminal.table("Compiled for this machine", "part", "seconds", "", rows=rows, numbers=(1,)))
     terminal.line(f"Ready in {total:.1f} s. Later runs load the compiled code from disk.")
 
 
 def _compile_for_gpu() -> list[Part]:
     """All kernels, several at a time; one part per header."""
-    engine("cuda")  # raises an error that names what is missing
+    engine("cuda")  # raises an error that names the missing part
     from hopwave.engines.cuda import nvrtc
     from hopwave.engines.cuda.errors import explained
     from hopwave.engines.cuda.instances import all_instances
@@ -215,11 +215,11 @@ def _compile_for_gpu() -> list[Part]:
 
 
 def _compile_for_cpu() -> list[Part]:
-    """Use each part once, which compiles it: in as many processes as there are cores."""
+    """Use each part once, which compiles it, with one process per core."""
     from hopwave.system.threads import host_cores
 
     names, parts, last = list(PARTS), {}, []
-    # Spawned, not forked: a fork would copy locks that other threads hold.
+    # Spawned, not forked: a fork would copy locks held by other threads.
     with (
         Meter("compiling", len(PARTS) + SHARES, None) as meter,
         ProcessPoolExecutor(min(host_cores(), len(PARTS)), get_context("spawn"), on_two_threads) as pool,
@@ -235,13 +235,13 @@ def _compile_for_cpu() -> list[Part]:
 
 
 def on_two_threads() -> None:
-    """Let this process use two threads: an image that is built on one core may run on many."""
+    """Let this process use two threads: an image built on one core may run on many."""
     os.environ["HOPWAVE_NUM_THREADS"] = "2"
     gc.set_threshold(100_000, 20, 100)  # a compiler makes many objects and few circles: a twentieth of its time
 
 
 def use_part(name: str, *share: int) -> Part:
-    """Use one part, or a share of it, and tell whether that compiled anything."""
+    """Use one part, or a share of it, and report whether this compiled anything."""
     from numba.core.event import install_recorder
 
     began = time.perf_counter()

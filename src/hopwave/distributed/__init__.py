@@ -1,4 +1,4 @@
-"""Graphs over the ranks of an MPI job: every rank owns some of the vertices, and computes with its CPU or its GPU.
+"""Graphs over the ranks of an MPI job: every rank owns part of the vertices and computes on its CPU or its GPU.
 
     mpiexec -n 4 python search.py
 

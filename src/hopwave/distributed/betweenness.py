@@ -1,7 +1,7 @@
-"""Betweenness over ranks, which scale, sample and certify as hopwave.algorithms.brandes does.
+"""Betweenness over ranks, with the scaling, sampling and certificates of hopwave.algorithms.brandes.
 
-split="sources"   Every rank has the whole graph and a share of the sources, or of the random pairs of epsilon=
-split="graph"     Every rank has a part of the graph, and all ranks work on one batch of sources (dependencies.py)
+split="sources"   Every rank stores the full graph and computes a share of the sources, or of the random pairs
+split="graph"     Every rank stores a part of the graph, and all ranks compute one batch of sources (dependencies.py)
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from hopwave.planning.plan import Plan
 from hopwave.results.scores import EdgeBetweennessResult
 from hopwave.system.progress import Meter
 
-ONLY_WHOLE = ("epsilon", "targets", "source_weights", "target_weights")  # need a graph that every rank has whole
-BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
-ROUNDS = 4  # most rounds of a run: each ends with an exchange, and an error on one rank waits for the others until then
-LEAST_BLOCK = 16  # sources of a block, at least, because an engine allocates arrays for each block
+ONLY_WHOLE = ("epsilon", "targets", "source_weights", "target_weights")  # need the full graph on every rank
+BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the full graph: adjacency lists, and one worker's state
+ROUNDS = 4  # maximum rounds of a run: each ends with an exchange, in which ranks also report errors
+LEAST_BLOCK = 16  # minimum sources of a block, because an engine allocates arrays for each block
 
 
 @dataclass(frozen=True, eq=False)
 class DistributedBetweennessResult:
-    """A rank's share of the scores: those of its own vertices, from id `first` on.
+    """A rank's share of the scores: one per own vertex, starting with id `first`.
 
-    After a sample with the whole graph on every rank, `bounds` has one error bound per score; `pairs` and `undecided`
+    After sampling with the full graph on every rank, `bounds` has one error bound per score; `pairs` and `undecided`
     are as in BetweennessResult.
 
     >>> distributed.betweenness_centrality(distributed.from_edges([0, 1], [1, 2])).scores.tolist()
@@ -65,7 +65,7 @@ class DistributedBetweennessResult:
     undecided: list[Any] | None = field(default=None, repr=False)
 
     def gather(self) -> npt.NDArray[np.float64] | None:
-        """All scores, on rank 0; None on the others."""
+        """All scores on rank 0; None on other ranks."""
         return self.graph.gather(self.scores)
 
 
@@ -94,8 +94,8 @@ def betweenness_centrality(
 ) -> Any:
     """Betweenness centrality of every vertex, computed by all ranks, as `hopwave.betweenness_centrality` defines it.
 
-    `weights`, `epsilon`, `targets` and demand need the whole graph on every rank. With k= and epsilon=, `seed` must be
-    a whole number, so that every rank draws the same sample. A sample of paths is bitwise identical for any number of
+    `weights`, `epsilon`, `targets` and demand need the full graph on every rank. With k= and epsilon=, `seed` must be
+    an integer, so that every rank draws the same sample. A sample of paths is bitwise identical for any number of
     ranks.
 
     Parameters
@@ -104,16 +104,16 @@ def betweenness_centrality(
         The graph; a Graph must be the same on every rank. A DistributedGraph has no weights.
     k, sources, normalized, endpoints, seed, targets, cutoff, source_weights, target_weights
     device, threads, memory_limit, progress, weights, epsilon, delta, method, top
-        As for `hopwave.betweenness_centrality`; `memory_limit` is per rank.
+        As in `hopwave.betweenness_centrality`; `memory_limit` is per rank.
     split : {"auto", "sources", "graph"}, optional
-        "sources": every rank has the whole graph and a share of the sources. "graph": a DistributedGraph stays in
-        parts, and every rank computes with one CPU thread. "auto" copies a DistributedGraph to every rank if it fits
-        into `memory_limit` (by default half of a rank's share of the free memory).
+        "sources": every rank stores the full graph and computes a share of the sources. "graph": a DistributedGraph
+        stays split, and every rank computes with one CPU thread. "auto" copies a DistributedGraph to every rank if it
+        fits into `memory_limit` (by default half of a rank's share of the free memory).
 
     Returns
     -------
     BetweennessResult or DistributedBetweennessResult
-        All scores on every rank for a Graph, each rank's own for a DistributedGraph.
+        For a Graph, all scores on every rank; for a DistributedGraph, each rank's own scores.
 
     Examples
     --------
@@ -130,20 +130,19 @@ def betweenness_centrality(
         check_bytes("memory_limit", memory_limit)
         if split == "graph" and only_whole:
             raise GraphError(
-                f"{only_whole[0]}= needs a graph that every rank has whole, and split='graph' leaves it in parts; "
+                f"{only_whole[0]}= needs the full graph on every rank, so it cannot be combined with split='graph'; "
                 f"use split='sources'{', or k=' if only_whole[0] == 'epsilon' else ''}"
             )
         if split == "graph" and (threads is not None or device == "cuda"):
             raise GraphError(
-                "split='graph' computes with one CPU thread per rank; leave out threads= and device=, or use "
-                "split='sources'"
+                "split='graph' computes with one CPU thread per rank; omit threads= and device=, or use split='sources'"
             )
         if in_parts and weights is not None and weights is not False:
             raise GraphError(
-                "a DistributedGraph has no weights; give every rank the hopwave.Graph, or leave out weights="
+                "a DistributedGraph has no weights; pass the hopwave.Graph on every rank, or omit weights="
             )
         if split == "graph" and not in_parts:
-            raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
+            raise GraphError("split='graph' needs a DistributedGraph; create one with hopwave.distributed.spread")
 
     call = "betweenness_centrality"
     joined, precision, graph, weighted = _begun(call, G, precision, weights, check, about, split=split, device=device)
@@ -180,7 +179,7 @@ def edge_betweenness_centrality(
     source_weights: Any = None,
     target_weights: Any = None,
 ) -> EdgeBetweennessResult:
-    """Edge betweenness centrality of a hopwave.Graph; ranks share out the sources, and all get all scores.
+    """Edge betweenness centrality of a hopwave.Graph; sources are split over ranks, and every rank gets all scores.
 
     Parameters
     ----------
@@ -188,12 +187,12 @@ def edge_betweenness_centrality(
         The graph, the same on every rank.
     k, sources, normalized, seed, targets, cutoff, device, threads, memory_limit, progress, weights, delta
     source_weights, target_weights
-        As for `hopwave.edge_betweenness_centrality`; `memory_limit` is per rank. `seed`, with k=: a whole number.
+        As in `hopwave.edge_betweenness_centrality`; `memory_limit` is per rank. With k=, `seed` must be an integer.
 
     Raises
     ------
     GraphError
-        The graph is in parts.
+        The graph is a DistributedGraph.
 
     Examples
     --------
@@ -206,7 +205,7 @@ def edge_betweenness_centrality(
 
     def check() -> None:
         if isinstance(G, DistributedGraph):
-            raise GraphError("edges are scored on a graph that every rank has whole; give every rank the hopwave.Graph")
+            raise GraphError("edge betweenness needs the full graph; pass the hopwave.Graph on every rank")
 
     call = "edge_betweenness_centrality"
     joined, precision, graph, weighted = _begun(call, G, precision, weights, check, about, device=device)
@@ -218,7 +217,7 @@ def edge_betweenness_centrality(
 def _begun(
     call: str, G: Any, given: Precision, weights: Any, check: Callable[[], None], about: dict[str, Any], **more: Any
 ) -> tuple[World, Precision, Any, bool]:
-    """The ranks, which agree on their call; the arguments, checked; the graph, and whether it is weighted."""
+    """The ranks after they agreed on the call, the checked arguments, the graph, and whether it is weighted."""
     joined = world()
     lists: dict[str, Any] = {name: list(some) for name, some in given._asdict().items() if isinstance(some, Iterator)}
     precision = given._replace(**lists)
@@ -229,7 +228,7 @@ def _begun(
         precision.check(about.get("endpoints", False))
         check()
         if sampled and joined.size > 1 and not isinstance(seed, int | np.integer):
-            raise GraphError(f"seed={seed!r} would draw a different sample on every rank; give a whole number")
+            raise GraphError(f"seed={seed!r} would draw a different sample on every rank; pass an integer")
         return (G, False) if isinstance(G, DistributedGraph) else as_lengths(G, weights)
 
     graph, weighted = joined.together(checked)
@@ -237,7 +236,7 @@ def _begun(
 
 
 def _compared(G: Any) -> Any:
-    """What ranks compare to see that they give the same graph. Other objects are refused later, on all ranks."""
+    """The key by which ranks check that they pass the same graph. Other objects are rejected later, on all ranks."""
     if isinstance(G, DistributedGraph):
         return G.named
     try:
@@ -247,7 +246,7 @@ def _compared(G: Any) -> Any:
 
 
 def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
-    """Whether every rank can hold the whole graph and work on it."""
+    """Whether the full graph and its working memory fit on every rank."""
     free = available_memory()
     limit = memory_limit if memory_limit is not None or free is None else free // (2 * G.world.machine_size)
     need = BYTES_PER_VERTEX * G.n + BYTES_PER_ARC * G.m
@@ -270,7 +269,7 @@ def _of_parts(
             meter.update(end)
     certificate, own, sums = brandes.certify(both_sides), len(run.total), run.total
     if drawn is not None:
-        # The scale needs the size of the sample, and which own vertices are in it: one zero is appended to the sums
+        # Scaling needs the size of the sample and its own vertices: one zero is appended to the sums
         # for each sampled source on another rank.
         here = drawn[(drawn >= G.first) & (drawn < G.first + own)] - G.first
         sums = np.concatenate([sums, np.zeros(len(drawn) - len(here))])
@@ -280,9 +279,9 @@ def _of_parts(
     return DistributedBetweennessResult(scores, G.first, certificate, count, "graph", G)
 
 
-# ------------------------------------------------------------------ the whole graph on every rank
+# ------------------------------------------------------------------ the full graph on every rank
 #
-# Every rank computes a block in each of a few rounds, and ranks share their errors after each round. Then every rank
+# Every rank computes a block in each of a few rounds, and ranks exchange their errors after each round. Then every rank
 # gets the sums over all ranks, so that all stop at the same point.
 
 
@@ -315,7 +314,7 @@ class SplitRuns(Runs):
 
 
 class SplitEngine:
-    """See hopwave.engines.Engine. Betweenness is split among all ranks; `engine` does everything else."""
+    """See hopwave.engines.Engine. Betweenness is split among all ranks; `engine` computes everything else."""
 
     def __init__(self, engine: Any, world: World) -> None:
         self.engine, self.world = engine, world
@@ -339,7 +338,7 @@ class SplitEngine:
 
 
 def in_rounds(world: World, count: int, work: Callable[[int, int], None], least: int = LEAST_BLOCK) -> None:
-    """Call work(begin, end) for this rank's blocks of `count` items; all ranks raise the error of one."""
+    """Call work(begin, end) for this rank's blocks of `count` items. If one rank fails, all ranks raise its error."""
     rounds = max(1, min(ROUNDS, count // (least * world.size)))
     step = -(-count // (rounds * world.size))
     for first in range(0, count, step * world.size):
@@ -370,7 +369,7 @@ class SplitSums:
 
 
 class SplitPaths:
-    """See planning.jobs.PathSampling. Pairs are numbered and counts are integers: ranks do not change the result."""
+    """See planning.jobs.PathSampling. Pairs are numbered and counts are integers, so ranks do not change the result."""
 
     def __init__(self, world: World, run: PathSampling) -> None:
         self.done, self._world, self._run = 0, world, run

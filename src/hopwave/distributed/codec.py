@@ -1,8 +1,8 @@
 """Sets of vertices in few bytes: gaps or a bitmap, whichever is shorter, and optionally one value per vertex.
 
-A set is a sorted list of positions below some length. Its gaps take 1, 2, 4 or 8 bytes each, as the widest gap needs. A
-value is a row of bytes; numbers such as parents take as many bytes as the greatest needs. A packet is described by
-(count, bytes per gap, bytes per value); 0 bytes per gap stand for a bitmap.
+A set is a sorted list of positions below some length. The widest gap decides whether gaps use 1, 2, 4 or 8 bytes each.
+A value is a row of bytes; numbers such as parents use as many bytes as the largest needs. A packet is described by
+(count, bytes per gap, bytes per value); 0 bytes per gap means a bitmap.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hopwave.arrays import module_of
 Shape = tuple[int, int, int]
 
 EMPTY: Shape = (0, 0, 0)
-PLAIN = 8  # bytes per vertex and per number when nothing is compressed
+PLAIN = 8  # bytes per vertex and per number without compression
 
 
 def _width(greatest: int) -> int:
@@ -44,7 +44,7 @@ def value_bytes(shape: Shape) -> int:
 
 
 def as_rows(values: Any) -> Any:
-    """Values of any type as rows of bytes, as packets hold them."""
+    """Values of any type as rows of bytes, as stored in packets."""
     return module_of(values).ascontiguousarray(values).view(np.uint8).reshape(len(values), values.dtype.itemsize)
 
 
@@ -53,7 +53,7 @@ def as_values(rows: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def pack(xp: Any, positions: Any, values: Any | None, length: int, compress: bool = True) -> tuple[Shape, Any]:
-    """Packs sorted positions below length, and their values as rows of bytes. Returns (shape, bytes) of the packet."""
+    """Pack sorted positions below length, and their values as rows of bytes. Returns (shape, bytes) of the packet."""
     count = len(positions)
     if count == 0:
         return EMPTY, xp.empty(0, np.uint8)
@@ -73,14 +73,14 @@ def pack(xp: Any, positions: Any, values: Any | None, length: int, compress: boo
 
 
 def pack_set(xp: Any, positions: Any, length: int, compress: bool = True) -> tuple[Shape, Any]:
-    """Packs positions in any order, without values. Sorts them only if gaps are shorter than a bitmap."""
+    """Pack positions in any order, without values. Sorts them only if gaps are shorter than a bitmap."""
     if compress and len(positions) > _bitmap_bytes(length):
         return (len(positions), 0, 0), bitmap(xp, positions, length).view(np.uint8)
     return pack(xp, xp.sort(positions), None, length, compress)
 
 
 def pack_bitmap(xp: Any, words: Any, length: int, compress: bool = True) -> tuple[Shape, Any]:
-    """Packs a bitmap: unchanged, unless gaps are shorter."""
+    """Pack a bitmap: unchanged, unless gaps are shorter."""
     count = count_set(xp, words)
     if not compress or count > 8 * len(words):
         return (count, 0, 0), words.view(np.uint8)[: words.nbytes if count else 0]
@@ -115,7 +115,7 @@ def unpack(xp: Any, shape: Shape, data: Any, length: int) -> tuple[Any, Any]:
 
 
 def to_bytes(xp: Any, values: Any, compress: bool = True) -> Any:
-    """Numbers ≥ 0 as rows of bytes; a row is as wide as the greatest of them needs."""
+    """Numbers ≥ 0 as rows of bytes; a row is as wide as the largest number needs."""
     if len(values) == 0:
         return xp.empty((0, 1), np.uint8)
     return to_bytes_of(values, max(1, -(-int(values.max()).bit_length() // 8)) if compress else PLAIN)
@@ -161,7 +161,7 @@ def set_positions(xp: Any, words: Any) -> Any:
 
 
 def _compiled() -> Any:
-    """The CPU's loops over bitmaps. Imported when first needed, because importing Numba takes long."""
+    """The CPU's loops over bitmaps, imported when first needed, because importing Numba is slow."""
     from hopwave.engines.cpu import rank as part
 
     return part

@@ -1,4 +1,4 @@
-"""Distributed graphs from arrays, generators and files. Every rank brings its share of the edges."""
+"""Distributed graphs from arrays, generators and files. Every rank contributes its share of the edges."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def from_edges(
     source: Any, target: Any, n: int | None = None, directed: bool = False, *, balance: bool = True,
     **split: Unpack[Split],
 ) -> DistributedGraph:  # fmt: skip
-    """A graph of the edges of all ranks: each rank gives its own share, possibly none. Ids are whole numbers from 0.
+    """A graph of the edges of all ranks: each rank passes its share, possibly none. Ids are integers from 0.
 
     Repeated edges are merged.
 
@@ -46,7 +46,7 @@ def from_edges(
     source, target : array of int
         The edges of this rank.
     n : int, optional
-        The number of vertices; by default one more than the greatest id on any rank.
+        The number of vertices; by default one more than the largest id on any rank.
     directed : bool, optional
         Whether the graph is directed.
     layout : {"1d", "2d"}, pair of int or Layout, optional
@@ -54,7 +54,7 @@ def from_edges(
     balance : bool, optional
         Ranges of vertices with about the same number of arcs, instead of the same number of vertices.
     device : {"cpu", "cuda"}, optional
-        Where ranks compute; those of one machine share its cores and GPUs.
+        Device of the ranks; the ranks of one machine share its cores and GPUs.
     threads : int, optional
         Threads of each rank; by default its share of the cores.
 
@@ -70,12 +70,12 @@ def from_edges(
         for side in ends:
             if side.ndim != 1 or (side.size and side.dtype.kind not in "iu"):
                 raise GraphError(
-                    "source and target must be columns of whole numbers; for names, give one rank the whole graph: "
-                    "spread(hopwave.Graph.from_edges(source, target)), and spread(None) on the others"
+                    "source and target must be arrays of integers; for names, build the full graph on one rank: "
+                    "spread(hopwave.Graph.from_edges(source, target)), and call spread(None) on the others"
                 )
         if len(ends[0]) != len(ends[1]):
             raise GraphError(
-                f"source has {len(ends[0])} entries and target has {len(ends[1])}; give one of each per edge"
+                f"source has {len(ends[0])} entries and target has {len(ends[1])}; pass one of each per edge"
             )
         return ends[0].astype(np.int64), ends[1].astype(np.int64)
 
@@ -84,7 +84,7 @@ def from_edges(
 
 
 def _begin(call: str, split: Split, **about: Any) -> tuple[World, Splitting]:
-    """The ranks, which agree on their call, and how they split the graph."""
+    """The ranks after they agreed on the call, and how they split the graph."""
     joined, how = world(), Splitting(**split)
     joined.agree(call, **about, layout=how.layout, device=how.device)
     return joined, how
@@ -104,26 +104,26 @@ def read(
     path: str | os.PathLike[str], format: str | None = None, directed: bool | None = None, *, balance: bool = True,
     **split: Unpack[Split],
 ) -> DistributedGraph:  # fmt: skip
-    """The graph in a file that all ranks can see; each rank reads its share of the bytes.
+    """The graph in a file that all ranks can access; each rank reads its share of the bytes.
 
-    Matrix Market, SNAP edge lists of integers and Graph500's lists of int64 are read in shares. Files that cannot be
-    split (packed with gzip, in another format, or with names) are read by rank 0, which sends the arcs to the others,
-    and the labels to all of them. Vertices are called as in `hopwave.read(path)`: in an edge list, numbers with gaps
-    are labels. A distributed graph has no weights: those of the file are left out.
+    Matrix Market, SNAP edge lists of integers and Graph500's lists of int64 are read in parallel. Files that cannot be
+    split (compressed, in another format, or with names) are read by rank 0, which sends the arcs to the others,
+    and the labels to all ranks. Vertices are named as in `hopwave.read(path)`: in an edge list, ids with gaps
+    are labels. A distributed graph has no weights: the weights of the file are dropped.
 
     Parameters
     ----------
     path : str or path
         The file.
     format, directed
-        As for `hopwave.read`.
+        As in `hopwave.read`.
     balance
-        As for `from_edges`.
+        As in `from_edges`.
 
     Raises
     ------
     FormatError
-        If the file is damaged, on every rank.
+        The file is damaged; raised on every rank.
 
     Examples
     --------
@@ -133,13 +133,13 @@ def read(
     ...     hw.distributed.read(f"{folder}/path.mtx").m
     4
     """
-    # Not the path: each machine may have the file in a folder of its own.
+    # Paths are not compared: each machine may store the file in another folder.
     joined, how = _begin("read", split, format=format, directed=directed, balance=balance)
     share = joined.together(lambda: read_share(path, format, directed, joined.rank, joined.size))
     _check_same_file(joined, path)
     found, is_directed = joined.total(len(share.u)), bool(joined.allgather(share.directed)[0])
     if share.declared is not None and found != share.declared:
-        message = f"holds {found:,} edges; expected the {share.declared:,} that its header declares"
+        message = f"contains {found:,} edges, but its header declares {share.declared:,}; correct one of them"
         raise everywhere(FormatError(message, path))
     share = numbered(joined, share, found, path)
     labels = joined.shared(share.labels)
@@ -147,10 +147,10 @@ def read(
 
 
 def _check_same_file(joined: World, path: Any) -> None:
-    """Raise a FormatError if ranks have read different files. Files that may be copies are compared by checksum."""
+    """Raise a FormatError if ranks read different files. Possible copies are compared by checksum."""
     about = joined.together(lambda: expanded(path).stat())
     seen = joined.allgather((about.st_ino, about.st_mtime_ns, about.st_size))
-    if len(set(seen)) == 1:  # one file, on a disk that all ranks share
+    if len(set(seen)) == 1:  # one file on a shared disk
         return
 
     def digest() -> str:
@@ -160,21 +160,21 @@ def _check_same_file(joined: World, path: Any) -> None:
     digests = joined.allgather(joined.together(digest))
     if len(set(digests)) > 1:
         other = next(rank for rank, one in enumerate(digests) if one != digests[0])
-        message = f"holds something else on rank {other} than on rank 0; expected the same file on all"
+        message = f"differs between rank {other} and rank 0; copy the same file to all machines"
         raise everywhere(FormatError(message, path))
 
 
 def kronecker(
     scale: int, edge_factor: int = 16, seed: int = 1, directed: bool = False, **split: Unpack[Split]
 ) -> DistributedGraph:
-    """The graph of `hopwave.generate.kronecker`; every rank draws its share of the edges in place.
+    """The graph of `hopwave.generate.kronecker`; every rank generates its share of the edges.
 
     Its ids are shuffled, so ranges with the same number of vertices have about the same number of arcs.
 
     Parameters
     ----------
     scale, edge_factor, seed, directed
-        As for `hopwave.generate.kronecker`.
+        As in `hopwave.generate.kronecker`.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def kronecker(
     32
     """
     joined, how = _begin("kronecker", split, scale=scale, edge_factor=edge_factor, seed=seed, directed=directed)
-    joined.together(lambda: kronecker_edges(scale, edge_factor, seed, 0, 0))  # checks the arguments; draws no edge
+    joined.together(lambda: kronecker_edges(scale, edge_factor, seed, 0, 0))  # checks the arguments; generates no edge
     scale, edge_factor, seed = int(scale), int(edge_factor), int(seed)
 
     def draw(first: int, count: int) -> Edges:
@@ -198,12 +198,12 @@ def kronecker(
 def uniform(
     n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False, **split: Unpack[Split]
 ) -> DistributedGraph:
-    """The graph of `hopwave.generate.uniform`; every rank draws its share of the edges in place.
+    """The graph of `hopwave.generate.uniform`; every rank generates its share of the edges.
 
     Parameters
     ----------
     n, edge_factor, seed, directed
-        As for `hopwave.generate.uniform`.
+        As in `hopwave.generate.uniform`.
 
     Examples
     --------
@@ -230,18 +230,18 @@ def _generated(
 
 
 def spread(graph: Any, *, balance: bool = True, **split: Unpack[Split]) -> DistributedGraph:
-    """Splits a hopwave.Graph into one part per rank. Every rank gives the graph, or one rank does and the others None.
+    """Split a hopwave.Graph into one part per rank. Every rank passes the graph, or one rank does and the others None.
 
-    Every rank knows the graph's labels. A distributed graph has no weights, so a weighted graph is refused: give
-    `graph.without_weights()`. It has no parallel edges either: those that the graph keeps (`repeats="keep"`) are
-    merged, and count as one path.
+    Every rank stores the graph's labels. A distributed graph has no weights, so a weighted graph is rejected: pass
+    `graph.without_weights()`. Parallel edges of the graph (`repeats="keep"`) are
+    merged and count as one path.
 
     Parameters
     ----------
     graph : Graph or None
         The graph, or None on a rank that does not have it.
     balance
-        As for `from_edges`.
+        As in `from_edges`.
 
     Examples
     --------
@@ -253,11 +253,11 @@ def spread(graph: Any, *, balance: bool = True, **split: Unpack[Split]) -> Distr
     given = joined.allgather(None if graph is None else (graph.n, graph.directed, *plain(graph)[1:]))
     givers = [rank for rank, about in enumerate(given) if about is not None]
     if not givers:
-        raise everywhere(GraphError("no rank gives a graph to spread; give it on one rank at least"))
+        raise everywhere(GraphError("no rank passes a graph to spread; pass it on at least one rank"))
     first = givers[0]
     for other in givers:
         if given[other] != given[first]:
-            message = f"ranks {first} and {other} give different graphs to spread; give the same, or only one"
+            message = f"ranks {first} and {other} pass different graphs to spread; pass the same graph, or only one"
             raise everywhere(GraphError(message))
     u, v = (side.astype(np.int64) for side in (graph.to_edges() if joined.rank == first else np.empty((2, 0))))
     labels = joined.shared(None if graph is None else graph.labels, first)
@@ -267,9 +267,9 @@ def spread(graph: Any, *, balance: bool = True, **split: Unpack[Split]) -> Distr
 
 def _check_unweighted(graph: Any) -> None:
     if graph is not None and not isinstance(graph, Graph):
-        raise GraphError(f"{graph!r:.60} is not a hopwave.Graph; make one of it, for example with Graph.from_networkx")
+        raise GraphError(f"{graph!r:.60} is not a hopwave.Graph; convert it, for example with Graph.from_networkx")
     if graph is not None and graph.is_weighted:
-        raise GraphError("a distributed graph has no weights; leave them out with spread(G.without_weights())")
+        raise GraphError("a distributed graph has no weights; drop them with spread(G.without_weights())")
 
 
 # ---------------------------------------------------------------- a file read by several ranks
@@ -277,16 +277,16 @@ def _check_unweighted(graph: Any) -> None:
 
 @dataclass(frozen=True)
 class Share:
-    """What one rank read: its edges by id, and what the file declares."""
+    """The data that one rank read: its edges by id, and the counts that the file declares."""
 
     u: Ids
     v: Ids
     n: int
     directed: bool
     declared: int | None = None  # number of edges
-    both_ways: bool = False  # edges are undirected and a directed graph is wanted: each edge becomes two arcs
+    both_ways: bool = False  # the file is undirected and the caller wants a directed graph: each edge becomes two arcs
     lone: Ids | None = None  # vertices that the file lists
-    gaps: bool = False  # numbers that are not 0 … n−1 are labels, unless all are below n
+    gaps: bool = False  # ids other than 0 … n−1 are labels, unless all are below n
     labels: npt.NDArray[Any] | None = None  # on rank 0
 
     def arcs(self) -> tuple[Ids, Ids]:
@@ -296,7 +296,7 @@ class Share:
 
 
 def numbered(joined: World, share: Share, edges: int, path: str | os.PathLike[str]) -> Share:
-    """The share with the n of all ranks, and labels instead of ids with gaps, as `hopwave.read` has them."""
+    """The share with the n of all ranks, and labels instead of ids with gaps, as in `hopwave.read`."""
     columns = (share.u, share.v, *([] if share.lone is None else [share.lone]))
     own = joined.together(lambda: np.unique(np.concatenate(columns)))
     most = 1 + max(joined.allgather(int(own[-1]) if len(own) else -1))
@@ -310,7 +310,7 @@ def numbered(joined: World, share: Share, edges: int, path: str | os.PathLike[st
         labels = np.unique(np.concatenate(joined.allgather(own)))
     n = len(labels)
     if share.n and n > share.n:
-        message = f"{n:,} different vertices; expected the {share.n:,} of the comment 'Nodes:'"
+        message = f"{n:,} different vertices; the comment 'Nodes:' declares {share.n:,}"
         raise everywhere(FormatError(message, path))
     if n == most:
         return replace(share, n=n)
@@ -322,7 +322,7 @@ def read_share(path: str | os.PathLike[str], format: str | None, directed: bool 
     """A rank's share of a file. If the file cannot be split, rank 0 gets all of it and the others nothing."""
     source = Source(expanded(path), Meter("", None, False))
     if source.size == 0:
-        raise source.fail("empty; expected a graph", 1)
+        raise source.fail("the file is empty; expected a graph", 1)
     chosen = by_title(format) if format is not None else detect(source)
     if source.packed or chosen.name not in ("matrix-market", "snap", "graph500"):
         return _whole(path, format, directed, rank)
@@ -344,19 +344,19 @@ def _records(source: Source, directed: bool | None, rank: int, size: int) -> Sha
     """Graph500 edges, two int64 each."""
     other = "packed edges (read them on one rank, hopwave.read(path, packed=True), and spread the graph)"
     if source.size % 16:
-        raise source.fail(f"{source.size:,} bytes; expected a multiple of 16, those of one edge: truncated, or {other}")
+        raise source.fail(f"{source.size:,} bytes; expected a multiple of 16 (one edge): truncated, or {other}")
     count = source.size // 16
     begin, end = rank * count // size, (rank + 1) * count // size
     with source.open() as stream:
         stream.seek(begin * 16)
         data = source.exactly(stream, (end - begin) * 16, "edges")
     u, v = (np.asarray(ends, np.int64) for ends in suites.columns_of(data, packed=False))
-    most = max(MAX_UNCONFIRMED_VERTICES, source.size)  # the first of packed edges, read as a pair, has an id above 2³²
+    most = max(MAX_UNCONFIRMED_VERTICES, source.size)  # read as a pair, the first packed edge has an id above 2³²
     for ends in (u, v):
         wrong = (ends < 0) | (ends >= most)
         if wrong.any():
             at = int(wrong.argmax())
-            raise source.fail(f"edge {begin + at} has the end {ends[at]}; expected ids from 0 below {most}, or {other}")
+            raise source.fail(f"edge {begin + at} has the endpoint {ends[at]}; expected 0 to {most - 1}, or {other}")
     return Share(u, v, 0, bool(directed))
 
 
@@ -364,7 +364,7 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
     """The lines that begin in the rank-th of `size` equal ranges of bytes after the header."""
     declared: int | None
     lone: Ids | None = None
-    says: bool | None  # whether the file is directed; None if it does not declare that
+    says: bool | None  # whether the file is directed; None if it does not declare it
     with source.text() as stream:
         first = stream.tell()
         if format == "matrix-market":
@@ -395,7 +395,7 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
 
 
 def _next_line(stream: Any, position: int, start: int) -> int:
-    """The start of the first line that begins at or after this position."""
+    """The position of the first line that starts at or after `position`."""
     if position <= start:
         return start
     stream.seek(position - 1)
@@ -403,21 +403,21 @@ def _next_line(stream: Any, position: int, start: int) -> int:
     return int(stream.tell())
 
 
-# ---------------------------------------------------------------- memory, before a graph is built
+# ---------------------------------------------------------------- memory check before a graph is built
 
 
 def bytes_per_rank(n: int, edges: int, directed: bool, columns: int, size: int) -> int:
-    """About how many bytes each of `size` ranks needs to build and search a graph. columns: 0 for a 1D layout."""
+    """Estimated bytes that each of `size` ranks needs to build and search a graph. columns: 0 for a 1D layout."""
     arcs = edges * (1 if directed and columns else 2) // size
     group = n // min(columns, size // columns) if columns else n
     widths = int(np.dtype(slot_type(group)).itemsize) // 4  # 1, or 2 with slots of 64 bits
     per_arc = (PEAK_BYTES_PER_ARC_2D if columns else PEAK_BYTES_PER_ARC) * widths
-    offsets = 16 * group if columns else 0  # for the vertices of a row and of a column of ranks
+    offsets = 16 * group if columns else 0  # for the vertices in a row and in a column of ranks
     return arcs * per_arc + offsets + BYTES_PER_VERTEX * n // size + group // 4
 
 
 def check_memory(world: World, how: Splitting, n: int, edges: int, directed: bool) -> None:
-    """Raise an error on all ranks if the options do not fit, or if a rank has too little memory for its share."""
+    """Raise an error on all ranks if the options are invalid, or if a rank has too little memory for its share."""
 
     def check() -> None:
         choose_device(world, how.device, how.threads)
@@ -428,8 +428,8 @@ def check_memory(world: World, how: Splitting, n: int, edges: int, directed: boo
         have = _free(world, how.device)
         if have is not None and need > have:
             raise EngineError(
-                f"{n:,} vertices and {edges:,} edges on {world.size} ranks take about {need / 1e9:,.1f} GB per rank "
-                f"while the graph is built, and {have / 1e9:,.1f} GB are free for it; use more ranks on more machines, "
+                f"{n:,} vertices and {edges:,} edges on {world.size} ranks need about {need / 1e9:,.1f} GB per rank "
+                f"while the graph is built, but {have / 1e9:,.1f} GB are free; use more ranks on more machines, "
                 "or a smaller graph"
             )
 
@@ -437,12 +437,12 @@ def check_memory(world: World, how: Splitting, n: int, edges: int, directed: boo
 
 
 def _free(world: World, device: str) -> int | None:
-    """This rank's share of the free memory of its machine or its GPU; None if the system does not tell."""
+    """This rank's share of the free memory of its machine or its GPU; None if unknown."""
     if device == "cuda":
         import cupy
 
         sharing = -(-world.machine_size // int(cupy.cuda.runtime.getDeviceCount()))
-        pooled = int(cupy.get_default_memory_pool().free_bytes())  # kept by CuPy for this process
+        pooled = int(cupy.get_default_memory_pool().free_bytes())  # cached by CuPy for this process
         return int(cupy.cuda.runtime.memGetInfo()[0]) // sharing + pooled
     free = available_memory()
     return None if free is None else int(free) // world.machine_size

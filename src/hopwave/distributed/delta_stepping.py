@@ -1,10 +1,10 @@
 """Shortest paths over ranks, for Graph500's third kernel: Δ-stepping (Meyer and Sanders 2003).
 
-    d   a vertex's distance so far, a whole number of units      Δ   the width of a bucket of distances
+    d   a vertex's distance so far, an integer in units         Δ   the width of a bucket of distances
 
-In each round, the vertices of the nearest bucket whose distance became shorter relax all of their arcs. A rank sends
-(vertex, distance, parent) to the vertex's owner if the distance is the shortest that the rank has seen for that vertex.
-Lengths are whole numbers, so distances are equal on any number of ranks.
+In each round, the vertices of the nearest bucket whose distance was shortened relax all of their arcs. A rank sends
+(vertex, distance, parent) to the vertex's owner if the distance is the shortest that the rank has seen for this vertex.
+Lengths are integers, so distances are identical for any number of ranks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DELTA = UNIT // 32  # for lengths uniform in (0, 1] and about 30 arcs per vertex
 class Paths:
     """Shortest paths from one source after another, over arcs with random lengths (seed: `start`).
 
-    `distance` (in units; NEVER without a path) and `parent` have one entry per own vertex, on the graph's device.
+    `distance` (in units; NEVER if unreachable) and `parent` have one entry per own vertex, on the graph's device.
     """
 
     def __init__(self, graph: Any, start: int) -> None:
@@ -41,7 +41,7 @@ class Paths:
         """All shortest paths from one vertex."""
         graph, xp = self.graph, self.xp
         self.distance, self.parent = xp.full(graph.own, NEVER, np.int64), xp.full(graph.own, -1, graph.id_type)
-        self.waiting = xp.zeros(graph.own, bool)  # vertices whose distance became shorter since their arcs were relaxed
+        self.waiting = xp.zeros(graph.own, bool)  # vertices whose distance was shortened since their arcs were relaxed
         self.best.fill(NEVER)
         here = xp.arange(1) + (source - graph.first)
         if 0 <= source - graph.first < graph.own:
@@ -78,14 +78,14 @@ class Paths:
             return xp.concatenate([lengths, tails], axis=1)
 
         sent = wire.send_to_owners(graph.wire, heads, graph.own, found, offers)
-        own = found[sent.own]  # handled while the rest is on its way
+        own = found[sent.own]  # handled during the exchange
         self._take_shorter(own - heads.first, self.best[own], graph.push_tails.group.ids(self.who[own]))
         for rank, positions, values in sent.receive():
             lengths, tails = (codec.from_bytes(xp, rows) for rows in (values[:, :width], values[:, width:]))
             self._take_shorter(positions, lengths, graph.tails_of(rank).ids(tails))
 
     def _take_shorter(self, positions: Any, lengths: Any, parents: Any) -> None:
-        """Give own vertices the paths offered to them where these are shorter. No position may appear twice."""
+        """Update own vertices for which the offered path is shorter. No position may occur twice."""
         shorter = lengths < self.distance[positions]
         positions, lengths = positions[shorter], lengths[shorter]
         self.distance[positions], self.waiting[positions] = lengths, True
@@ -93,7 +93,7 @@ class Paths:
         self.best[positions + self.graph.push_heads.first] = lengths
 
     def broken(self, source: int) -> tuple[str, ...]:
-        """Names of the rules that the last run broke, on every rank: Graph500's five, with distances for levels."""
+        """Names of Graph500's five rules that the last run violated (distances replace levels), on every rank."""
         graph, xp, d = self.graph, self.xp, self.distance
         parents = self.parent.astype(np.int64)
         ids = xp.arange(graph.own) + graph.first

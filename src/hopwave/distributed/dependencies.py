@@ -1,11 +1,11 @@
-"""Dependencies when every rank has a part of the graph (Brandes): path counts forward, dependencies back.
+"""Dependencies if every rank has a part of the graph (Brandes): path counts forward, dependencies backward.
 
-    σ   path counts, kept as mantissa · 2^exponent per vertex, so that they never overflow
+    σ   path counts, stored as mantissa · 2^exponent per vertex, so that they never overflow
     δ   dependencies: δ(v) = σ(v) Σ (1 + δ(w)) / σ(w) over the successors w of v
 
-In both directions the vertices of a level send a number to all of their neighbours, and each vertex's owner adds up
-what the ranks send. An exchange serves a batch of sources: a vertex has one *cell* per source, vertex · width + number
-of the source, and cells take the place of vertices everywhere below.
+In both directions, the vertices of a level send a number to all of their neighbours, and each vertex's owner sums
+the numbers from the ranks. An exchange serves a batch of sources: a vertex has one *cell* per source, vertex · width +
+number of the source. Cells replace vertices everywhere below.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from hopwave.distributed.layout import Group
 from hopwave.distributed.wire import HostWire, Side, allgather_slots, send_to_owners
 from hopwave.engines.cpu.rank import add_all, scatter
 
-VALUE = np.dtype([("mantissa", "<f8"), ("exponent", "<i4")])  # a number in 12 bytes, as it is sent
+VALUE = np.dtype([("mantissa", "<f8"), ("exponent", "<i4")])  # a number in 12 bytes, as sent
 NO_BITMAP = np.empty(0, np.uint64)
-MOST_CELLS = 1 << 20  # of all ranks together: about 60 bytes each
-WIDEST = 128  # most sources of a batch
+MOST_CELLS = 1 << 20  # maximum cells over all ranks, about 60 bytes each
+WIDEST = 128  # maximum sources per batch
 
 
 class Dependencies:
-    """`total[v]` = Σ δ(v) over sources, for own vertices v, on the CPU; `width`: the most sources of a batch."""
+    """`total[v]` = Σ δ(v) over sources, for own vertices v, on the CPU; `width`: maximum sources per batch."""
 
     def __init__(self, graph: DistributedGraph, cutoff: int | None, endpoints: bool, sources: int) -> None:
         self.graph, self.cutoff, self.endpoints = graph, cutoff, endpoints
@@ -48,7 +48,7 @@ class Dependencies:
         self.touched = np.empty(size, graph.tail_type)
 
     def add(self, sources: Any) -> Any:
-        """Add a batch of sources; returns both sides of each one's certificate: Σ δ(v), and Σ (d(v) − 1)."""
+        """Add a batch of sources; returns both sides of each source's certificate: Σ δ(v) and Σ (d(v) − 1)."""
         own, width = self.graph.own, self.width
         self.distance = np.full(self.cells, -1, np.int32)
         self.mantissa, self.exponent = np.zeros(self.cells), np.zeros(self.cells, np.int64)
@@ -64,7 +64,7 @@ class Dependencies:
         if self.endpoints:
             table[reached] += 1.0
             delta[here] += count[numbers]
-        for column in range(len(sources)):  # one after the other, so that the width of a batch changes no bit
+        for column in range(len(sources)):  # one after the other, so that results do not depend on the batch width
             self.total += table[:, column]
         return np.stack([found, expected], axis=1)
 
@@ -109,7 +109,7 @@ class Dependencies:
     def _send_along(
         self, rows: Any, near: Side, far: Side, own: Any, mantissas: Any, exponents: Any, met: Any
     ) -> tuple[Any, Any, Any]:
-        """Send own cells' numbers to the far side: own cells reached, and sums. met: far slots to leave out; grows."""
+        """Send own cells' numbers to the far side; returns own cells reached and sums. met: far slots to skip."""
         if near.comm is not None:
             order = np.argsort(own)
             values = codec.as_rows(_values(mantissas[order], exponents[order]))

@@ -1,4 +1,4 @@
-"""DistributedGraph: a graph of which every rank holds one part."""
+"""DistributedGraph: a graph of which every rank stores one part."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ HALF = np.uint64(32)
 Edges = tuple[Any, Any]
 Blocks = Callable[[], Iterable[Edges]]  # called again each time the edges are needed
 
-BLOCK = 1 << 21  # edges that are exchanged at a time
-_numbers = count(1)  # ranks make their graphs together, so a graph has the same number on all of them
+BLOCK = 1 << 21  # edges per exchange
+_numbers = count(1)  # all ranks create graphs in the same order, so a graph has the same number on all ranks
 
 
 class Split(TypedDict, total=False):
-    """Where ranks keep and search a graph, for type checkers: `**split: Unpack[Split]`."""
+    """Options for splitting a graph, for type checkers: `**split: Unpack[Split]`."""
 
     layout: str | tuple[int, int] | Layout
     device: str
@@ -38,7 +38,7 @@ class Split(TypedDict, total=False):
 
 @shared("Split")
 class Splitting(NamedTuple):
-    """The same options with their defaults."""
+    """The options of `Split` with their defaults."""
 
     layout: str | tuple[int, int] | Layout = "1d"
     device: str = "cpu"
@@ -46,11 +46,11 @@ class Splitting(NamedTuple):
 
 
 class DistributedGraph(Named):
-    """A graph over the ranks of a job; made by `read`, `from_edges`, `kronecker` or `uniform`, on all ranks together.
+    """A graph over the ranks of a job; created by `read`, `from_edges`, `kronecker` or `uniform` on all ranks.
 
-    `n` and `m` count the vertices and the stored arcs of the whole graph. This rank owns `own` vertices, from id
-    `first` on; `tuples` counts the input edges at each of them, repeats and loops included. `labels`: what the vertices
-    of the whole graph are called, on every rank; None if they are only numbered.
+    `n` and `m` count the vertices and the stored arcs of the full graph. This rank owns `own` vertices, starting at id
+    `first`; `tuples` counts the input edges at each of these, including repeats and self-loops. `labels`: labels of all
+    vertices, on every rank; None without labels.
 
     >>> G = distributed.from_edges([0, 1], [1, 2])
     >>> G.n, G.m
@@ -98,7 +98,7 @@ class DistributedGraph(Named):
         return Part(out, into, rank_threads(self.world, self.device, threads))
 
     def _count(self, tuples: Any) -> None:
-        """Degrees of own vertices, the arcs of the whole graph, and a bitmap of own vertices without in-arcs."""
+        """Compute degrees of own vertices, the total number of arcs, and a bitmap of own vertices without in-arcs."""
         xp, part = self.part.xp, self.part
         self.degrees = reduce_to_owners(self, self.push_tails, xp.diff(part.out_offsets)).astype(np.int64)
         in_degrees = reduce_to_owners(self, self.pull_heads, xp.diff(part.in_offsets)).astype(np.int64)
@@ -123,7 +123,7 @@ class DistributedGraph(Named):
             self.part.sort_rows(allgather_values(self, self.pull_tails, in_degrees, unused=0))
 
     def tails_of(self, rank: int) -> Group:
-        """The group in which another rank names its tails."""
+        """The group that numbers another rank's tails."""
         group_of = self.layout.column if self.layout.columns else self.layout.alone
         return self._tail_groups.get(rank) or self._tail_groups.setdefault(rank, group_of(rank))
 
@@ -133,16 +133,16 @@ class DistributedGraph(Named):
         tuples = int((self.tuples * self.part.xp.asarray(reached)).sum())
         return self.world.total(tuples) // (1 if self.directed else 2)
 
-    # ------------------------------------------------------------------ the whole graph
+    # ------------------------------------------------------------------ the full graph
 
     def gather(self, values: Any) -> npt.NDArray[Any] | None:
-        """One value per own vertex, joined into one array on rank 0; None on the others."""
+        """One value per own vertex, joined into one array on rank 0; None on other ranks."""
         self.world.agree("gather", G=self.named)
         pieces = self.world.gather(np.ascontiguousarray(on_host(values)))
         return None if pieces is None else np.concatenate(pieces)
 
     def replicated(self) -> Graph:
-        """The whole graph as a hopwave.Graph, on every rank."""
+        """The full graph as a hopwave.Graph, on every rank."""
         self.world.agree("replicated", G=self.named)
         group, heads = self.tails_of(self.world.rank), self.push_heads.group
         offsets, neighbours = on_host(self.part.out_offsets), on_host(self.part.heads)
@@ -156,14 +156,14 @@ class DistributedGraph(Named):
 
     @property
     def bytes(self) -> int:
-        """The memory that this rank's arcs take."""
+        """Memory of this rank's arcs."""
         part = self.part
         kept = (part.out_offsets, part.heads, part.in_offsets, part.tails, getattr(part, "sorted_tails", None))
         return sum(int(a.nbytes) for a in {id(a): a for a in kept if a is not None}.values())
 
     @property
     def named(self) -> str:
-        """What ranks compare to see that they mean the same graph. Sizes alone do not tell."""
+        """The key by which ranks check that they mean the same graph; sizes would not suffice."""
         return f"{self!r} (graph {self.number} of this job)"
 
     def __repr__(self) -> str:
@@ -174,42 +174,42 @@ class DistributedGraph(Named):
 
 
 def choose_device(world: World, device: str, threads: int | None) -> None:
-    """Check the arguments device= and threads=, and take a GPU if the device is "cuda"."""
+    """Check device= and threads=, and select a GPU if the device is "cuda"."""
     if device not in ("cpu", "cuda"):
-        raise EngineError(f"device={device!r} cannot hold a rank's part of a graph; use 'cpu' or 'cuda'")
+        raise EngineError(f"device={device!r} cannot store a rank's part of a graph; use 'cpu' or 'cuda'")
     rank_threads(world, device, threads)
 
 
 def rank_threads(world: World, device: str, threads: int | None) -> int | None:
-    """The threads of a CPU rank: as given, or its share of the machine's. On a GPU None; takes a GPU of the machine."""
+    """Threads of a CPU rank: `threads`, or its share of the machine's. For "cuda", selects a GPU and returns None."""
     if device == "cpu":
         from hopwave.engines.cpu.crew import thread_count
 
         return int(thread_count(threads)) if threads is not None else max(1, int(thread_count() / world.ranks_per_core))
     if device == "cuda":
         if threads is not None:
-            raise EngineError(f"threads={threads!r} are those of a CPU; leave them out, or use device='cpu'")
-        engines.engine("cuda")  # raises an EngineError that says what is missing
+            raise EngineError(f"threads={threads!r} cannot be combined with device='cuda'; omit one of them")
+        engines.engine("cuda")  # raises an EngineError that names a missing library
         import cupy
 
         cupy.cuda.Device(world.machine_rank % cupy.cuda.runtime.getDeviceCount()).use()
     return threads
 
 
-# ---------------------------------------------------------------- from edges on any rank to rows of their own ranks
+# ---------------------------------------------------------------- from edges to adjacency lists of their owners
 #
 # An arc is (row, column), two slots. If slots have 32 bits, an arc is one 64-bit number, row << 32 | column: such arcs
-# sort in place. Arcs of 64-bit slots are kept in a table with two columns.
+# sort in place. Arcs of 64-bit slots are stored in a table with two columns.
 
 
 def in_blocks(source: Any, target: Any) -> Iterator[Edges]:
-    """Yields two columns of edge ends in blocks of BLOCK edges; one empty block if there are no edges."""
+    """Yield two columns of endpoints in blocks of BLOCK edges; one empty block without edges."""
     for begin in range(0, max(len(source), 1), BLOCK):
         yield source[begin : begin + BLOCK], target[begin : begin + BLOCK]
 
 
 def weights(world: World, blocks: Iterable[Edges], n: int) -> Any:
-    """The work in each bucket of ids, over all ranks: 1 for every vertex and 1 for every end of an edge."""
+    """The work in each bucket of ids, over all ranks: 1 for every vertex and 1 for every endpoint."""
     size = bucket_size(n)
     count = -(-n // size)
     counted = np.zeros(count, np.int64)
@@ -226,10 +226,10 @@ def weights(world: World, blocks: Iterable[Edges], n: int) -> Any:
 def build(
     world: World, layout: Layout, blocks: Iterable[Edges], directed: bool, wire: HostWire, slot_type: Any
 ) -> tuple[tuple[Rows, Rows], Any, int]:
-    """Send every arc to its rank, and sort what arrives into rows; blocks hold this rank's edges by global ids.
+    """Send every arc to its rank, and sort received arcs into rows; blocks contain this rank's edges by global ids.
 
     Returns heads by tail for pushes and tails by head for pulls; per tail slot, the number of input edges at that
-    vertex, repeats and loops included (an undirected edge counts at both ends); and the number of edges of all ranks.
+    vertex, including repeats and self-loops (an undirected edge counts at both); and the number of edges of all ranks.
     """
     xp, wide, columns = wire.xp, slot_type != np.uint32, layout.columns
     out_arcs: list[Any] = []  # (tail, head)
@@ -258,7 +258,7 @@ def build(
 
 
 def _in_step(world: World, blocks: Iterable[Edges], n: int) -> Iterator[Edges]:
-    """This rank's blocks, then empty ones until every rank is done; ids are checked on all ranks together."""
+    """This rank's blocks, then empty ones until every rank is done; an invalid id raises an error on all ranks."""
     rest = iter(blocks)
     empty = np.empty(0, np.int64)
     while True:
@@ -272,14 +272,12 @@ def _checked(block: Edges | None, n: int) -> Edges | None:
     for ends in block or ():
         if len(ends) and not (int(ends.min()) >= 0 and int(ends.max()) < n):
             bad = int(ends.min()) if int(ends.min()) < 0 else int(ends.max())
-            raise GraphError(
-                f"edge end {bad} is not a vertex; the vertices are 0 to {n - 1}: give a larger n, or fix the edge"
-            )
+            raise GraphError(f"endpoint {bad} is not a vertex (0 to {n - 1}); pass a larger n, or correct the edge")
     return block
 
 
 def sent_to_ranks(world: World, wire: HostWire, rank: Any, arcs: Any) -> Any:
-    """Send each arc, or any other number of 64 bits, to its rank; returns those that all ranks sent to us."""
+    """Send each arc, or any other 64-bit number, to its rank; returns the numbers sent to this rank."""
     if world.size == 1:
         return arcs
     xp = wire.xp
@@ -296,7 +294,7 @@ def sent_to_ranks(world: World, wire: HostWire, rank: Any, arcs: Any) -> Any:
 
 
 def _joined(xp: Any, pieces: list[Any], wide: bool) -> Any:
-    """One array of all pieces; the list is emptied, so that their memory is free for the sort."""
+    """One array of all pieces; the list is emptied to free memory for the sort."""
     arcs = xp.concatenate([xp.empty((0, 2) if wide else 0, np.uint64), *pieces])
     pieces.clear()
     return arcs
@@ -311,7 +309,7 @@ def pack_arcs(xp: Any, row: Any, column: Any, wide: bool) -> Any:
 
 
 def transpose(xp: Any, arcs: Any) -> Any:
-    """Exchange the rows and columns of arcs; overwrites the arcs given."""
+    """Exchange the rows and columns of arcs; overwrites `arcs`."""
     if arcs.ndim == 2:
         return xp.ascontiguousarray(arcs[:, ::-1])
     rows = arcs << HALF
@@ -330,14 +328,14 @@ def sort_into_rows(xp: Any, arcs: Any, count: int) -> tuple[Rows, Any, Any]:
     new = xp.ones(len(arcs), bool)
     new[1:] = (arcs[1:] != arcs[:-1]) if arcs.ndim == 1 else (arcs[1:] != arcs[:-1]).any(axis=1)
     arcs = arcs[new]
-    column = arcs.astype(np.uint32) if arcs.ndim == 1 else arcs[:, 1].copy()  # the lower half
+    column = arcs.astype(np.uint32) if arcs.ndim == 1 else arcs[:, 1].copy()  # the lower 32 bits
     return (_offsets(xp, arcs, count), column), arcs, had
 
 
 def _offsets(xp: Any, arcs: Any, count: int) -> Any:
-    """The position of each row's first arc in sorted arcs, and the end.
+    """The position of each row's first arc in sorted arcs, and the total.
 
-    Found by binary search: CuPy's bincount keeps a histogram per thread block, which takes too much GPU memory.
+    Uses binary search: CuPy's bincount allocates a histogram per thread block, which needs too much GPU memory.
     """
     rows = xp.arange(count, dtype=np.uint64)
     offsets = xp.full(count + 1, len(arcs), np.int64)

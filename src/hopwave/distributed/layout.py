@@ -1,12 +1,12 @@
-"""Who owns which vertex, and which rank keeps which arc.
+"""Assignment of vertices and arcs to ranks.
 
     R × C    the grid of a 2D layout: rank r is in row r // C and column r % C
 
-Every rank owns a range of vertex ids. In a 1D layout it keeps the out-arcs of its vertices for pushes and their in-arcs
+Every rank owns a range of vertex ids. In a 1D layout it stores the out-arcs of its vertices for pushes and the in-arcs
 for pulls. In a 2D layout (Yoo et al. 2005; Beamer et al. 2013) the arc u → v is on the rank in the row of v's owner and
-the column of u's owner, so that a rank talks to R + C others instead of R · C.
+the column of u's owner, so that a rank communicates with R + C others instead of R · C.
 
-Inside a group of ranks a vertex is known by its *slot*: the ranges of the group's ranks one after another, each
+Within a group of ranks a vertex is identified by its *slot*: the ranges of the group's ranks are concatenated, each
 starting at a multiple of 64, so that a slot is also a position in a bitmap.
 """
 
@@ -26,7 +26,7 @@ from hopwave.errors import GraphError
 Ids = npt.NDArray[np.int64]
 
 MAX_NARROW_SLOTS = 1 << 32  # more slots need 64-bit numbers
-MAX_BUCKETS = 1 << 16  # balanced ranges consist of whole buckets of ids; there are at most this many
+MAX_BUCKETS = 1 << 16  # maximum buckets of ids; balanced ranges consist of complete buckets
 
 
 def slot_type(size: int) -> Any:
@@ -45,18 +45,18 @@ class Group:
 
     @property
     def size(self) -> int:
-        """The number of slots, with the unused ones between ranges."""
+        """The number of slots, including unused ones between ranges."""
         return int(self.slots[-1])
 
     def words(self, index: int) -> int:
-        """The number of 64-bit words that the range of the index-th rank takes in a bitmap."""
+        """The number of 64-bit words of the index-th rank's range in a bitmap."""
         return int(self.slots[index + 1] - self.slots[index]) // 64
 
     def ids(self, slots: Any) -> Any:
         """The vertices in these slots."""
         xp = module_of(slots)
         slots, shifts = slots.astype(np.int64), self.firsts - self.slots[:-1]
-        if (shifts == shifts[0]).all() or not len(slots):  # as where every range begins at a multiple of 64
+        if (shifts == shifts[0]).all() or not len(slots):  # as if every range begins at a multiple of 64
             return slots + int(shifts[0])
         index = xp.searchsorted(xp.asarray(self.slots[1:-1]), slots, side="right")
         return slots + xp.asarray(shifts)[index]
@@ -161,7 +161,7 @@ class Layout:
         return ids + (int(shifts[0]) if self.size == 1 else module_of(ids).asarray(shifts)[owner])
 
     def destinations(self, u: Any, v: Any) -> Iterator[tuple[tuple[Any, Any], Any]]:
-        """Where arcs u → v are kept: (their tails and heads as slots there, the rank of each); in 1D in two places."""
+        """Destinations of arcs u → v: (tails and heads as slots there, the rank of each arc); two per arc in 1D."""
         of_u, of_v = self.owner(u), self.owner(v)
         if self.columns:
             rank = of_v // self.columns * self.columns + of_u % self.columns
@@ -172,15 +172,15 @@ class Layout:
 
 
 def bucket_size(n: int) -> int:
-    """How many consecutive ids make one bucket when ranges are balanced: 1, or a multiple of 64.
+    """The number of consecutive ids per bucket for balanced ranges: 1, or a multiple of 64.
 
-    Ranges of whole words have no unused slots between them: a slot among all ranks is then the vertex's id.
+    Ranges of complete words have no unused slots between them, so a slot among all ranks is the vertex's id.
     """
     return -(-n // (64 * MAX_BUCKETS)) * 64 if n > MAX_BUCKETS else 1
 
 
 def grid_columns(layout: str | tuple[int, int] | Layout, size: int, n: int = 0) -> int:
-    """The number of columns of a layout's grid: 0 for "1d"; for "2d", that of the grid nearest to a square."""
+    """The number of columns of a layout's grid: 0 for "1d"; for "2d", the columns of the grid nearest to a square."""
     if layout == "1d":
         return 0
     if layout == "2d":
@@ -188,8 +188,8 @@ def grid_columns(layout: str | tuple[int, int] | Layout, size: int, n: int = 0) 
     if isinstance(layout, Layout):
         if layout.size != size or layout.n != n:
             raise GraphError(
-                f"this layout is for {layout.size} ranks and {layout.n} vertices, the graph has {n} vertices on {size} "
-                "ranks; make a Layout for those"
+                f"this layout is for {layout.size} ranks and {layout.n} vertices, but the graph has {n} on {size} "
+                "ranks; create a Layout for these numbers"
             )
         return layout.columns
     if isinstance(layout, tuple) and len(layout) == 2 and layout[0] * layout[1] == size and min(layout) > 0:

@@ -1,9 +1,9 @@
-"""The ranks of a job, and what happens to the others when one of them fails.
+"""The ranks of a job, and error handling when one rank fails.
 
-MPI waits for ever for a rank that has raised an error. So every rank raises an expected error (`World.together`), and
+MPI waits forever for a rank that raised an error. So all ranks raise an expected error together (`World.together`), and
 any other error ends the job. A rank that ends without an error tells its two neighbours in the ring of all ranks how
-many exchanges it took part in: a neighbour that waits in a later exchange ends the job. The ring is enough: somewhere
-in it a rank that waits is next to one that has ended.
+many exchanges it took part in: a neighbour that waits in a later exchange ends the job. The ring suffices: somewhere
+in it, a waiting rank is next to a rank that has ended.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from hopwave.system.optional import install
 
 T = TypeVar("T")
 
-ENDED = 4  # the tag of a rank's notice
-POLL_SECONDS = 5e-5  # between two looks at what a rank waits for
-COLUMN = ("to_numpy", "__dlpack__", "__cuda_array_interface__")  # of columns whose repr leaves out values
-TESTS_PER_WATCH = 1 << 10  # tests of a request between two looks at whether a neighbour has ended
-FLUSH_SECONDS = 0.3  # time for the launcher to read our line; what it has not read when it kills the ranks is lost
+ENDED = 4  # MPI tag of a rank's notice that it has ended
+POLL_SECONDS = 5e-5  # interval between tests of a pending request
+COLUMN = ("to_numpy", "__dlpack__", "__cuda_array_interface__")  # attributes of columns whose repr omits values
+TESTS_PER_WATCH = 1 << 10  # tests of a request per check whether a neighbour has ended
+FLUSH_SECONDS = 0.3  # time for the launcher to read the last line before it kills the ranks
 
 
 class NeighbourWatch:
-    """Watches this rank's neighbours; `exchanges` counts the exchanges that this rank has begun to wait for."""
+    """Watches this rank's neighbours; `exchanges` counts the exchanges in which this rank has started to wait."""
 
     def __init__(self, comm: Any, mpi: Any, abort: Callable[[str], Any]) -> None:
         self.comm, self.mpi, self.abort, self.exchanges = comm.Dup(), mpi, abort, 0
@@ -48,7 +48,7 @@ class NeighbourWatch:
         atexit.register(self.leave)  # runs before mpi4py's own exit handler
 
     def missing(self) -> int | None:
-        """A neighbour that has ended and will not join the exchange that we wait in, or None."""
+        """A neighbour that has ended before the exchange in which this rank waits, or None."""
         status, count = self.mpi.Status(), np.empty(1, np.int64)
         while self.comm.Iprobe(self.mpi.ANY_SOURCE, ENDED, status):
             self.comm.Recv(count, status.Get_source(), ENDED)
@@ -56,7 +56,7 @@ class NeighbourWatch:
         return next((rank for rank, made in self.ended.items() if made < self.exchanges), None)
 
     def leave(self) -> None:
-        """Tell the neighbours, and wait until they end, too. MPI_Finalize also waits, but keeps a core busy."""
+        """Notify the neighbours, and wait until they also end. MPI_Finalize would wait with a busy core."""
         if self.mpi.Is_finalized():
             return
         try:
@@ -67,15 +67,15 @@ class NeighbourWatch:
                 time.sleep(POLL_SECONDS)
             for notice in notices:
                 notice.Wait()
-        except self.mpi.Exception as error:  # a neighbour that was not told would wait for ever
+        except self.mpi.Exception as error:  # a neighbour without the notice would wait forever
             self.abort(f"{type(error).__name__}: {error}")
 
 
-_watches: list[NeighbourWatch] = []  # empty, or the one watch of this process once it has joined several ranks
+_watches: list[NeighbourWatch] = []  # at most one watch, if this process has joined several ranks
 
 
 class World:
-    """An MPI communicator: `rank` of `size` ranks in all, `machine_rank` of the `machine_size` ranks on this machine.
+    """An MPI communicator: `rank` of `size` ranks in total, `machine_rank` of the `machine_size` ranks on this machine.
 
     >>> from hopwave.distributed import world
     >>> world().size >= 1
@@ -92,10 +92,10 @@ class World:
         bound = hasattr(os, "sched_getaffinity")
         usable = machine.allgather(os.sched_getaffinity(0) if bound else set(range(os.cpu_count() or 1)))
         machine.Free()
-        # How many ranks share a core of this rank, on average: a launcher may bind every rank to cores of its own.
+        # Average number of ranks per core of this rank: a launcher may bind every rank to separate cores.
         mine = usable[self.machine_rank]
         self.ranks_per_core: float = sum(core in cores for cores in usable for core in mine) / len(mine)
-        # True on all ranks if some machine has more ranks than cores, so that all ranks wait in the same way.
+        # True on all ranks if any machine has more ranks than cores, so that all ranks wait in the same way.
         crowded = self.machine_size > len(set().union(*usable))
         self.oversubscribed: bool = bool(comm.allreduce(int(crowded), _mpi().MAX))
         self._grids: dict[int, tuple[Any, Any]] = {}
@@ -106,7 +106,7 @@ class World:
             raise everywhere(EngineError(f"{found}; install the same version for all ranks"))
 
     def together(self, action: Callable[[], T]) -> T:
-        """Runs action() on every rank. If it fails on one rank, all ranks raise that error: no rank is left waiting."""
+        """Run action() on every rank. If it fails on one rank, all ranks raise its error, so none waits forever."""
         failure, cause, result = None, None, None
         try:
             result = action()
@@ -121,9 +121,9 @@ class World:
         raise everywhere(getattr(errors, kind, OverflowError)(f"{where}{message}")) from cause
 
     def agree(self, call: str, **arguments: Any) -> None:
-        """Raise a GraphError on every rank if ranks make different calls here, or give different arguments.
+        """Raise a GraphError on every rank if ranks call different functions or pass different arguments.
 
-        Every function that ranks call together begins with this: otherwise ranks could wait for each other for ever.
+        Every collective function starts with this check: otherwise ranks could wait for each other forever.
         """
         if self.size == 1:
             return
@@ -138,15 +138,15 @@ class World:
         calls = self.allgather((call, given))
         (first, ours), (second, theirs) = calls[0], calls[other]
         if first != second:
-            found = f"rank {other} calls {second} where rank 0 calls {first}"
+            found = f"rank {other} calls {second}, but rank 0 calls {first}"
         else:
             name = next((name for name in ours if theirs[name] != ours[name]), "")
-            values = f": {name}={theirs[name][0]} where rank 0 gives {name}={ours[name][0]}" if name else ""
-            found = f"rank {other} gives other arguments than rank 0 to {call}{values}"
+            values = f": {name}={theirs[name][0]}, but on rank 0 {name}={ours[name][0]}" if name else ""
+            found = f"rank {other} and rank 0 pass different arguments to {call}{values}"
         raise everywhere(errors.GraphError(f"{found}; all ranks must make the same calls with the same arguments"))
 
     def grid(self, columns: int) -> tuple[Any, Any]:
-        """The communicators of our row and our column in a grid with this many columns."""
+        """The communicators of this rank's row and column in a grid with `columns` columns."""
         if columns not in self._grids:
             self.barrier()
             row, column = divmod(self.rank, columns)
@@ -154,7 +154,7 @@ class World:
         return self._grids[columns]
 
     def barrier(self) -> None:
-        """Wait until every rank is here. Also called before every blocking exchange of MPI, which keeps a core busy."""
+        """Barrier. Also called before every blocking MPI exchange, which would keep a core busy."""
         if self.size > 1:
             wait_for(self.comm.Ibarrier(), self.oversubscribed)
 
@@ -169,7 +169,7 @@ class World:
         return self.comm.bcast(mine, rank)
 
     def gather(self, mine: Any) -> list[Any] | None:
-        """The objects of all ranks, on rank 0; None on the others."""
+        """The objects of all ranks on rank 0; None on other ranks."""
         self.barrier()
         found: list[Any] | None = self.comm.gather(mine)
         return found
@@ -200,7 +200,7 @@ def end_job(comm: Any, rank: int, size: int, message: str, code: int = 1) -> NoR
     sys.stderr.flush()
     time.sleep(FLUSH_SECONDS)
     comm.Abort(code)
-    raise SystemExit(code)  # for an MPI library that returns from Abort
+    raise SystemExit(code)  # some MPI libraries return from Abort
 
 
 def everywhere(error: Exception) -> Exception:
@@ -210,7 +210,7 @@ def everywhere(error: Exception) -> Exception:
 
 
 def plain(value: Any) -> Any:
-    """A value whose repr is equal on all ranks that were given equal values."""
+    """A value whose repr is equal on all ranks that pass equal values."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
@@ -222,13 +222,13 @@ def plain(value: Any) -> Any:
             value = value.astype(np.int64)
         return value.shape, zlib.crc32(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
     if getattr(value, "ndim", 1) == 1 and any(hasattr(value, name) for name in COLUMN):
-        index = getattr(value, "index", None)  # of pandas, which may name vertices
+        index = getattr(value, "index", None)  # index of pandas, which may name vertices
         return plain(as_column(value, "")), plain(index) if hasattr(index, "to_numpy") else None
-    if isinstance(value, set | frozenset):  # texts come in another order in each process
+    if isinstance(value, set | frozenset):  # the order of strings differs between processes
         return sorted(repr(plain(one)) for one in value)
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
-    if hasattr(value, "indptr") and hasattr(value, "indices"):  # a Graph or a matrix that every rank has
+    if hasattr(value, "indptr") and hasattr(value, "indices"):  # a Graph or a matrix on every rank
         kind = value.shape if hasattr(value, "shape") else value.directed
         values = value.weights if hasattr(value, "weights") else getattr(value, "data", None)
         return kind, *map(plain, (value.indptr, value.indices, values, getattr(value, "labels", None)))
@@ -236,9 +236,9 @@ def plain(value: Any) -> Any:
 
 
 def wait_for(request: Any, oversubscribed: bool) -> None:
-    """Wait for an MPI request; end the job if a neighbour has ended, so that the request can never complete.
+    """Wait for an MPI request; end the job if a neighbour has ended and the request can never complete.
 
-    If there are more ranks than cores, sleep between tests: MPI's own wait would hold the core.
+    With more ranks than cores, sleep between tests: MPI's wait would keep the core busy.
     """
     watch = _watches[-1] if _watches else None
     if watch is not None:
@@ -252,12 +252,12 @@ def wait_for(request: Any, oversubscribed: bool) -> None:
             ended = watch.missing()
             if ended is not None:
                 if world().rank != (ended + 1) % world().size:
-                    time.sleep(2 * FLUSH_SECONDS)  # let the neighbour on the other side report it: one line is enough
-                world().abort(f"rank {ended} has ended, and the others wait for it")
+                    time.sleep(2 * FLUSH_SECONDS)  # let the other neighbour report it: one line suffices
+                world().abort(f"rank {ended} has ended, but other ranks wait for it")
 
 
 def _described(error: BaseException) -> tuple[str, str]:
-    """(name of the hopwave error class that stands for this error, message)."""
+    """(name of hopwave's error class for this error, message)."""
     if isinstance(error, HopwaveError):
         kind = next(k.__name__ for k in type(error).__mro__ if k.__module__ == errors.__name__)
         return kind, str(error)
@@ -273,7 +273,7 @@ def _mpi() -> Any:
     if importlib.util.find_spec("mpi4py") is None:
         raise EngineError(f"several ranks need mpi4py, which is not installed; run: {install('mpi')}")
     if by_open_mpi() and "mpi4py.MPI" not in sys.modules and (reason := mismatch()):
-        raise EngineError(reason)  # MPICH would abort without saying why
+        raise EngineError(reason)  # MPICH would abort without a reason
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
@@ -286,12 +286,12 @@ def _mpi() -> Any:
 
 @cache
 def world() -> World:
-    """All ranks of this job. From the first call on, an error that is not caught on one rank ends the whole job.
+    """All ranks of this job. After the first call, an uncaught error on one rank ends the job.
 
     Raises
     ------
     EngineError
-        If mpi4py is not installed, or finds no MPI library.
+        mpi4py is not installed, or finds no MPI library.
 
     Examples
     --------
@@ -306,7 +306,7 @@ def world() -> World:
         if joined.size > 1:
             _end_all_on_error(joined)
             _watches.append(NeighbourWatch(joined.comm, mpi, joined.abort))
-    except mpi.Exception as error:  # the other ranks may already be waiting for this one
+    except mpi.Exception as error:  # other ranks may already wait for this rank
         if comm.Get_size() > 1:
             end_job(comm, comm.Get_rank(), comm.Get_size(), f"{type(error).__name__}: {error}")
         raise
@@ -328,7 +328,7 @@ def _end_all_on_error(joined: World) -> None:
 
 
 def joined() -> World | None:
-    """The world if this process has joined one with several ranks, else None; never starts MPI."""
+    """The world of this process if it has several ranks, else None; never starts MPI."""
     if world.cache_info().currsize and world().size > 1:
         return world()
     return None

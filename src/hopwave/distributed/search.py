@@ -1,12 +1,12 @@
 """Breadth-first search over ranks (Hiragushi, section 4, after Beamer et al. 2013), one level at a time.
 
     push   Every rank follows the out-arcs of the frontier and sends (vertex, parent) to the vertex's owner, once per
-           vertex (section 4.1). A rank handles messages to itself while the others are on their way.
-    pull   The frontier, or all visited vertices, goes to all ranks as a bitmap, and every rank looks through the
-           in-arcs of its unvisited vertices (section 4.2). In 2D, where the ranks of a row share these in-arcs, the
-           bitmap of a rank's unvisited vertices goes round its row.
+           vertex (section 4.1). A rank handles messages to itself during the exchange.
+    pull   All ranks receive the frontier, or all visited vertices, as a bitmap, and every rank scans the
+           in-arcs of its unvisited vertices (section 4.2). In 2D the ranks of a row share these in-arcs, so the
+           bitmap of a rank's unvisited vertices travels around its row.
 
-In a pull each rank sends at most n/8 · (R + C - 1)/(R C) bytes of bitmaps on a grid of R × C ranks, never over n/8.
+In a pull each rank sends at most n/8 · (R + C - 1)/(R C) bytes of bitmaps on a grid of R × C ranks, at most n/8.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from hopwave.planning.trace import Level, Trace
 
 @dataclass(frozen=True, eq=False)
 class DistributedBFSResult:
-    """A rank's share of a search: one distance and one predecessor (a global id) per own vertex, from id `first` on.
+    """A rank's share of a search: a distance and a predecessor (global id) per own vertex, starting with id `first`.
 
-    `graph.label(id)` names a vertex that has a label. `gather()` joins the shares on rank 0. The other attributes are
-    the same on every rank.
+    `graph.label(id)` is the label of a vertex. `gather()` joins the shares on rank 0. The other attributes are
+    equal on every rank.
 
     >>> r = distributed.bfs(distributed.from_edges([0, 1], [1, 2]), 0)
     >>> r.distances.tolist(), r.depth, r.reached
@@ -57,13 +57,13 @@ class DistributedBFSResult:
     graph: DistributedGraph = field(repr=False)
 
     def gather(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None] | None:
-        """All distances and predecessors, on rank 0; None on the other ranks."""
+        """All distances and predecessors on rank 0; None on other ranks."""
         distances = self.graph.gather(self.distances)
         predecessors = None if self.predecessors is None else self.graph.gather(self.predecessors)
         return None if distances is None else (distances, predecessors)
 
     def edges(self) -> int:
-        """The number of input edges between reached vertices, repeats and loops included; call it on all ranks."""
+        """The number of input edges between reached vertices, with repeats and self-loops; call it on all ranks."""
         return self.graph.edges_within(self.distances >= 0)
 
     def __repr__(self) -> str:
@@ -81,28 +81,28 @@ def bfs(
 ) -> DistributedBFSResult:
     """Hops from a source, or from the nearest of several, to every vertex; called by all ranks with the same arguments.
 
-    The result's `plan.without` names the plan's choices that ranks do not follow. Its trace has the steps that ran, and
-    the bytes that each level sent.
+    The result's `plan.without` lists the plan's choices that ranks do not follow. Its trace has the steps that ran,
+    and the bytes that each level sent.
 
     Parameters
     ----------
     G : DistributedGraph
         The graph.
     source : vertex or list of vertices
-        Where the search starts.
+        Start vertices.
     predecessors : bool, optional
-        Whether to find, for each vertex, the vertex before it.
+        Whether to compute the predecessor of each vertex.
     depth_limit : int, optional
-        The greatest number of hops.
+        Maximum number of hops.
     plan : str or Plan, optional
-        Any plan that neither looks ahead nor reuses a queue: "auto", "hiragushi-hybrid", "pushpull", ...
+        Any plan without look-ahead and queue reuse: "auto", "hiragushi-hybrid", "pushpull", ...
     compress : bool, optional
-        False sends ids as plain 64-bit numbers, to see what compression saves.
+        False sends ids as 64-bit integers, to measure the effect of compression.
 
     Raises
     ------
     PlanError
-        If ranks cannot run the plan.
+        The plan cannot run over ranks.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def bfs(
     """
     if not isinstance(G, DistributedGraph):
         raise GraphError(
-            f"{G!r:.60} is not a DistributedGraph; make one with hopwave.distributed.spread, or call hopwave.bfs"
+            f"{G!r:.60} is not a DistributedGraph; create one with hopwave.distributed.spread, or call hopwave.bfs"
         )
     if isinstance(source, Iterator):
         source = list(source)
@@ -138,31 +138,31 @@ def choose_plan(plan: str | Plan) -> tuple[Plan, str]:
     return chosen, "asked for"
 
 
-# ---------------------------------------------------------------- what ranks follow of a plan
+# ---------------------------------------------------------------- support of plans
 
 
 def why_not(plan: Plan) -> str | None:
-    """Why a plan cannot lead a search over ranks, or None."""
+    """The reason why a plan cannot run over ranks, or None."""
     if reason := plan.why_not(SearchJob()):
         return reason
     found = ""
     for step in plan.steps:
         if isinstance(step, Pull) and step.asynchronous:
-            found = "looks ahead into the next level, which ranks do not"
+            found = "looks ahead into the next level, which ranks do not support"
         elif isinstance(step, Push) and step.output == "reuse":
-            found = found or "pushes from the queue of a pull, and pulls over ranks make none"
+            found = found or "pushes from the queue of a pull, which pulls over ranks do not create"
     return f"plan {plan.name!r} {found}; use 'auto' or 'hiragushi-hybrid'" if found else None
 
 
 def as_run(step: Step, device: str) -> Step:
-    """The step that ranks on this device really take: on GPUs, every pull is masked and has early exit."""
+    """The step that ranks on this device actually run: on GPUs, every pull is masked and has early exit."""
     if device == "cuda" and isinstance(step, Pull):
         return replace(step, rows="compacted" if step.rows == "compacted" else "unvisited", early_exit=True)
     return step
 
 
 def kernels_of(step: Step, device: str, sorted_rows: bool) -> dict[str, bool]:
-    """The options of a rank's push or pull that follow the step."""
+    """The options of a rank's push or pull for this step."""
     if isinstance(step, Push):
         return {"two_phase": step.mapping == "twc"} if device == "cuda" else {}
     if device == "cuda":
@@ -171,7 +171,7 @@ def kernels_of(step: Step, device: str, sorted_rows: bool) -> dict[str, bool]:
 
 
 def sorts_rows(plan: Plan) -> bool:
-    """Whether rows are sorted by in-degree, as the plan's paper does; else only the best neighbour is put first."""
+    """Whether rows are sorted by in-degree, as in the plan's paper, or only start with their highest degree."""
     pulls = any(isinstance(step, Pull) for step in plan.steps)
     return pulls and plan.order == "degree" and plan.loop == "host"
 
@@ -187,9 +187,9 @@ def without(plan: Plan, device: str, grid: bool) -> tuple[str, ...]:
         )
         left_out = ["thread mappings"] * other + ["queue making"] * any(step.output != "queue" for step in pushes)
         left_out += ["unmasked rows"] * any(step.rows == "all" for step in pulls)
-        left_out += ["rows read to their end"] * any(not step.early_exit for step in pulls)
+        left_out += ["rows read to the end"] * any(not step.early_exit for step in pulls)
     elif grid and any(not step.early_exit for step in pulls):
-        left_out.append("rows read to their end on every rank of a grid's row")
+        left_out.append("rows read to the end on every rank of a grid's row")
     if pulls and not sorts_rows(plan):
         left_out.append("neighbour order")
     return tuple(left_out)
@@ -210,14 +210,14 @@ class Search:
         self.distance = xp.full(graph.own, -1, np.int32)
         self.parent = xp.full(graph.own, -1, graph.id_type) if predecessors else None
         self.visited = graph.closed.copy()
-        self.sent = xp.zeros(graph.push_heads.group.size // 64, np.uint64)  # no push needs to send these again
+        self.sent = xp.zeros(graph.push_heads.group.size // 64, np.uint64)  # pushes skip these
         self.levels: list[Level] = []
         self.depth = self.reached = self.for_parents = 0
         mine = np.array([s - graph.first for s in sources if graph.first <= s < graph.first + graph.own], np.int64)
         self.frontier = xp.asarray(np.sort(mine))
         self.own_sources = codec.bitmap(xp, self.frontier, graph.own)
         self.visited |= self.own_sources
-        self.looks: dict[str, bool] = {}  # how a pull reads rows
+        self.looks: dict[str, bool] = {}  # options of how a pull reads rows
         if self.parent is not None:
             self.parent[self.frontier] = (self.frontier + graph.first).astype(graph.id_type)
         self._mark_sent(self.frontier)
@@ -253,12 +253,12 @@ class Search:
 
     @property
     def deepest(self) -> int:
-        """The greatest distance. It is usually depth - 1, because the last level finds no vertex."""
+        """The largest distance, usually depth - 1, because the last level finds no vertex."""
         return self.depth - bool(self.levels and not self.levels[-1].found)
 
     def _sums(self, checked: int) -> tuple[int, int, int, dict[str, int]]:
-        """Sums over all ranks: vertices in the frontier, their arcs, arcs looked at; and a dict of bytes sent."""
-        by_this = 40 * (self.graph.world.size - 1)  # the bytes of this exchange itself
+        """Sums over all ranks: vertices in the frontier, their arcs, arcs inspected; and a dict of bytes sent."""
+        by_this = 40 * (self.graph.world.size - 1)  # the bytes of this exchange
         arcs = int(self.graph.degrees[self.frontier].sum())
         mine = len(self.frontier), arcs, checked, self.wire.sent + by_this, self.for_parents
         by_rank = self.wire.allgather(self.graph.world.comm, np.array(mine, np.int64))
@@ -268,11 +268,11 @@ class Search:
         return found, edges, looked, traffic
 
     def _write_distances(self) -> None:
-        """Set the frontier's distances. Levels call this while an exchange is under way."""
+        """Set the frontier's distances. Levels call this during an exchange."""
         self.distance[self.frontier] = self.depth
 
     def _mark_sent(self, own: Any) -> None:
-        """Mark own vertices: pushes never send a rank its own vertices back."""
+        """Mark own vertices, so that pushes do not send them."""
         first = self.graph.push_heads.first // 64
         self.sent[first : first + self.graph.words] |= codec.bitmap(self.xp, own, self.graph.own)
 
@@ -291,7 +291,7 @@ class Search:
     # ------------------------------------------------------------------ push
 
     def _push(self, how: dict[str, bool]) -> int:
-        """Make the next frontier by a push; returns the number of arcs looked at."""
+        """Make the next frontier by a push; returns the number of arcs inspected."""
         graph, xp = self.graph, self.xp
         tails, heads = graph.push_tails, graph.push_heads
         frontier = self.frontier
@@ -306,7 +306,7 @@ class Search:
         sent = send_to_owners(self.wire, heads, graph.own, found, parents_of, self.compress)
         self.for_parents += sent.value_bytes
         own = found[sent.own].astype(np.int64) - heads.first
-        new = [self._claim(own, parents[sent.own], tails.group)]  # while the rest is on its way
+        new = [self._claim(own, parents[sent.own], tails.group)]  # during the exchange
         self.frontier = xp.concatenate(new + self._claim_received(sent.receive()))
         self._mark_sent(self.frontier)
         return int((self.part.out_offsets[frontier + 1] - self.part.out_offsets[frontier]).sum())
@@ -314,13 +314,13 @@ class Search:
     # ------------------------------------------------------------------ pull
 
     def _pull(self, step: Pull, how: dict[str, bool]) -> int:
-        """Make the next frontier by a pull; returns the number of arcs looked at."""
+        """Make the next frontier by a pull; returns the number of arcs inspected."""
         self.looks = how
         graph, xp = self.graph, self.xp
         tails, heads = graph.pull_tails, graph.pull_heads
         front = self._bitmap_of(tails, all_visited=step.operand == "visited")
         if tails.group.ranks == graph.push_heads.group.ranks:
-            self.sent |= front  # these are visited: no later push needs to send them
+            self.sent |= front  # already visited: later pushes skip these
         if heads.comm is None:
             slots = xp.empty(graph.own, graph.tail_type)
             before = self.visited.copy()
@@ -334,7 +334,7 @@ class Search:
         return int(checked)
 
     def _pull_round_row(self, tails: Group, row: Side, front: Any) -> int:
-        """Pass each rank's bitmap round the row. If parents are wanted, owners get these instead of it."""
+        """Pass each rank's bitmap around the row. With predecessors, owners receive parents instead of the bitmap."""
         graph, xp, size, wanted = self.graph, self.xp, len(row.group.ranks), self.parent is not None
         closed, checked = self.visited.copy(), 0
         shapes: list[codec.Shape] = [codec.EMPTY] * size
@@ -348,7 +348,7 @@ class Search:
             checked += looked
             coming = self._pass_on(row, closed, index) if turn < size - 1 or not wanted else None
             if wanted:
-                found = codec.set_positions(xp, closed ^ before)  # while the bitmap is on its way
+                found = codec.set_positions(xp, closed ^ before)  # during the exchange
                 if index == row.index:
                     new.append(self._claim(found, slots[found], tails))
                 else:
@@ -369,7 +369,7 @@ class Search:
         return checked
 
     def _pass_on(self, row: Side, closed: Any, index: int) -> Pending:
-        """Begin to pass on the bitmap of one rank's vertices; the wait returns that of the next rank's vertices."""
+        """Start to send the bitmap of one rank's vertices; the wait returns the bitmap of the next rank's vertices."""
         group, following = row.group, (index + 1) % len(row.group.ranks)
         shape, data = codec.pack_bitmap(self.xp, ~closed, int(group.lengths[index]), self.compress)
         length = int(group.lengths[following])
@@ -377,9 +377,9 @@ class Search:
         return lambda: ~codec.unpack_bitmap(self.xp, arriving, pending(), length)
 
     def _bitmap_of(self, side: Side, all_visited: bool) -> Any:
-        """The frontier of all ranks of a side, or all their visited vertices, as a bitmap of the side's slots."""
+        """The frontier, or all visited vertices, of the ranks of a side, as a bitmap of the side's slots."""
         xp, group, own = self.xp, side.group, self.graph.own
-        # Vertices without in-arcs are marked as visited from the start; only sources among them really are.
+        # Vertices without in-arcs are initially marked as visited, although only sources among them are.
         visited = self.visited & ~self.graph.closed | self.own_sources if all_visited else None
         if side.comm is None:
             self._write_distances()
@@ -399,7 +399,7 @@ class Search:
 
 
 def sort_by_head(xp: Any, heads: Any, tails: Any) -> tuple[Any, Any]:
-    """Sorts messages by head, and thereby by destination. 32-bit heads sort as one number, head << 32 | tail."""
+    """Sort messages by head, and thereby by destination. 32-bit heads sort as one number, head << 32 | tail."""
     if not len(heads):
         return heads, tails
     if heads.dtype == np.uint32:

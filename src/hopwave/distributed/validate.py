@@ -1,6 +1,6 @@
-"""Checks that a result is a breadth-first search, by Graph500's five rules; each rank checks the arcs it holds.
+"""Check a breadth-first search by Graph500's five rules; each rank checks its own arcs.
 
-A tree whose links all lead from one level to the next has no cycle, so rule 1 needs no walk along the tree.
+A tree whose links all lead from one level to the next has no cycle, so rule 1 needs no traversal.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hopwave.distributed.wire import allgather_values, reduce_to_owners
 
 SENTENCES = {  # in the order of the counts that the engines' Part.check returns
     "edges": "an arc {u} → {v} skips a level",
-    "span": "vertex {v} was not reached, but vertex {u} was, and an arc leads from it",
+    "span": "vertex {v} was not reached, although an arc from the reached vertex {u} leads to it",
     "levels": "vertex {v} is not one level below its predecessor {u}",
 }
 
@@ -23,7 +23,7 @@ Failures = dict[str, list[tuple[int, str]]]
 
 
 def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, predecessors: Any) -> Validation:
-    """Check a search; every rank gives its own distances and predecessors, and gets the same verdicts."""
+    """Check a search; every rank passes its distances and predecessors, and all get the same verdict."""
     graph.world.agree("validate", G=graph.named, sources=sources)
     xp, part = graph.part.xp, graph.part
     levels, parents = xp.asarray(distances), xp.asarray(predecessors).astype(np.int64)
@@ -43,7 +43,7 @@ def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, 
             u, v = (int(side.group.ids(np.array([slot]))[0]) for side, slot in ((tails, tail), (heads, row)))
             failures[rule].append((count, sentence.format(u=u, v=v)))
     linked = reduce_to_owners(graph, graph.pull_heads, linked, greatest=True)
-    unlinked = (parents >= 0) & ~is_source & (linked == 0)  # rule 5: some rank of the row holds the arc
+    unlinked = (parents >= 0) & ~is_source & (linked == 0)  # rule 5: some rank of the row stores the arc
     _note(xp, failures["links"], unlinked, "vertex {v} has a predecessor without an arc to it", graph.first)
     return _verdict(graph, failures)
 
@@ -60,7 +60,7 @@ def _check_vertices(graph: DistributedGraph, is_source: Any, levels: Any, parent
         ("levels", ~is_source & (levels == 0), "vertex {v} is at level 0 but not a source"),
         ("levels", levels < -1, "vertex {v} has a distance below -1"),
         ("span", (levels >= 0) != (parents >= 0), "vertex {v} has a level or a predecessor, but not both"),
-        ("links", (parents < -1) | (parents >= graph.n), "vertex {v} has a predecessor that is no vertex"),
+        ("links", (parents < -1) | (parents >= graph.n), "vertex {v} has a predecessor that is not a vertex"),
     ):
         _note(xp, failures[rule], bad, sentence, graph.first)
     return failures
@@ -73,7 +73,7 @@ def _note(xp: Any, sentences: list[tuple[int, str]], bad: Any, sentence: str, fi
 
 
 def parent_slots(graph: Any, parents: Any) -> Any:
-    """For every head slot of pulls, the parent's slot among the tails; -1 without one, or for a root."""
+    """For every head slot of pulls, the parent's slot among the tails; -1 without a parent, or for a root."""
     xp, heads = graph.part.xp, graph.pull_heads.group
     by_slot = allgather_values(graph, graph.pull_heads, parents)
     itself = by_slot == heads.ids(xp.arange(len(by_slot)))
@@ -81,7 +81,7 @@ def parent_slots(graph: Any, parents: Any) -> Any:
 
 
 def _verdict(graph: DistributedGraph, failures: Failures) -> Validation:
-    """Agree on one verdict: counts over all ranks, and the example of the first rank that has one."""
+    """Agree on one verdict: counts over all ranks, and an example from the first rank with a violation."""
     clean = not graph.world.total(sum(len(found) for found in failures.values()))
     by_rank = [] if clean else graph.world.allgather(failures)
     rules = []

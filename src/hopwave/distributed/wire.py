@@ -1,8 +1,8 @@
-"""Exchanges between ranks: bytes, from host memory or from a GPU, and vertices, named by their slots on a side of arcs.
+"""Exchanges between ranks: bytes, from host memory or from a GPU, and vertices, identified by slots on a side of arcs.
 
-Arrays on a GPU take the best of three ways: NCCL, if every rank has its own GPU; an MPI that declares that it takes
-device pointers; else a copy through pinned host memory. An exchange is begun here and waited for later, so that a rank
-can work meanwhile.
+Arrays on a GPU use the best of three methods: NCCL, if every rank has its own GPU; an MPI that declares support for
+device pointers; else a copy through pinned host memory. Exchanges are asynchronous, so that a rank
+can compute meanwhile.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from hopwave.distributed.codec import Shape
 from hopwave.distributed.layout import Group, Layout
 from hopwave.distributed.ranks import World, wait_for
 
-RING = 3  # the tag of packets that go round a ring
-Pending = Callable[[], Any]  # waits for an exchange that was begun, and returns what arrived
+RING = 3  # MPI tag of packets in a ring
+Pending = Callable[[], Any]  # waits for an exchange and returns the received data
 Received = Iterator[tuple[int, Any, Any]]  # from each rank: its number, positions of own vertices, values as bytes
 
 
 class HostWire:
-    """Exchanges between ranks; `sent`: bytes that left this rank, `waited`: seconds it waited, not for NCCL."""
+    """Exchanges between ranks; `sent`: bytes sent by this rank; `waited`: seconds of waiting, except for NCCL."""
 
     name = "host memory"
     xp: Any = np
@@ -56,7 +56,7 @@ class HostWire:
     # -------------------------------------------------------------- packets
 
     def allgather_packets(self, comm: Any, shape: Shape, data: Any, lengths: Any) -> tuple[list[Shape], Pending]:
-        """Begin to send one packet to all ranks; the wait returns all packets, of positions below their lengths."""
+        """Start to send one packet to all ranks; the wait returns all packets, of positions below their lengths."""
         shapes = [tuple(row) for row in self.allgather(comm, np.array(shape, np.int64)).tolist()]
         sizes = [codec.packed_size(one, int(length)) for one, length in zip(shapes, lengths, strict=True)]
         self.sent += len(data) * (len(sizes) - 1)
@@ -65,7 +65,7 @@ class HostWire:
     def alltoall_packets(
         self, comm: Any, shapes: list[Shape], packets: list[Any], length: int
     ) -> tuple[list[Shape], Pending]:
-        """Begin to send each other rank its own packet; the wait returns those for us, of positions below length."""
+        """Start to send each other rank its packet; the wait returns the packets for this rank."""
         table = np.array(shapes, np.int64)
         theirs = np.empty_like(table)
         self._wait_for(comm.Ialltoall(table, theirs))
@@ -78,7 +78,7 @@ class HostWire:
         return arriving, self._split(self.alltoallv(comm, data, out, sizes), sizes)
 
     def pass_packet(self, comm: Any, shape: Shape, data: Any, length: int) -> tuple[Shape, Pending]:
-        """Begin to send a packet to the previous rank in the ring; the wait returns that of the next rank."""
+        """Start to send a packet to the previous rank in the ring; the wait returns the packet of the next rank."""
         size, me = comm.Get_size(), comm.Get_rank()
         previous, following = (me - 1) % size, (me + 1) % size
         mine, theirs = np.array(shape, np.int64), np.empty(3, np.int64)
@@ -108,13 +108,13 @@ class HostWire:
         return np.empty(size, np.uint8)
 
     def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """Begin to send bytes to all ranks; sizes: the number of bytes from each."""
+        """Start to send bytes to all ranks; sizes: the number of bytes from each."""
         received = self.buffer(sum(sizes))
         request = comm.Iallgatherv(data, [received, sizes])
         return self._after(request, received, data)
 
     def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """Begin to send each rank its own bytes; out and into: the number of bytes to and from each."""
+        """Start to send each rank its bytes; out and into: the number of bytes to and from each."""
         received = self.buffer(sum(into))
         request = comm.Ialltoallv([data, out], [received, into])
         return self._after(request, received, data)
@@ -156,14 +156,14 @@ class PinnedWire(HostWire):
         def wait() -> Any:
             host = pending()
             there = self.xp.asarray(host)
-            self.xp.cuda.get_current_stream().synchronize()  # CuPy copies later, and does not keep `host` alive
+            self.xp.cuda.get_current_stream().synchronize()  # CuPy copies asynchronously and does not keep `host` alive
             return there
 
         return wait
 
 
 class CudaAwareWire(PinnedWire):
-    """Passes device pointers to an MPI that declares that it takes them, after the stream has finished."""
+    """Pass device pointers to an MPI that declares support for them, after synchronising the stream."""
 
     name = "CUDA-aware MPI"
 
@@ -179,7 +179,7 @@ class CudaAwareWire(PinnedWire):
 
 
 class NcclWire(PinnedWire):
-    """NCCL, with one GPU per rank. Each group of ranks gets an NCCL communicator when it is first used."""
+    """NCCL, with one GPU per rank. Each group of ranks creates an NCCL communicator on first use."""
 
     name = "NCCL"
 
@@ -203,7 +203,7 @@ class NcclWire(PinnedWire):
         return self._send_and_receive(comm, slices, into)
 
     def _send_and_receive(self, comm: Any, slices: list[tuple[Any, int, int]], into: list[int]) -> Pending:
-        """Sends and receives in one NCCL group; slices: (array, first byte, number of bytes) for each rank."""
+        """Send and receive in one NCCL group; slices: (array, first byte, number of bytes) for each rank."""
         from cupy.cuda import nccl
 
         communicator = self.communicator(comm)
@@ -216,7 +216,7 @@ class NcclWire(PinnedWire):
             if length:
                 communicator.recv(received.data.ptr + begin, length, nccl.NCCL_UINT8, peer, stream)
         nccl.groupEnd()
-        return lambda: received  # no wait: later work in the same stream starts after it
+        return lambda: received  # no wait: later work in the same stream is ordered after it
 
 
 def wire_for(joined: World, device: str) -> HostWire:
@@ -241,7 +241,7 @@ def has_nccl() -> bool:
 
 
 def takes_device_pointers() -> bool:
-    """Whether this MPI declares that it takes device pointers, by MPI 4.1's info key or by its own extension."""
+    """Whether this MPI declares support for device pointers, by MPI 4.1's info key or by its own extension."""
     from mpi4py import MPI
 
     kinds = MPI.COMM_WORLD.Get_info().Get("mpi_memory_alloc_kinds") or ""
@@ -262,9 +262,9 @@ def takes_device_pointers() -> bool:
 
 @dataclass(frozen=True)
 class Side:
-    """Ranks that exchange something: their communicator (None if this rank is alone), vertices, and our index there.
+    """Ranks that exchange data: their communicator (None for one rank), their vertices, and this rank's index.
 
-    In 1D one side of the arcs is this rank and the other all ranks; in 2D they are its column and row of the grid.
+    In 1D, one side of the arcs is this rank and the other all ranks; in 2D, the sides are its grid column and grid row.
     """
 
     comm: Any
@@ -291,15 +291,15 @@ def sides_of(world: World, layout: Layout) -> tuple[Side, Side, Side, Side]:
     return along_column, along_row, along_column, along_row
 
 
-# ---------------------------------------------------------------- some vertices, as packets
+# ---------------------------------------------------------------- sets of vertices as packets
 
 
 def allgather_slots(
     wire: HostWire, side: Side, own: int, positions: Any, values: Any = None, compress: bool = True
 ) -> tuple[Any, Any]:
-    """Gathers vertices from all ranks of a side: their slots, and their values as rows of bytes (None without values).
+    """Gather vertices from all ranks of a side: their slots, and their values as rows of bytes (None without values).
 
-    own: the number of this rank's vertices. positions: which of them to send, sorted if they have values.
+    own: the number of this rank's vertices. positions: the vertices to send, sorted if they have values.
     """
     xp = wire.xp
     if values is None:
@@ -317,17 +317,17 @@ def allgather_slots(
 
 
 class Sent(NamedTuple):
-    """Messages on their way to the owners of vertices. `own`: the slice of messages to ourselves, never sent."""
+    """Messages in transit to the owners of vertices. `own`: the slice of messages to this rank, never sent."""
 
     own: slice
     value_bytes: int
-    receive: Callable[[], Received]  # waits for what the other ranks sent us
+    receive: Callable[[], Received]  # waits for the messages of other ranks
 
 
 def send_to_owners(
     wire: HostWire, side: Side, own: int, slots: Any, values: Callable[[slice], Any], compress: bool = True
 ) -> Sent:
-    """Begin to send messages about vertices of a side, sorted by slot, to their owners.
+    """Start to send messages about vertices of a side, sorted by slot, to their owners.
 
     values(some) returns the values of a slice of the messages as rows of bytes, or None. own: this rank's vertex count.
     """
@@ -355,7 +355,7 @@ def send_to_owners(
 
 
 def unpacked(wire: HostWire, side: Side, own: int, shapes: list[Shape], pending: Pending) -> Received:
-    """What each other rank of a side sent about our own vertices, once it has arrived."""
+    """Wait for the messages of the other ranks of a side about this rank's vertices."""
     for index, (shape, data) in enumerate(zip(shapes, pending(), strict=True)):
         if shape[0] and index != side.index:
             positions, values = codec.unpack(wire.xp, shape, data, own)
@@ -366,7 +366,7 @@ def unpacked(wire: HostWire, side: Side, own: int, shapes: list[Shape], pending:
 
 
 def allgather_values(graph: Any, side: Side, values: Any, unused: int = -1) -> Any:
-    """One value per slot of a side, from each rank's values of its own vertices. Slots of no vertex get `unused`."""
+    """One value per slot of a side, from each rank's values of its own vertices. Unused slots get `unused`."""
     padded = graph.part.xp.full(graph.words * 64, unused, values.dtype)
     padded[: graph.own] = values
     if side.comm is None:
@@ -376,7 +376,7 @@ def allgather_values(graph: Any, side: Side, values: Any, unused: int = -1) -> A
 
 
 def reduce_to_owners(graph: Any, side: Side, values: Any, greatest: bool = False) -> Any:
-    """The sum (or the greatest) over a side's ranks of one value per slot, for this rank's own vertices."""
+    """The sum (or maximum) over a side's ranks of one value per slot, for this rank's vertices."""
     xp = graph.part.xp
     if side.comm is not None:
         from mpi4py import MPI

@@ -1,6 +1,6 @@
-"""The Graph500 benchmark: a Kronecker graph, searches from random roots, each validated, and their statistics.
+"""The Graph500 benchmark: a Kronecker graph, validated searches from random roots, and their statistics.
 
-A run generates the edges, builds the graph (timed), draws roots, searches from each (timed) and validates each.
+A run generates the edges, builds the graph (timed), draws roots, searches from each root (timed) and validates it.
 
 >>> from hopwave import graph500
 >>> outcome = graph500.run(scale=8, roots=4)
@@ -43,22 +43,22 @@ def run(
     edge_factor : int, optional
         Edges per vertex.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to run. "auto" is a GPU if there is one.
+        Device. "auto" uses a GPU if one is available.
     roots : int, optional
-        How many searches to time.
+        Number of timed searches.
     seed : int, optional
         The same seed gives the same graph and the same roots.
     layout : {"1d", "2d"}, optional
-        How ranks share the vertices.
+        How vertices are split over ranks.
     threads : int, optional
         Threads of the CPU engine.
     ranks : bool, optional
-        Run over all ranks of this MPI job. All of them must call this; the outcome is the same on each.
+        Whether to run over all ranks of this MPI job. All ranks must call this function and get the same outcome.
     sssp : bool, optional
         Also run the third kernel, shortest paths.
     plan : str or Plan, optional
         How to search: "auto", or a plan of `hopwave.plans()`. A GPU without ranks runs only "auto"; with another plan,
-        device="auto" is the CPU.
+        device="auto" uses the CPU.
     progress : callable, optional
         Called with (number of searches done, the last search) after every search of either kernel.
 
@@ -73,9 +73,9 @@ def run(
         check_whole("edge_factor", edge_factor, 1, 1 << 20)
         check_whole("roots", roots, 1, 1 << scale)
         if layout != "1d" and not ranks:
-            raise GraphError(f"layout={layout!r} is for several ranks; start this with mpiexec, or leave it out")
+            raise GraphError(f"layout={layout!r} needs several ranks; start the program with mpiexec, or omit layout=")
         if device == "cuda" and threads is not None:
-            raise GraphError(f"threads={threads!r} are those of a CPU; leave them out, or use device='cpu'")
+            raise GraphError(f"threads={threads!r} cannot be combined with device='cuda'; omit one of them")
         if plan != "auto":
             named_plan(plan)
         return check_seed(seed)
@@ -89,7 +89,7 @@ def run(
     on_gpu = ranks or plan == "auto" or str(plan) == "hopwave-dense"
     if device == "auto":
         device = "cuda" if on_gpu and threads is None and choice.has_gpu() else "cpu"
-    machine: Any  # what holds the graph and searches it: all ranks of a job, a GPU, or this process
+    machine: Any  # stores and searches the graph: all ranks of a job, a GPU, or this process
     if ranks:
         from hopwave.graph500.on_host import OverRanks
 
@@ -97,15 +97,15 @@ def run(
     elif device == "cuda":
         if not on_gpu:
             raise PlanError(
-                f"plan {str(plan)!r} cannot search Graph500's graph on a GPU, which has rows for one launch only; "
+                f"plan {str(plan)!r} cannot run Graph500 on a GPU, whose layout allows only searches in one launch; "
                 "use device='cpu', plan='auto', or ranks (mpiexec -n 1 hopwave graph500 ...)"
             )
-        engines.engine("cuda")  # raises an EngineError that says what is missing
+        engines.engine("cuda")  # raises an EngineError that names a missing library
         from hopwave.graph500.on_cuda import OnCuda
 
         machine = OnCuda(scale, edge_factor, seed)
     elif device != "cpu":
-        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
+        raise GraphError(f"device={device!r} is not known; use 'auto', 'cpu' or 'cuda'")
     else:
         from hopwave.graph500.on_host import OnCpu
 
@@ -119,7 +119,7 @@ def run(
 
     def each(kernel: Kernel, found: list[Searched]) -> None:
         for root in drawn[:1]:
-            kernel.search(root)  # not counted: compiles what is not compiled yet
+            kernel.search(root)  # warm-up for compilation, not timed
         for root in drawn:
             found.append(kernel.search(root))
             if progress is not None:
@@ -134,7 +134,7 @@ def run(
 
 
 def draw_roots(machine: Any, n: int, count: int, seed: int) -> list[int]:
-    """Different random vertices, each with an edge to another vertex; fewer than `count` if the graph has no more."""
+    """Different random vertices, each with an edge to another vertex; fewer than `count` if the graph has fewer."""
     seen: dict[int, None] = {}
     block = 4 * count
     for first in range(0, 16 * n + block, block):

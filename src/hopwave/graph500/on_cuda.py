@@ -1,4 +1,4 @@
-"""Graph500 on one GPU. The graph is generated, built, searched and validated there and never copied to the host."""
+"""Graph500 on one GPU. The graph is generated, built, searched and validated there, and never copied to the host."""
 
 import time
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 
-CHECKED = 1 << 27  # vertices that are checked at a time: it bounds the memory
+CHECKED = 1 << 27  # vertices checked at a time, to limit memory
 
 
 class OnCuda:
@@ -30,12 +30,12 @@ class OnCuda:
         self.cp, self.plan = cupy, CATALOGUE["hopwave-dense"]
         self.drawn = scale, edge_factor, seed
         compressed = must_pack(scale, edge_factor) if compressed is None else compressed
-        # Compiles everything, so that it is not part of any timed kernel.
+        # Warm-up: compiles everything before the timed kernels.
         self._warm_up(Rows(4, edge_factor, seed, compressed=compressed))
         began = time.perf_counter()
         self.graph: Any = Rows(scale, edge_factor, seed, compressed=compressed, memory_limit=memory_limit)
         self.searches = NumberedWorkspace(self.graph)
-        self.searches.prepared(True, self.plan)  # the kernel is loaded here, not in the first search's time
+        self.searches.prepared(True, self.plan)  # load the kernel outside the timed searches
         cupy.cuda.get_current_stream().synchronize()
         self.construction_seconds = time.perf_counter() - began
         self.graph.check()
@@ -63,14 +63,14 @@ class OnCuda:
         return answer
 
     def shortest(self, seed: int) -> Kernel:
-        """The third kernel, as over ranks, with the whole graph in one part. Lengths depend on ids: no renumbering."""
+        """The third kernel, as over ranks, with the graph as one part. Lengths depend on ids, so ids are kept."""
         from hopwave.engines.cuda.kronecker import Rows
         from hopwave.graph500.on_host import InParts
 
         return InParts(OnePart(Rows(*self.drawn, by_degree=False)), self.graph.edges_within, seed)
 
     def search(self, root: int) -> Searched:
-        """Distances and predecessors from one root, on the GPU. The host measures the time, from launch to end."""
+        """Distances and predecessors from one root, on the GPU. The host measures the time from launch to end."""
         self.cp.cuda.get_current_stream().synchronize()
         began = time.perf_counter()
         ending = self.searches.launch(self.distance, self.parent, (root,), SearchJob(), self.plan)
@@ -107,7 +107,7 @@ class OnePart:
 
 
 def broken_rules(graph: Any, distance: Any, parent: Any, root: int) -> tuple[str, ...]:
-    """The names of the rules that a search on a graph of engines.cuda.kronecker.Rows broke; computed on the GPU."""
+    """Names of the rules that a search violates on a graph of engines.cuda.kronecker.Rows; computed on the GPU."""
     import cupy as cp
 
     deepest = int(distance.max())

@@ -1,8 +1,8 @@
-"""Graph500 in host memory: the CPU engine in one process, and the ranks of an MPI job, which hold shares of the graph.
+"""Graph500 in host memory: the CPU engine in one process, and the ranks of an MPI job, which store parts of the graph.
 
 The third kernel finds shortest paths along edges of random length, from the same roots. The length of an edge is a hash
-of its two ends, uniform in (0, 1], with 24 bits. All repeats of an edge therefore have the same length (the reference
-generator gives each its own), and distances are exact sums, identical on every machine.
+of its two endpoints, uniform in (0, 1], with 24 bits. All repeats of an edge therefore have the same length (the
+reference generator draws separate lengths), and distances are exact sums, identical on every machine.
 """
 
 import time
@@ -33,21 +33,21 @@ from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 
-# Peak bytes per edge: to build rows from a list of edges; for shortest paths, in addition to the rows.
+# Peak bytes per edge: to build adjacency lists from edges; for shortest paths, in addition to the lists.
 BUILDING, WEIGHTED = 42, 102
 STREAM = "graph500 lengths"
-WARM_UP = 8  # vertices of a small graph; searching it compiles everything
+WARM_UP = 8  # vertices of a small graph whose search compiles everything
 
 
 class OnCpu:
-    """The graph in host memory. `tuples`: how often each vertex is an end of an input edge."""
+    """The graph in host memory. `tuples`: number of input edges at each vertex."""
 
     def __init__(
         self, scale: int, edge_factor: int, seed: int, threads: int | None, plan: Plan = CATALOGUE["hopwave"]
     ) -> None:
         self.engine, self.plan, self.threads = engines.engine("cpu"), plan, threads
         n = 1 << scale
-        check_memory(BUILDING * edge_factor * n, f"the edges of scale {scale}", "take a smaller scale, or ranks")
+        check_memory(BUILDING * edge_factor * n, f"the edges of scale {scale}", "use a smaller scale, or MPI ranks")
         self._warm_up()
         began = time.perf_counter()
         u, v = kronecker_edges(scale, edge_factor, seed)
@@ -55,13 +55,13 @@ class OnCpu:
         self.tuples = np.bincount(u, minlength=n) + np.bincount(v, minlength=n)
         began = time.perf_counter()
         self.graph = Graph.from_csr(*sorted_rows(u, v, n, symmetric=True)[:2], directed=False, check=False)
-        self.arranged = self.graph.arranged()  # sorted rows and hubs are a part of kernel 1, and of no search
+        self.arranged = self.graph.arranged()  # sorting lists and hubs is part of kernel 1, not of searches
         self.engine.load(self.arranged, plan).adjacency(neighbour_order(plan))
         self.construction_seconds = time.perf_counter() - began
         self.about: dict[str, Any] = {"device": "cpu", "ranks": 1, "plan": plan.name, "threads": thread_count(threads)}
 
     def _warm_up(self) -> None:
-        """Compile everything now, so that it is not part of any timed kernel."""
+        """Compile everything before the timed kernels."""
         ends = np.arange(WARM_UP, dtype=np.int32)
         small = Graph.from_csr(
             *sorted_rows(ends[:-1].copy(), ends[1:].copy(), WARM_UP, symmetric=True)[:2], directed=False, check=False
@@ -69,14 +69,14 @@ class OnCpu:
         bfs.search(self.engine, small, (0,), SearchJob(), self.plan, threads=1)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Which vertices have an edge to another vertex. A row has no repeats, so a lone self-loop makes degree 1."""
+        """Which vertices have an edge to another vertex. Self-loops are stored once, as degree 1."""
         degrees, first = self.graph.degrees[vertices], self.graph.indptr[vertices]
         alone = self.graph.indices[np.minimum(first, max(self.graph.m - 1, 0))] == vertices
         return np.asarray((degrees > 1) | ((degrees == 1) & ~alone))
 
     def shortest(self, seed: int) -> Kernel:
-        """The third kernel, by hopwave.sssp: the fastest way in one process."""
-        check_memory(WEIGHTED * int(self.tuples.sum()) // 2, "edges with lengths", "take a smaller scale, or ranks")
+        """The third kernel, by hopwave.sssp, the fastest method in one process."""
+        check_memory(WEIGHTED * int(self.tuples.sum()) // 2, "edges with lengths", "use a smaller scale, or MPI ranks")
         return ShortestPaths(self.graph, self.tuples, seed)
 
     def search(self, root: int) -> Searched:
@@ -102,7 +102,7 @@ class OverRanks:
         self.world = distributed.world()
         self.plan, _ = choose_plan(plan)
         options: dict[str, Any] = {"device": device, "threads": threads, "layout": layout}
-        warm = distributed.kronecker(4, edge_factor, seed, **options)  # compiles everything
+        warm = distributed.kronecker(4, edge_factor, seed, **options)  # warm-up: compiles everything
         for one in ("turbobfs-bu-sc", "merrill", self.plan):
             found = distributed.bfs(warm, 0, plan=one)
         validate_parts(warm, found.sources, found.distances, found.predecessors)
@@ -130,7 +130,7 @@ class OverRanks:
         return np.asarray(self.world.allreduce(answer) > 0)
 
     def _has_loop(self, own: int) -> bool:
-        """Whether an own vertex has a self-loop. In every layout the loop is stored on the vertex's owner."""
+        """Whether an own vertex has a self-loop. In every layout, the self-loop is stored on the vertex's owner."""
         graph = self.graph
         row = graph.push_tails.first + own
         begin, end = graph.part.out_offsets[row : row + 2].tolist()
@@ -158,7 +158,7 @@ class OverRanks:
 
 
 class ShortestPaths:
-    """The graph with the lengths of its edges, in one process. `tuples`: see OnCpu."""
+    """The graph with edge lengths, in one process. `tuples`: see OnCpu."""
 
     def __init__(self, graph: Graph, tuples: Any, seed: int) -> None:
         self.graph, self.tuples = graph, tuples
@@ -176,7 +176,7 @@ class ShortestPaths:
         return Searched(root, seconds, edges, 0, self.broken(root, found.distances, parents))
 
     def broken(self, root: int, distances: npt.NDArray[np.float64], parents: Any) -> tuple[str, ...]:
-        """The names of the rules that a result breaks: Graph500's five, with distances instead of levels."""
+        """Names of the rules that a result violates: Graph500's five, with distances instead of levels."""
         reached = np.isfinite(distances)
         ids = np.arange(self.graph.n)
         at_root, heads = ids == root, self.graph.indices
@@ -202,7 +202,7 @@ class InParts:
         self.paths = Paths(graph, counter.start(seed, STREAM))
 
     def search(self, root: int) -> Searched:
-        """Distances and predecessors from one root, timed on all ranks together; then validated."""
+        """Distances and predecessors from one root, timed over all ranks; then validated."""
         world, paths = self.graph.world, self.paths
         world.barrier()
         began = time.perf_counter()
@@ -213,7 +213,7 @@ class InParts:
 
 
 def lengths(u: Any, v: Any, n: int, seed: int) -> npt.NDArray[np.float64]:
-    """The length of every arc u → v, equal to that of v → u: a multiple of 2^-24 in (0, 1]."""
+    """The length of every arc u → v, equal to the length of v → u: a multiple of 2^-24 in (0, 1]."""
     pair = np.minimum(u, v).astype(np.uint64) * np.uint64(n) + np.maximum(u, v).astype(np.uint64)
     drawn = counter.mixed(pair, seed, STREAM) >> np.uint64(40)
     return (drawn + np.uint64(1)).astype(np.float64) / UNIT

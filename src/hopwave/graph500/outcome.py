@@ -1,7 +1,7 @@
 """The report of a Graph500 run: the keys of the specification, in its order, with its statistics.
 
-TEPS (traversed edges per second) are the input edges in the component that was searched, including repeats and
-self-loops, divided by the time of the search. Their mean is harmonic; the specification defines its deviation (Norris
+TEPS (traversed edges per second) are the input edges in the searched component, including repeats and self-loops,
+divided by the time of the search. Their mean is harmonic; the specification defines its standard deviation (Norris
 1940).
 """
 
@@ -16,7 +16,7 @@ NAMES = ("min", "firstquartile", "median", "thirdquartile", "max")
 
 @dataclass(frozen=True)
 class Searched:
-    """One search: its root, its seconds, the input edges in its component, its depth, and the rules it broke, if any.
+    """One search: its root, its seconds, the input edges in its component, its depth, and the rules that it violated.
 
     waiting: the mean seconds that a rank waited in exchanges; None in one process.
 
@@ -34,15 +34,15 @@ class Searched:
 
 
 class Kernel(Protocol):
-    """What is timed, once per root."""
+    """A timed kernel, called once per root."""
 
     def search(self, root: int) -> Searched:
-        """Search, timed; then validate, not timed."""
+        """Search (timed), then validate (not timed)."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of a whole run. `about` says where and how it ran.
+    """The results of a run. `about` describes hardware and options.
 
     >>> one = Outcome(20, 16, 1.5, [Searched(3, 0.5, 100, 6), Searched(4, 0.25, 100, 6)])
     >>> one.values()["bfs_harmonic_mean_TEPS"], one.valid
@@ -59,7 +59,7 @@ class Outcome:
 
     @property
     def valid(self) -> bool:
-        """Whether every search obeyed every rule."""
+        """Whether every search satisfied every rule."""
         return not any(one.broken for one in (*self.searches, *self.paths))
 
     @property
@@ -69,7 +69,7 @@ class Outcome:
         return sum(waited) / sum(one.seconds for one in self.searches) if waited else None
 
     def values(self) -> dict[str, int | float]:
-        """Every key of the specification's output with its value."""
+        """All keys of the specification's output with their values."""
         found: dict[str, int | float] = {"SCALE": self.scale, "edgefactor": self.edge_factor}
         found["NBFS"] = len(self.searches)
         if self.generation_seconds is not None:
@@ -79,7 +79,7 @@ class Outcome:
         return found | _statistics(self.paths, "sssp") if self.paths else found
 
     def lines(self) -> list[str]:
-        """The output as the specification prints it: one key and value per line."""
+        """The output in the specification's format: one key and value per line."""
         return [f"{key}: {_shown(value)}" for key, value in self.values().items()]
 
 

@@ -21,7 +21,7 @@ from hopwave.system.progress import Meter
 
 __all__ = ["Format", "formats", "read", "replacing", "write"]
 
-# Signatures use possessive patterns (*+): these take linear time, however many empty lines and comments there are.
+# Signatures use possessive patterns (*+), whose time is linear in the number of empty lines and comments.
 _DIMACS = rb"(?:c[^\n]*+\n|[^\S\n]*+\n)*+p[ \t]++(?:%b)[ \t]"  # comments, then the problem line
 _LIST = "not in the file; directed"
 _SG, _WSG = suites.PLAIN, suites.WEIGHTED
@@ -91,25 +91,25 @@ FORMATS = (
         signature=rb"(?i)\s*+(?:#[^\n]*+\n\s*+|(?:Creator|Version|comment)[ \t][^\n]*+\n\s*+)*+graph\s*+\[",
     ),
     Format(
-        "pajek", "Pajek", (".net", ".pajek"), True, "`*Arcs`: directed; `*Edges` alone: undirected",
+        "pajek", "Pajek", (".net", ".pajek"), True, "`*Arcs`: directed; only `*Edges`: undirected",
         declared.read_pajek, declared.write_pajek, signature=rb"(?i)(?:%[^\n]*+\n|\s++)*+\*(?:network|vertices)\b",
     ),
 )  # fmt: skip
-# Downloads that are not graphs but could be read as edge lists of words: first bytes, what they are, what to do.
+# Downloads that are not graphs but could be read as edge lists of words: first bytes, description, remedy.
 NO_GRAPHS = (
-    (b"version https://git-lfs", "a pointer of Git LFS, not the file itself", "git lfs pull fetches it"),
-    (b"<!doctype html", "a page of HTML", "download the file again"),
-    (b"<html", "a page of HTML", "download the file again"),
+    (b"version https://git-lfs", "a Git LFS pointer instead of the file", "run git lfs pull"),
+    (b"<!doctype html", "an HTML page", "download the file again"),
+    (b"<html", "an HTML page", "download the file again"),
 )
 
 
 def formats() -> tuple[Format, ...]:
-    """Every format that `read` and `write` know.
+    """All formats that `read` and `write` support.
 
     Returns
     -------
     tuple of Format
-        Names, file extensions, and what each can hold.
+        The name, the file extensions and the features of each format.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def read(
 ) -> Graph:
     """Read a graph from a file in any of the formats of `formats()`, compressed with gzip or not.
 
-    Repeated edges are merged, unless the file says that they are parallel (.npz and .parquet can). Weights are float64,
+    Repeated edges are merged, unless the file marks them as parallel (.npz and .parquet only). Weights are float64,
     or float32 if the file stores float32. Functions that count hops (`bfs`, betweenness, …) ignore weights; `sssp` and
     `pagerank` use them.
 
@@ -142,19 +142,19 @@ def read(
     path : str or path
         The file; its extension and its first bytes decide the format.
     format : str, optional
-        The format's name, if neither is known.
+        The format's name, if the extension and the first bytes do not identify it.
     directed : bool, optional
         None follows the file, or else the format's default; False adds the missing reverse arcs; True keeps every edge
         as arcs.
     n : int, optional
-        The number of vertices, if there are more than the file lists; integer ids below n are then used unchanged.
+        The number of vertices, if larger than in the file; integer ids below n are then used unchanged.
     labels : bool, optional
         False drops names and uses integer ids unchanged as vertices.
     weights : bool, optional
         False drops the weights of the file.
     combine : {"min", "max", "sum", "first"}, optional
-        The weight that repeated edges keep. Without it, repeated edges with different weights raise FormatError. In an
-        undirected graph u, v repeats v, u.
+        How the weights of repeated edges are merged; by default, different weights raise FormatError. In an
+        undirected graph, the edge v, u repeats the edge u, v.
     progress : bool, optional
         None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
     **options
@@ -176,20 +176,20 @@ def read(
     """
     directed, labels, weights = flag_or_none("directed", directed), flag("labels", labels), flag("weights", weights)
     if n is not None and not (is_whole(n) and 0 <= n <= LARGEST_VERTEX_COUNT):
-        raise GraphError(f"n={n!r} is not a number of vertices; give a whole number up to {LARGEST_VERTEX_COUNT}")
+        raise GraphError(f"n={n!r} is not a number of vertices; pass an integer up to {LARGEST_VERTEX_COUNT}")
     check_combine(combine, True, "merge")
     place = file_named(path)
     with Meter(f"reading {place.name}", None, progress) as meter:
         source = Source(place, meter)
         if source.size == 0:
-            raise source.fail("empty; expected a graph", 1)
+            raise source.fail("the file is empty; expected a graph", 1)
         chosen = by_title(format) if format is not None else detect(source)
         chosen.check_options(chosen.read, options)
         meter.stage(f"reading {place.name}", source.size)
         try:
             return chosen.read(source, Request(directed, n, labels, weights, combine), **options)
         except MemoryError:
-            raise source.fail("does not fit into memory; expected a smaller graph, or a larger machine") from None
+            raise source.fail("the graph does not fit into memory; use a machine with more memory") from None
 
 
 def write(
@@ -211,7 +211,7 @@ def write(
     graph : Graph
         The graph.
     format : str, optional
-        The format's name, if the extension is not a known one.
+        The format's name, if the extension is not known.
     directed : bool, optional
         Whether the graph is directed. Pass it to `write` and `read` if the format cannot record it (CSV, GAPBS and
         Graph500 edge lists); otherwise a `LostDirectionWarning` is issued if reading the file would change it.
@@ -240,7 +240,7 @@ def write(
         )
     labels, weights, directed = flag("labels", labels), flag("weights", weights), flag_or_none("directed", directed)
     if directed not in (None, graph.directed):
-        raise GraphError(f"directed={directed} is not what the graph is; leave it out, or convert the graph first")
+        raise GraphError(f"directed={directed} contradicts graph.directed; omit directed=, or convert the graph first")
     place = file_named(path)
     chosen = by_title(format) if format is not None else by_name(place)
     if chosen is None:
@@ -251,7 +251,7 @@ def write(
     for what, has, problem, remedy in (
         ("labels", graph.labels is not None, "{} cannot store labels", "drop them with labels=False"),
         ("weights", graph.is_weighted, "{} cannot store weights", "drop them with weights=False"),
-        ("parallel", graph.has_parallel_arcs, "the graph has parallel arcs, which {} cannot tell from repeats",
+        ("parallel", graph.has_parallel_arcs, "{} cannot store parallel arcs",
          "merge them: Graph.from_edges(*G.to_edges(), G.n, G.directed)"),
     ):  # fmt: skip
         if has and not getattr(chosen, f"holds_{what}"):
@@ -262,8 +262,8 @@ def write(
     if directed is None and chosen.assumes not in (None, graph.directed):
         kind = "directed" if graph.directed else "undirected"
         warn(
-            f"{place}: {chosen.title} cannot say that a graph is {kind}; read it with directed={graph.directed}, and "
-            "give the same to write",
+            f"{place}: {chosen.title} does not record that a graph is {kind}; pass "
+            "directed={graph.directed} to read and to write",
             LostDirectionWarning,
         )
 
@@ -292,11 +292,11 @@ def by_content(start: bytes) -> Format | None:
 
 
 def detect(source: Source) -> Format:
-    """The format to read a file in. A name that contradicts the content is an error."""
+    """The format to read a file in. An extension that contradicts the content raises an error."""
     start = source.start()
     for mark, found, remedy in NO_GRAPHS:
         if start.removeprefix(BYTE_ORDER_MARK).lstrip()[: len(mark)].lower() == mark:
-            raise source.fail(f"is {found}; expected a graph: {remedy}", 1)
+            raise source.fail(f"the file is {found}; {remedy}", 1)
     named, marked = by_name(source.path), by_content(start)
     chosen = marked or named
     if chosen is None:
@@ -304,13 +304,13 @@ def detect(source: Source) -> Format:
     if named is None or chosen.read is named.read or named.content_decides:
         return chosen
     raise source.fail(
-        f"is named like {named.title} but contains {chosen.title}; expected the two to agree: rename it, or pass "
+        f"the extension says {named.title} but the content is {chosen.title}; rename the file, or pass "
         f"format={chosen.name!r}",
         1,
     )
 
 
 def unknown(path: Path) -> FormatError:
-    """The error for a name without a known extension; it lists the known ones."""
+    """The error for an unknown extension; it lists the known extensions."""
     known = "; ".join(f"{known.name} ({' '.join(known.extensions)})" for known in FORMATS)
-    return FormatError(f"the name has no known extension; rename the file or pass format=, one of: {known}", path)
+    return FormatError(f"the extension is not known; rename the file or pass format=, one of: {known}", path)

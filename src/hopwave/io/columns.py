@@ -1,4 +1,4 @@
-"""Which columns of a table are the ends of an edge and its weight: one rule for text and Parquet, else an error."""
+"""Choose the columns of a table with the endpoints and the weight: the same rule for text and Parquet."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
@@ -9,7 +9,7 @@ from hopwave.io.format import Request, explained
 from hopwave.io.lines import NUMERIC, Source
 
 Column: TypeAlias = str | int | None
-# Common names for the two ends of an edge, the most common first.
+# Common names for the two endpoints of an edge, the most common first.
 PAIRS = (
     ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("tail", "head"), ("start", "end"),
     ("from_node", "to_node"), ("fromnodeid", "tonodeid"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
@@ -21,30 +21,30 @@ PAIRS = (
     *product(("source_id", "origin_id"), ("dest_id", "destination_id")),
 )  # fmt: skip
 WEIGHTS = ("weight", "weights", "cost", "length", "distance", "w", "value")
-IDS = ("id", "index", "row", "no", "nr")  # titles of columns that number the rows
-MOST_NAMED = 3  # columns in a message
+IDS = ("id", "index", "row", "no", "nr")  # headers of columns that number the rows
+MOST_NAMED = 3  # maximum number of columns named in a message
 
 
 class Table(NamedTuple):
-    """What is known about a table before it is read."""
+    """Headers and column types of a table, from its first rows."""
 
-    titles: list[str]  # positions as text, if there is no header
+    titles: list[str]  # headers, or positions as text without a header row
     titled: bool
     is_number: Callable[[int], bool]  # whether the column at a position contains numbers
-    line: int | None = None  # of the header or the first row
+    line: int | None = None  # line of the header row or the first row
 
     def title(self, place: int) -> str:
-        """A title in lower case, "" without a header."""
+        """A column's header in lower case; "" without a header row."""
         return self.titles[place].strip().lower() if self.titled else ""
 
     def counts_rows(self, place: int) -> bool:
-        """Whether a column numbers the rows: by its title, or as the index of pandas, which has no title of its own."""
+        """Whether a column numbers the rows: by its header, or as the index of pandas, whose header is empty."""
         title = self.title(place)
         untitled = self.titled and (not title or title.startswith(("unnamed: ", "__index_level_")))
         return title in IDS or (untitled and self.is_number(place))
 
     def listed(self, places: Sequence[int], joined: str) -> str:
-        """Columns for a message: their titles, or numbers counted from 1 without a header."""
+        """Columns for a message: their headers, or numbers counted from 1 without a header row."""
         shown = [repr(self.titles[i]) if self.titled else str(i + 1) for i in places[:MOST_NAMED]]
         return joined.join([*shown, "…"] if len(places) > MOST_NAMED else shown)
 
@@ -52,16 +52,16 @@ class Table(NamedTuple):
 def choose(
     source: Source, request: Request, table: Table, wanted: tuple[Column, Column, Column]
 ) -> tuple[int, int, int | None, int | None]:
-    """The positions of both ends, the weight and the direction. What may be one of these is read or rejected."""
+    """The positions of both endpoints, the weight and the direction. An ambiguous column raises an error."""
     titles, line = table.titles, table.line
     if len(titles) < 2:
-        raise source.fail(f"one column, {''.join(titles)!r}; expected at least two, the ends of an edge", line)
+        raise source.fail(f"one column, {''.join(titles)!r}; expected at least two, for the endpoints of an edge", line)
     if not request.weights and wanted[2] is not None:
-        raise TypeError(f"weight={wanted[2]!r} names a column, weights=False leaves weights out; pass one of the two")
+        raise TypeError(f"weight={wanted[2]!r} cannot be combined with weights=False; omit one of them")
     first, second, weight = given = [_place(source, table, column) for column in wanted]
     for place in given:
         if place is not None and given.count(place) > 1:
-            raise source.fail(f"column {titles[place]!r} is selected twice; expected different columns", line)
+            raise source.fail(f"column {titles[place]!r} is selected twice; pass different columns", line)
     folded = [table.title(i) for i in range(len(titles))]
     with explained(source):
         told = direction_column(folded[i] for i in range(len(titles)) if request.directed is None and i not in given)
@@ -74,8 +74,8 @@ def choose(
         missing = [first, second].count(None)
         if len(free) < missing or (len(free) > missing and (missing == 1 or (missing and table.titled))):
             raise source.fail(
-                f"columns {table.listed(free, ' or ') or 'besides the weights: none'} may be the ends of an edge; "
-                "pass source= and target=, their titles or positions (Graph.from_scipy reads a matrix)",
+                f"columns {table.listed(free, ' or ') or 'besides the weights: none'} may be the endpoints; "
+                "pass source= and target=, their headers or positions (Graph.from_scipy reads a matrix)",
                 line,
             )
         known = (free[0], free[missing - 1]) if missing else (0, 1)
@@ -84,12 +84,12 @@ def choose(
         weight = _weight(source, table, (*ends, way))
     for place, column in zip((*ends, weight, way), (*wanted, None), strict=True):
         if place is not None and column is None:
-            _place(source, table, titles[place])  # a title that occurs twice
+            _place(source, table, titles[place])  # a header that occurs twice
     return *ends, weight, way
 
 
 def _weight(source: Source, table: Table, others: tuple[int | None, ...]) -> int | None:
-    """The column called weight, or the only one that may be it, if its title says so; an error if none says it."""
+    """The column named weight, or the only candidate if its header names a weight; other candidates are an error."""
     places = [i for i in range(len(table.titles)) if i not in others]
     found = [i for i in places if table.title(i) in WEIGHTS or (table.is_number(i) and not table.counts_rows(i))]
     for i in found:
@@ -107,7 +107,7 @@ def _weight(source: Source, table: Table, others: tuple[int | None, ...]) -> int
 
 
 def _place(source: Source, table: Table, wanted: Column) -> int | None:
-    """The position of a column that the caller gave by its name or its position."""
+    """The position of a column that the caller selected by header or position."""
     titles = table.titles
     if wanted is None or (isinstance(wanted, int) and not isinstance(wanted, bool) and 0 <= wanted < len(titles)):
         return wanted
@@ -116,21 +116,21 @@ def _place(source: Source, table: Table, wanted: Column) -> int | None:
         return places[0]
     if places:
         which = " and ".join(map(str, places))
-        problem = f"{len(places)} columns {wanted!r}; expected one: pass its position, {which}, instead"
+        problem = f"{len(places)} columns are named {wanted!r}; pass a position instead: {which}"
     else:
         has = ", ".join(map(repr, titles))
-        problem = f"no column {wanted!r}; expected one of {has}, or a position from 0 to {len(titles) - 1}"
+        problem = f"no column {wanted!r}; pass one of {has}, or a position from 0 to {len(titles) - 1}"
     raise source.fail(problem, table.line)
 
 
 def has_titles(cells: Iterable[str]) -> bool:
-    """Whether a row has known titles: those of a pair of ends, or weight."""
+    """Whether a row contains known headers: those of two endpoints, or weight."""
     found = {cell.strip().lower() for cell in cells}
     return "weight" in found or any(found.issuperset(pair) for pair in PAIRS)
 
 
 def is_header(rows: list[list[str]]) -> bool | None:
-    """Whether the first row is a header: it has known titles, or text above a column of numbers. None: unknown."""
+    """Whether the first row is a header: known names, or text above a column of numbers. None: unknown."""
     first, below = rows[0], rows[1:]
     if has_titles(first):
         return True
@@ -140,7 +140,7 @@ def is_header(rows: list[list[str]]) -> bool | None:
         cells = filled(below, column)
         if title.strip() and cells and all(NUMERIC.fullmatch(cell) for cell in cells):
             return True
-    return False if len(first) < 2 else None  # one cell is an error, and `choose` says which
+    return False if len(first) < 2 else None  # `choose` reports a single cell as an error
 
 
 def filled(rows: list[list[str]], column: int) -> list[str]:

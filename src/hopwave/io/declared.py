@@ -1,4 +1,4 @@
-"""Files that declare vertices and edges one by one: what GraphML, GML and Pajek share, and the last two formats.
+"""Formats that declare vertices and edges one by one: code shared by GraphML, GML and Pajek, and the last two formats.
 
 GML       `graph [ directed 0 node [ id 0 label "x" ] edge [ source 0 target 1 weight 2.5 ] ]`
 Pajek     `*Vertices n` with labels, then `*Arcs`, `*Edges`, `*Arcslist`, `*Edgeslist` or `*Matrix`
@@ -22,7 +22,7 @@ from hopwave.io.lines import LARGEST_NUMBER, LONE_RETURN, NUMBER, Problem, Sourc
 
 # Integers in their usual spelling: "7" and "-7", but not "07" or "-0", which are names.
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-_IDS = "ids"  # the key of a GML graph that says "text" if labels that look like numbers are names
+_IDS = "ids"  # GML key of the graph; its value "text" marks labels that look like numbers as names
 _TOKEN = re.compile(
     rf"""\s*+(?:\#[^\r\n]*+\s*+)*+(?:(?P<key>[A-Za-z_][\w.:-]*+)|(?P<number>{NUMBER}(?![\w.])|[+-](?:INF|inf)\b)"""
     r"""|"(?P<text>[^"]*+)"|(?P<list>[\[\]])|(?P<open>")|(?P<end>\Z)|(?P<odd>.))""",
@@ -32,7 +32,7 @@ _WHOLE_ID = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _NOT_ASCII = re.compile('[^ -~]|[&"]')
 _NAMES_MARK = "% ids: text"  # our comment in Pajek files if labels that look like numbers are names
 _VERTEX = re.compile(r'\s*(\d{1,18})(?:\s+(?:"([^"]*)"|([^\s"]\S*))(?=\s|$)|\s*$)', re.ASCII)
-MAX_UNLABELLED = 1_000_000  # vertices that get their number as a label: more would fill the memory from a small file
+MAX_UNLABELLED = 1_000_000  # maximum vertices labelled by their number: a small file must not fill the memory
 _SECTIONS = ("*network", "*vertices", "*arcs", "*edges", "*arcslist", "*edgeslist", "*matrix")
 
 
@@ -43,31 +43,31 @@ class Declared:
         self.source, self.request = source, request
         self.places: dict[str | int, int] | range = {}  # of vertices, by their ids in the file
         self.labels: list[str] = []
-        self.lines: Any = array("q")  # of the vertices
+        self.lines: Any = array("q")  # line of each vertex
         self._ends: list[str | int] = []
         self._weights = array("d")  # NaN: none
         self._arcs = bytearray()
         self._edge_lines = array("q")
 
     def vertex(self, key: str | int, label: str, line: int) -> None:
-        """A vertex of the file."""
+        """Add a vertex."""
         assert isinstance(self.places, dict)
         if self.places.setdefault(key, len(self.labels)) < len(self.labels):
-            raise self.source.fail(f"a second vertex with the id {short(key)}; expected different ids", line)
+            raise self.source.fail(f"a second vertex with the id {short(key)}; ids must be unique", line)
         self.labels.append(label)
         self.lines.append(line)
 
     def edge(self, u: str | int, v: str | int, weight: str | None, arc: bool, line: int) -> None:
-        """An edge between two vertices, by their ids."""
+        """Add an edge between two vertices, given by their ids."""
         self._ends += (sys.intern(u), sys.intern(v)) if isinstance(u, str) and isinstance(v, str) else (u, v)
         self._weights.append(math.nan if weight is None else weight_of(self.source, weight, line))
         self._arcs.append(arc)
         self._edge_lines.append(line)
 
     def graph(self, names: bool | None, *, directed: bool, single: bool = False, weighted: bool = False) -> Graph:
-        """The graph. Arcs among edges make every edge two arcs; among weights, an edge without one gets 1.
+        """The graph. If any edge is directed, each undirected edge becomes two arcs. Missing weights are 1.
 
-        Without edges, the graph is `directed` and `weighted` as given. `single`: weights are float32 if they fit.
+        `directed` and `weighted` apply to a graph without edges. `single`: weights are float32 if they fit.
         """
         places, request = self.places, self.request
         try:
@@ -102,14 +102,14 @@ class Declared:
         for i, label in enumerate(labels):
             if seen.setdefault(label, i) != i:
                 raise self.source.fail(
-                    f"a second vertex is called {short(label)}; expected different names: choose others with label=, "
-                    "or drop them with labels=False",
+                    f"a second vertex is called {short(label)}; select another attribute with label=, "
+                    "or drop the names with labels=False",
                     self.lines[i],
                 )
         odd = 0 if names else next((i for i, label in enumerate(labels) if not _WHOLE.fullmatch(label)), None)
         if odd is not None and names is False:
             raise self.source.fail(
-                f"vertex {short(labels[odd])}; expected a whole number, or names=True", self.lines[odd]
+                f"vertex {short(labels[odd])} is not an integer; pass names=True to read names", self.lines[odd]
             )
         if odd is not None:
             return None, object_array(labels)
@@ -118,15 +118,15 @@ class Declared:
 
 
 def weight_of(source: Source, text: str, line: int) -> float:
-    """The number that a file gives as a weight."""
+    """The weight in a file as a number."""
     try:
         return float_of(text)
     except Problem as problem:
-        raise source.fail(f"{problem} (weight= names another attribute, weight=None leaves them out)", line) from None
+        raise source.fail(f"{problem} (weight= selects another attribute, weight=None ignores it)", line) from None
 
 
 def texts_of(target: Target, graph: Graph) -> tuple[list[str], bool]:
-    """What to call the vertices in a file, and whether that must be marked as names: they look like numbers."""
+    """The names of the vertices in a file, and whether they look like numbers and must be marked as names."""
     labels = plain_labels(target, graph, range(-LARGEST_NUMBER, LARGEST_NUMBER + 1))
     texts = list(map(str, range(graph.n) if labels is None else labels))
     return texts, isinstance((labels or [0])[0], str) and all(map(_WHOLE.fullmatch, texts))
@@ -136,7 +136,7 @@ def texts_of(target: Target, graph: Graph) -> tuple[list[str], bool]:
 
 
 def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
-    """The kind, the text and the line of every token; texts have lost their quotes and entities."""
+    """The kind, the text and the line of every token; quotes are removed and entities replaced."""
     content = "".join(text for _, text in source.lines("GML"))
     at, line = 0, 1
     for found in _TOKEN.finditer(content):
@@ -148,9 +148,9 @@ def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
             try:
                 text = html.unescape(text)
             except ValueError:  # a number of more than 4,300 digits
-                raise source.fail("a character of thousands of digits, as in &#999...; expected a text", line) from None
+                raise source.fail("a character reference of over 4,300 digits, as in &#999...", line) from None
         elif kind == "open":
-            raise source.fail("a text without a closing quote; expected one", line)
+            raise source.fail("a text without a closing quote; add the quote", line)
         elif kind == "odd":
             what = content[at : at + 40].partition("\n")[0].strip()
             raise source.fail(f"found {what!r}; expected a key, a number, a text or a bracket", line)
@@ -160,7 +160,7 @@ def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
 
 
 def _lists(source: Source, single: tuple[str | None, ...]) -> Iterator[tuple[int, str, dict[str, str], int]]:
-    """Every list when it ends: how deep it lies, its key, entries and line. `single`: keys that it may have once."""
+    """Depth, key, entries and line of each list, when the list ends. `single`: keys that may occur once per list."""
     stack: list[tuple[str, dict[str, str], int]] = [("", {}, 1)]
     key, line, graphs = "", 1, 0
     for kind, text, line in _tokens(source):
@@ -174,14 +174,14 @@ def _lists(source: Source, single: tuple[str | None, ...]) -> Iterator[tuple[int
         elif kind == "list" and text == "[":
             graphs += len(stack) == 1 and key == "graph"
             if graphs > 1:
-                raise source.fail("a second graph; expected one per file", line)
+                raise source.fail("a second graph; a file must contain one graph", line)
             stack.append((key, {}, line))
         elif kind in ("number", "text") or (kind == "key" and text.upper() in ("INF", "NAN")):
             owner, entries, _ = stack[-1]
             if len(stack) == 2 and owner == "graph" and key in ("node", "edge"):
                 raise source.fail(f"{key} is {text[:40]!r}; expected a list in brackets", line)
             if len(stack) == 3 and key in entries and key in single:
-                raise source.fail(f"a second {key[:40]!r} of one {owner}; expected one", line)
+                raise source.fail(f"a second {key[:40]!r} in one {owner}; remove one of them", line)
             if len(stack) <= 3:  # deeper entries have no meaning here
                 entries[key] = text
         else:
@@ -202,7 +202,7 @@ def read_gml(
     weight: str | None = "weight",
     names: bool | None = None,
 ) -> Graph:
-    """Read GML. Vertices are called by their key `label`, or by their ids if none has it, or if `label=None`."""
+    """Read GML. Vertices are named by their key `label`, or by their ids if no vertex has this key or `label=None`."""
     nodes, edges = [], []
     head: dict[str, str] = {}
     for depth, kind, item, line in _lists(source, ("id", "source", "target", label, weight)):
@@ -219,9 +219,9 @@ def read_gml(
     lacking = [node for node in nodes if node[1] is None]
     if lacking and (len(lacking) < len(nodes) or label not in (None, "label")):
         message = f"{len(lacking):,} of {len(nodes):,} nodes have no {label!r}"
-        raise source.fail(f"{message}; expected it in all of them, or label=None", 1)
+        raise source.fail(f"{message}; add the missing ones, or pass label=None to use ids", 1)
     if weight not in (None, "weight") and edges and all(edge[2] is None for edge in edges):
-        raise source.fail(f"no edge has {weight!r}; expected it: name another with weight=, or None for none", 1)
+        raise source.fail(f"no edge has {weight!r}; pass another key as weight=, or weight=None to read no weights", 1)
     declared, directed = Declared(source, request), head.get("directed") == "1"
     for name, called, line in nodes:
         declared.vertex(name, str(name) if called is None else called, line)
@@ -233,12 +233,12 @@ def read_gml(
 def _id(source: Source, item: dict[str, str], key: str, what: str, line: int) -> int:
     if not _WHOLE_ID.fullmatch(item.get(key, "")):
         found = f"the {key} of the {what} is {item[key][:40]!r}" if key in item else f"the {what} has no {key}"
-        raise source.fail(f"{found}; expected a whole number", line)
+        raise source.fail(f"{found}; expected an integer", line)
     return int(item[key])
 
 
 def write_gml(target: Target, graph: Graph) -> None:
-    """Write GML, with labels (the ids if there are none) and weights; other characters than ASCII as entities."""
+    """Write GML with labels (or ids) and weights; characters outside ASCII become entities."""
     texts, marked = texts_of(target, graph)
     escaped = [_NOT_ASCII.sub(lambda found: f"&#{ord(found[0])};", text) for text in texts]
     for text, written in zip(texts, escaped, strict=True):
@@ -258,7 +258,7 @@ def write_gml(target: Target, graph: Graph) -> None:
 
 
 def _real(value: float) -> str:
-    """A number as GML wants it: with a decimal point before any exponent."""
+    """A number in GML's syntax: with a decimal point before any exponent."""
     if math.isinf(value):
         return "+INF" if value > 0 else "-INF"
     digits, mark, exponent = repr(value).partition("e")
@@ -269,7 +269,7 @@ def _real(value: float) -> str:
 
 
 def read_pajek(source: Source, request: Request, *, names: bool | None = None) -> Graph:
-    """Read a Pajek network. Arcs make it directed, and then every edge of `*Edges` is two arcs."""
+    """Read a Pajek network. If it has arcs, the graph is directed, and each edge of `*Edges` becomes two arcs."""
     net = Declared(source, request)
     labels: dict[int, str] = {}
     lines: dict[int, int] = {}
@@ -296,10 +296,10 @@ def read_pajek(source: Source, request: Request, *, names: bool | None = None) -
         if text.startswith("*"):
             section = words[0].lower()
             if section not in _SECTIONS:
-                raise fail(f"the section {words[0][:40]!r}; expected one of {', '.join(_SECTIONS)}")
+                raise fail(f"the section {words[0][:40]!r} is not known; expected one of {', '.join(_SECTIONS)}")
             if section == "*vertices":
                 if n >= 0:
-                    raise fail("a second *Vertices; expected one network per file")
+                    raise fail("a second *Vertices; a file must contain one network")
                 if len(words) not in (2, 3) or not all(word.isdigit() and len(word) <= 18 for word in words[1:]):
                     raise fail(f"found {text[:40]!r}; expected '*Vertices N'")
                 n, declared, two_mode = int(words[1]), line, len(words) == 3
@@ -307,7 +307,7 @@ def read_pajek(source: Source, request: Request, *, names: bool | None = None) -
             elif section != "*network" and n < 0:
                 raise fail(f"{words[0]} before the vertices; expected '*Vertices N' first")
             if section == "*matrix" and two_mode:
-                raise fail("the matrix of a two-mode network; expected *Arcs or *Edges, or a square matrix")
+                raise fail("a two-mode network as a matrix is not supported; use *Arcs or *Edges, or a square matrix")
             arcs = arcs or section in ("*arcs", "*arcslist", "*matrix")
         elif section in ("", "*network"):
             raise fail(f"found {text[:40]!r}; expected '*Vertices N'")
@@ -317,19 +317,19 @@ def read_pajek(source: Source, request: Request, *, names: bool | None = None) -
                 raise fail(f"found {text[:40]!r}; expected a number and a label, in quotes if it has spaces")
             vertex = end(found[1])
             if vertex in lines:
-                raise fail(f"vertex {found[1]} a second time; expected it once")
+                raise fail(f"vertex {found[1]} is listed a second time; remove one of the lines")
             lines[vertex] = line
             if found[2] is not None or found[3] is not None:
                 labels[vertex] = found[3] if found[2] is None else found[2]
         elif section == "*matrix":
             if row == n or len(words) != n:
-                raise fail(f"row {row + 1} of {len(words):,} numbers; expected {n:,} rows of {n:,}")
+                raise fail(f"row {row + 1} has {len(words):,} numbers; expected {n:,} rows of {n:,} numbers")
             for column, word in enumerate(words):
                 if word != "0" and (value := weight_of(source, word, line)) != 0:
                     net.edge(row, column, None if value == 1 else word, True, line)
             row += 1
         elif len(words) < 2 and not section.endswith("list"):
-            raise fail(f"found {text[:40]!r}; expected two vertices and perhaps a weight")
+            raise fail(f"found {text[:40]!r}; expected two vertices and an optional weight")
         else:
             ends = list(map(end, words if section.endswith("list") else words[:2]))
             weight = words[2] if len(words) > 2 and not section.endswith("list") else None
@@ -342,7 +342,7 @@ def read_pajek(source: Source, request: Request, *, names: bool | None = None) -
     net.places = range(n)
     if labels and request.labels:
         if n > MAX_UNLABELLED + len(labels):
-            message = f"{len(labels):,} of {n:,} vertices have a label; expected one for each, or labels=False"
+            message = f"{len(labels):,} of {n:,} vertices have a label; add the missing labels, or pass labels=False"
             raise source.fail(message, declared)
         net.labels = [labels.get(i, str(i + 1)) for i in range(n)]
         net.lines = [lines.get(i, declared) for i in range(n)]
@@ -350,12 +350,12 @@ def read_pajek(source: Source, request: Request, *, names: bool | None = None) -
 
 
 def write_pajek(target: Target, graph: Graph) -> None:
-    """Write `*Vertices` with labels (the ids if there are none), then `*Arcs` or `*Edges`, with weights."""
+    """Write `*Vertices` with labels (or ids), then `*Arcs` or `*Edges`, with weights."""
     texts, marked = texts_of(target, graph)
     for text in texts:
         if '"' in text or text != text.strip() or len(text.splitlines()) != 1 or "\0" in text:
             raise target.fail(
-                f"label {text[:40]!r} has a quote, a line break or spaces around it, which Pajek cannot store; use "
+                f"label {text[:40]!r} contains a quote, a line break or outer spaces, which Pajek cannot store; use "
                 ".graphml or .npz, or labels=False"
             )
     target.stream.write(f"{'% Ids: text' + chr(10) if marked else ''}*Vertices {graph.n}\n".encode())

@@ -1,8 +1,8 @@
 """Edge lists as SNAP publishes them: comments with `#` or `%`, then lines of two ids. The rest of a line is ignored.
 
-These comments are understood, and written: `# Nodes: 5 Edges: 7`, `# Directed graph` or `# Undirected graph`, and three
-of our own: `# Node: NAME` lists a vertex before the edges, `# Ids: text` says that the ids are names, not numbers, and
-`# Weights: third column` says what the third column is. In KONECT's files the first line says it, as in `% sym signed`.
+hopwave reads and writes these comments: `# Nodes: 5 Edges: 7`, `# Directed graph` or `# Undirected graph`, and three
+of our own: `# Node: NAME` lists a vertex before the edges, `# Ids: text` marks ids as names, and
+`# Weights: third column` marks weights. KONECT's files describe the third column in line 1, as in `% sym signed`.
 """
 
 import re
@@ -20,7 +20,7 @@ from hopwave.io.lines import LARGEST_NUMBER, LONE_RETURN, NUMERIC, Grammar, Sour
 from hopwave.io.table import SAMPLE, Layout, Row, columns_of, is_number
 
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
-# KONECT's words for networks whose third column is a weight (or a rating); in the others it is a count or nothing.
+# KONECT's words for networks whose third column is a weight or a rating; in other networks it is a count or absent.
 _KONECT_WEIGHTED = (b"posweighted", b"signed", b"multisigned", b"weighted", b"multiweighted")
 _WORD = re.compile(r"[^ \t\n\r\f\v]+")  # str.split also splits at U+00A0
 _EDGES = re.compile(rb"edges:?\s*(\d{1,40})", re.IGNORECASE)
@@ -28,11 +28,11 @@ _EDGES = re.compile(rb"edges:?\s*(\d{1,40})", re.IGNORECASE)
 
 @dataclass
 class _Header:
-    """What the comments before the first edge say, and the line of that edge."""
+    """Contents of the comments before the first edge, and the line of that edge."""
 
     nodes: int | None = None
     edges: int | None = None
-    line: int = 1  # the line with these two counts
+    line: int = 1  # line of the counts of vertices and edges
     directed: bool | None = None
     names: bool = False
     weighted: bool | None = None  # whether the third column is the weight; None: the file does not say
@@ -50,10 +50,10 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         some = [header.first_row, *(source.line(stream, header.row + i) for i in range(1, SAMPLE))]
     first = [words for text in some if (words := _words(text.decode("utf-8", "replace")))]
     shown_first = shown(header.first_row)
-    if first and not header.names and is_header(first):  # read as an edge, titles would make names of all ids
+    if first and not header.names and is_header(first):  # a header read as an edge would turn all ids into names
         raise source.fail(
-            f"found {shown_first}, which looks like titles; expected an edge: format='table' reads titles, and with "
-            "header=False an edge of such names",
+            f"found {shown_first}, which looks like a header; pass format='table' to read a header, or also "
+            "header=False if the line is an edge",
             header.row,
         )
     column = (weight or (2 if header.weighted else 0)) if request.weights else 0
@@ -67,8 +67,8 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
     ends = [] if header.names or not first else [end for end in first[0][:2] if not is_number(end)]
     if names is None and any(NUMERIC.fullmatch(end) or re.search('[,;|"]', end) for end in ends):
         raise source.fail(
-            f"found {shown_first}; expected two integers or two words: format='table' reads quotes, and commas between "
-            "cells; names=True keeps them in names (numpy.savetxt writes integers with fmt='%d')",
+            f"found {shown_first}; expected two integers or two words; pass format='table' to read quotes and commas "
+            "between cells, or names=True to keep them in names (numpy.savetxt writes integers with fmt='%d')",
             header.row,
         )
     if header.names or ends if names is None else names:
@@ -79,9 +79,7 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         u, v, weights, _ = columns_of(source, lambda: _rows(source), layout, numbers)
         for found, said, what in ((len(u), header.edges, "Edges"), (len(numbers), header.nodes, "Nodes")):
             if said is not None and (found > said if what == "Nodes" else found != said):
-                raise source.fail(
-                    f"{found:,} {what.lower()}; expected the {said:,} of the comment '{what}:'", header.line
-                )
+                raise source.fail(f"{found:,} {what.lower()}; the comment '{what}:' declares {said:,}", header.line)
         labels = object_array(list(numbers))
         return request.graph(source, u, v, len(labels), directed=header.directed, labels=labels, weights=weights)
     with source.text() as stream:
@@ -92,7 +90,7 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
 
 
 def read_header(source: Source, stream: IO[bytes]) -> _Header:
-    """Read the comments before the first edge. Without an edge, one of them must say how many vertices there are."""
+    """Read the comments before the first edge. Without edges, a comment must declare the number of vertices."""
     header = _Header()
     number = 1
     while text := source.line(stream, number):
@@ -118,27 +116,27 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
             header.weighted = words.split()[1] in _KONECT_WEIGHTED
         number += 1
     if not header.first_row and header.nodes is None and not header.listed:
-        raise source.fail("contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
+        raise source.fail("contains no edge; expected lines of two vertices or the comment '# Nodes: N Edges: M'", 1)
     return header
 
 
 def _words(text: str) -> list[str]:
-    """The cells of a line; none of a comment."""
+    """The cells of a line; none for a comment."""
     words = _WORD.findall(text)
     return words if words and words[0][0] not in "#%" else []
 
 
 def listed_numbers(source: Source, header: _Header) -> Any:
-    """The vertices that comments list before the edges, where ids are numbers."""
+    """The vertices that comments list before the edges, for integer ids."""
     try:
         return np.array([int(name) for name in header.listed], np.int64)
     except (ValueError, OverflowError):
-        raise source.fail("a '# Node:' comment without a whole number; expected one, as in the edges", 1) from None
+        raise source.fail("a '# Node:' comment without an integer id; write one, as in the edges", 1) from None
 
 
 def integer_grammar(column: int = 0) -> Grammar:
-    """Lines of two ids that are numbers; `column` is that of the weights, 0 if there are none."""
-    expected = "two vertex ids, whole numbers from 0" + (f", and a weight in column {column + 1}" if column else "")
+    """Lines of two integer ids; `column` is the column of the weights, 0 without weights."""
+    expected = "two vertex ids, integers from 0" + (f", and a weight in column {column + 1}" if column else "")
     return Grammar(expected=expected, last=LARGEST_NUMBER, weight=max(column - 1, 0))
 
 
@@ -152,7 +150,7 @@ def _rows(source: Source) -> Iterator[Row]:
 
 
 def write(target: Target, graph: Graph) -> None:
-    """Write an edge list, with the comments that are needed to read back the same graph."""
+    """Write an edge list, with the comments that `read` needs to restore the same graph."""
     edges = graph.edges()
     u, v = edges.source, edges.target
     cell, weights = weight_cells(edges.weights)
@@ -165,7 +163,7 @@ def write(target: Target, graph: Graph) -> None:
     if names is None:
         return write_columns(target, f"%d\t%d{end}", u, v, *weights)
     texts = [name for name in names if isinstance(name, str)]
-    for name in texts:  # a string is read back as it is if it is one word, and no comment
+    for name in texts:  # only a single word that starts no comment is read back unchanged
         if name[:1] in "#%" or "\0" in name or not name.strip() or name.encode().split() != [name.encode()]:
             raise target.fail(
                 f"label {name!r} is not a single word; use .csv or .npz, or drop labels with labels=False"

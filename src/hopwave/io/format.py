@@ -1,4 +1,4 @@
-"""What hopwave knows about a file format, what its reader and writer get, and how vertices are numbered and named."""
+"""Description of a file format, the arguments of its reader and writer, and the numbering of vertices."""
 
 import inspect
 from collections import defaultdict
@@ -23,14 +23,14 @@ from hopwave.io.lines import LARGEST_NUMBER, Source, pipelined
 # with n= before memory is spent on it.
 MAX_UNCONFIRMED_VERTICES = 100_000_000
 MAX_VERTICES_PER_BYTE = 100
-ARGUMENTS = ("format", "directed", "n", "labels", "weights", "combine", "progress")  # of `read` and `write` themselves
+ARGUMENTS = ("format", "directed", "n", "labels", "weights", "combine", "progress")  # not options of a format
 STEP = 100_000  # lines written at a time
-PRINTED_FROM = 500_000  # lines; with fewer, Python has finished before Numba is imported
-TABLE_PER_ID = 16  # renumbering uses a table of all ids up to the largest, if it has at most this many entries per id
+PRINTED_FROM = 500_000  # minimum lines for the compiled printer: importing Numba takes longer than printing fewer
+TABLE_PER_ID = 16  # maximum entries per id of the lookup table for renumbering
 
 Ids = npt.NDArray[Any]
 NO_IDS = np.empty(0, np.int64)
-IDS, INT64 = range(LARGEST_NUMBER + 1), range(-(2**63), 2**63)  # integer labels that text and binary files store
+IDS, INT64 = range(LARGEST_NUMBER + 1), range(-(2**63), 2**63)  # range of integer labels in text and in binary files
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ class Format:
     directedness: str  # how a reader knows whether the graph is directed
     read: Callable[..., Graph]
     write: Callable[..., None]
-    holds_weights: bool = True  # those of edges
-    holds_parallel: bool = False  # repeated arcs: the file says whether it keeps them
-    content_decides: bool = False  # other formats use these extensions too: trust the content, not the name
-    signature: bytes = b""  # a pattern of the first bytes, if they identify the format
+    holds_weights: bool = True  # weights of edges
+    holds_parallel: bool = False  # repeated arcs: the file records whether they are parallel
+    content_decides: bool = False  # other formats also use these extensions: the content decides
+    signature: bytes = b""  # regular expression for the first bytes, if they identify the format
 
     @property
     def assumes(self) -> bool | None:
-        """Whether graphs are read as directed if neither the file nor the caller says it; None if files say it.
+        """Whether graphs are directed if neither the file nor the caller specifies it; None if files specify it.
 
         >>> import hopwave.io
         >>> [known.assumes for known in hopwave.io.formats() if known.name in ("npz", "table", "gapbs-el")]
@@ -66,19 +66,19 @@ class Format:
         return found == "directed" if found else None
 
     def read_options(self) -> tuple[str, ...]:
-        """The names of the options that `read` takes for this format only."""
+        """The names of `read`'s options for this format only."""
         return _own_options(self.read)
 
     def write_options(self) -> tuple[str, ...]:
-        """The names of the options that `write` takes for this format only."""
+        """The names of `write`'s options for this format only."""
         return _own_options(self.write)
 
     def check_options(self, function: Callable[..., Any], given: dict[str, Any]) -> None:
-        """Raise TypeError for an option that this function does not take."""
+        """Raise TypeError for an option that this function does not have."""
         known = _own_options(function)
         for name in given:
             if name not in known:
-                has = f"it takes {', '.join(known)}" if known else "it takes none of its own"
+                has = f"its options are {', '.join(known)}" if known else "it has no options"
                 near = meant(name, [*known, *ARGUMENTS])
                 raise TypeError(f"{name}= is not an option of the format {self.name!r}; {near or has}")
 
@@ -93,32 +93,32 @@ def _own_options(function: Callable[..., Any]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Request:
-    """What the caller of `read` wants, apart from the file: None leaves it to the file."""
+    """The arguments of `read` besides the path; None means that the file decides."""
 
     directed: bool | None = None
     n: int | None = None
     labels: bool = True
     weights: bool = True  # False drops the weights of the file
-    combine: Combine | None = None  # what to do with the weights of repeated edges
+    combine: Combine | None = None  # how to merge the weights of repeated edges
 
     def vertices(self, source: Source, n: int, line: int | None = None) -> int:
         """The number of vertices of the graph, from the number that the file declares or implies."""
         message = None
         if n > LARGEST_VERTEX_COUNT:
-            message = f"{n:,} vertices; expected at most {LARGEST_VERTEX_COUNT:,}, the limit of 32-bit ids"
+            message = f"{n:,} vertices; expected at most {LARGEST_VERTEX_COUNT:,}, because ids are 32-bit"
         elif n > max(MAX_UNCONFIRMED_VERTICES, MAX_VERTICES_PER_BYTE * source.size) and self.n != n:
-            message = f"declares {n:,} vertices in {source.size:,} bytes; expected fewer: pass n={n} if that is right"
+            message = f"declares {n:,} vertices in only {source.size:,} bytes; pass n={n} if the number is right"
         if message is not None:
             raise source.fail(message, line)
         if self.n is not None and self.n < n:
             less = f"n={self.n} is less than the {n} vertices of {source.path}"
-            raise GraphError(f"{less}; leave n out, or give a larger one")
+            raise GraphError(f"{less}; omit n=, or pass a larger number")
         return n if self.n is None else self.n
 
     def check_n(self, source: Source, n: int) -> None:
-        """Raise a GraphError for another n than that of a file which lists all vertices."""
+        """Raise a GraphError if the caller's n differs from that of a file that lists all vertices."""
         if self.n not in (None, n):
-            raise GraphError(f"n={self.n}, but {source.path} has {n} vertices; leave n out")
+            raise GraphError(f"n={self.n}, but {source.path} has {n} vertices; omit n=")
 
     def numbered(
         self,
@@ -130,16 +130,16 @@ class Request:
         line: int | None = None,
         **said: Any,
     ) -> Graph:
-        """The graph of integer ids, which are vertices if all are below n, and otherwise become labels.
+        """The graph of integer ids. Ids are vertices if all are below n; otherwise they become labels.
 
-        `lone`: vertices that the file lists; `declared`: the number of vertices in its header, on that line.
+        `lone`: vertices that the file lists. `declared`: the number of vertices in its header, in line `line`.
         """
         largest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
         if not self.labels or largest < max(declared or 0, self.n or 0):
             return self.graph(source, u, v, self.vertices(source, max(largest + 1, declared or 0), line), **said)
         u, v, n, labels = compact(u, v, lone)
         if declared is not None and n > declared:
-            raise source.fail(f"{n:,} different vertices; expected the {declared:,} that the file declares", line)
+            raise source.fail(f"{n:,} different vertices; the file declares {declared:,}", line)
         return self.graph(source, u, v, self.vertices(source, n, line), labels=labels, **said)
 
     def graph(
@@ -155,15 +155,15 @@ class Request:
         both_ways: bool = False,
         parallel: bool = False,
     ) -> Graph:
-        """The graph of these edges, with checked ids; `directed` is what the file says, None if it says nothing.
+        """The graph of these edges, with checked ids; `directed` is the direction in the file, None if it has none.
 
-        `both_ways`: the file is undirected and lists each edge once per direction, which is not a repeat. `parallel`:
-        repeated edges are parallel; they are merged only if the caller gives a rule, or makes arcs edges.
+        `both_ways`: the file is undirected and lists each edge once per direction, not as a repeat. `parallel`:
+        repeated edges are parallel; they are merged only with `combine` or if directed arcs become edges.
         """
         directed = bool(self.directed) if directed is None else directed
         if labels is not None and self.n not in (None, n):
             adds = f"n={self.n} adds vertices without a label to the {n} labels of {source.path}"
-            raise GraphError(f"{adds}; leave n out")
+            raise GraphError(f"{adds}; omit n=")
         source.meter.stage(f"building the graph of {source.path.name}")
         directed_now = directed if self.directed is None else directed and self.directed
         weights = weights if self.weights else None
@@ -179,7 +179,7 @@ class Request:
         return self.turned(source, graph)
 
     def turned(self, source: Source, graph: Graph) -> Graph:
-        """The graph as the caller wants it, directed or not: reverse arcs are added, or every edge becomes two arcs."""
+        """The graph with the caller's direction: adds reverse arcs, or turns every edge into two arcs."""
         graph = graph if self.weights else graph.without_weights()
         if self.directed is None or self.directed == graph.directed:
             return graph
@@ -192,17 +192,17 @@ class Request:
 
 @contextmanager
 def explained(source: Source) -> Iterator[None]:
-    """Say what is wrong with the edges, with the options of `read` instead of those of `from_edges`."""
+    """Raise errors about edges as FormatError, with the options of `read` instead of those of `from_edges`."""
     try:
         yield
     except GraphError as error:
         of_from_edges = "keep all with Graph.from_edges(…, repeats='keep')"
-        message = str(error).replace(of_from_edges, "leave weights out with weights=False")
+        message = str(error).replace(of_from_edges, "drop the weights with weights=False")
         raise source.fail(message) from None
 
 
 def _each_once(u: Ids, v: Ids, weights: npt.NDArray[Any]) -> tuple[Ids, Ids, npt.NDArray[Any]]:
-    """Each edge once, if the list has each of them in both directions: combine="sum" would count it twice."""
+    """Each edge once, if the list contains every edge in both directions: combine="sum" would count it twice."""
     forth, back = u < v, u > v
     order = np.lexsort((weights[forth], v[forth], u[forth]))
     other = np.lexsort((weights[back], u[back], v[back]))
@@ -221,7 +221,7 @@ def compact(u: Ids, v: Ids, lone: Ids) -> tuple[Ids, Ids, int, npt.NDArray[np.in
         present = np.zeros(largest + 1, np.bool_)
         compiled = len(u) >= COMPILED_FROM
         if compiled:
-            from hopwave.graph import csr_compiled  # which imports Numba
+            from hopwave.graph import csr_compiled  # imports Numba
         for ids in columns:
             if compiled and len(ids):
                 csr_compiled.mark_ids(ids, present)
@@ -263,7 +263,7 @@ class Target:
 
 
 def write_columns(target: Target, template: str, *columns: npt.NDArray[Any]) -> None:
-    """Write one line per edge from a template such as "%d %d\\n"; integers of many lines are printed by all cores."""
+    """Write one line per edge from a template such as "%d %d\\n"; many lines of integers are formatted on all cores."""
     begins = range(0, len(columns[0]), STEP)
     if len(columns[0]) >= PRINTED_FROM and template.count("%") == template.count("%d") == len(columns):
         from hopwave.io.scan import printed_rows
@@ -271,7 +271,7 @@ def write_columns(target: Target, template: str, *columns: npt.NDArray[Any]) -> 
         parts = pipelined(begins, lambda i: printed_rows(template, [column[i : i + STEP] for column in columns]))
         return target.stream.writelines(made.data for _, made in parts)
     for i in begins:
-        # Formatting many lines at once takes half the time of one line after the other.
+        # Formatting many lines in one call takes half the time of one call per line.
         rows = zip(*(column[i : i + STEP].tolist() for column in columns), strict=True)
         cells = tuple(chain.from_iterable(rows))
         target.stream.write((template * (len(cells) // len(columns)) % cells).encode())
@@ -279,7 +279,7 @@ def write_columns(target: Target, template: str, *columns: npt.NDArray[Any]) -> 
 
 
 def weight_cells(weights: npt.NDArray[Any] | None) -> tuple[str, tuple[npt.NDArray[Any], ...]]:
-    """A template and a column for `write_columns` that are read back bitwise identical; "" and none without weights."""
+    """A template and a column for `write_columns` that preserve every bit; "" and no column without weights."""
     if weights is None:
         return "", ()
     if (np.abs(weights) <= EXACT_UP_TO).all() and not _inexact(weights).any():
@@ -294,13 +294,13 @@ def _inexact(weights: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def whole_weights(target: Target, graph: Graph, least: int, most: int) -> npt.NDArray[np.int64] | None:
-    """The weights of the edges for a format that stores integers from `least` to `most`; any others are rejected."""
+    """The weights for a format that stores integers from `least` to `most`; other weights raise an error."""
     weights = graph.edges().weights
     if weights is None:
         return None
     wrong = (weights < least) | (weights > most) | _inexact(weights)
     if wrong.any():
-        message = f"the weight {float(weights[wrong][0])!r}; this format stores whole numbers from {least} to {most:,}"
+        message = f"the weight is {float(weights[wrong][0])!r}; this format stores integers from {least} to {most:,}"
         raise target.fail(f"{message}: write .mtx, .csv or .npz, or drop the weights with weights=False")
     return weights.astype(np.int64)
 
@@ -308,18 +308,18 @@ def whole_weights(target: Target, graph: Graph, least: int, most: int) -> npt.ND
 def check_last(target: Target, graph: Graph, isolated: bool) -> None:
     """For formats that only list edges: reject a graph whose last vertices are isolated, unless isolated=False."""
     if graph.m == 0:
-        same = "in this format it is the same as an empty file"
+        same = "this format would store an empty file"
         raise target.fail(f"a graph without edges; {same}: use .npz, .mtx or .sg")
     last = max(int(np.flatnonzero(graph.degrees)[-1]), int(graph.indices.max()))
     if isolated and last + 1 < graph.n:
         message = f"vertices {last + 1} to {graph.n - 1} have no edge and this format lists edges only"
-        raise target.fail(f"{message}; use .npz, .mtx or .sg, or drop them with isolated=False")
+        raise target.fail(f"{message}; use .npz, .mtx or .sg, or drop these vertices with isolated=False")
 
 
 def plain_labels(
     target: Target, graph: Graph, ids: range = INT64, *, encoded: bool = True
 ) -> list[str] | list[int] | None:
-    """The labels as Python strings, or integers in a range; no other type can be stored. `encoded`: as UTF-8."""
+    """The labels as Python strings, or integers in a range; other types raise an error. `encoded`: as UTF-8."""
     if graph.labels is None:
         return None
     values: list[Any] = graph.labels.tolist()
@@ -332,16 +332,16 @@ def plain_labels(
             other = "" if ids == INT64 else ": use .npz"
             problem = f"; integer labels in this format must be from {ids[0]} to {ids[-1]}{other}"
         elif encoded and isinstance(value, str) and value.encode(errors="ignore").decode() != value:
-            problem = " has half of a surrogate pair, which is no text"
+            problem = " contains half of a surrogate pair, which is not text"
         if problem is not None:
-            raise target.fail(f"label {value!r}{problem}; relabel, or drop labels with labels=False")
+            raise target.fail(f"label {value!r}{problem}; relabel the graph, or drop labels with labels=False")
     return values
 
 
 def listed_first(graph: Graph, names: Iterable[Any] | None, u: Ids, v: Ids) -> npt.NDArray[np.int64]:
     """The vertices that a file must list before its edges, so that reading it back gives the same numbering.
 
-    Integers are numbered in ascending order, so only isolated vertices are listed. Strings are numbered in the order of
+    Integers are numbered in ascending order, so only isolated vertices are listed. Strings are numbered in order of
     first appearance: if that is not the graph's order, all vertices are listed.
     """
     touched = np.zeros(graph.n, np.bool_)

@@ -14,24 +14,24 @@ from hopwave.io.declared import Declared, texts_of
 from hopwave.io.format import Request, Target, write_columns
 from hopwave.io.lines import Source
 
-_IDS = "ids"  # the graph's attribute that says "text" where names look like numbers
+_IDS = "ids"  # attribute of the graph; its value "text" marks names that look like numbers
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PARENTS: dict[str, tuple[str | None, ...]] = {
     "graphml": (None,), "key": ("graphml",), "default": ("key",), "graph": ("graphml",), "node": ("graph",),
     "edge": ("graph",), "data": ("graph", "node", "edge"),
 }  # fmt: skip
-_PORT = "a port; expected vertices without ports: remove them first"
-_REASONS = {"hyperedge": "a hyperedge; expected edges with two ends: convert hyperedges first", "port": _PORT}
+_PORT = "a port, which is not supported; remove the ports first"
+_REASONS = {"hyperedge": "a hyperedge, which is not supported; convert hyperedges to edges first", "port": _PORT}
 
 
 class _Element(NamedTuple):
-    """An element that has a meaning here."""
+    """An element that the reader uses."""
 
     name: str
     attributes: dict[str, str]
     line: int
     text: list[str]
-    children: list[_Element | None]  # data and defaults; None: an element without a meaning
+    children: list[_Element | None]  # data and defaults; None: an element that the reader ignores
 
 
 class _Key(NamedTuple):
@@ -44,17 +44,17 @@ class _Key(NamedTuple):
 
 
 class _Reader:
-    """Follows the parser through one file."""
+    """Handlers of the XML parser for one file."""
 
     def __init__(self, source: Source, request: Request, label: str | None, weight: str | None) -> None:
         self.source, self.request, self.declared = source, request, Declared(source, request)
-        self.wanted = {"node": label, "edge": weight}  # names of attributes
-        self.found: dict[str, _Key | None] = {}  # their declarations
+        self.wanted = {"node": label, "edge": weight}  # names of the attributes to read
+        self.found: dict[str, _Key | None] = {}  # declarations of these attributes
         self.keys: dict[str, _Key] = {}
-        self.outer: _Element | None = None  # the graph
+        self.outer: _Element | None = None  # the <graph> element
         self.directed = False
         self.single = True  # all weights are declared as float
-        self._depth = 0  # of elements without a meaning here; everything in them is skipped
+        self._depth = 0  # nesting depth of ignored elements, whose content is skipped
         self._open: list[_Element] = []
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -66,7 +66,7 @@ class _Reader:
         return self.source.fail(message, self.parser.CurrentLineNumber)
 
     def _entity(self, *_: Any) -> None:
-        raise self.fail("declares or uses an entity; expected none: entities are not expanded")
+        raise self.fail("declares or uses an entity, which is not supported; replace entities by their text")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
@@ -79,7 +79,7 @@ class _Reader:
         if name in _REASONS and parent in ("graph", "node"):
             raise self.fail(_REASONS[name])
         if name == "graph" and parent != "graphml":
-            raise self.fail("a graph inside another; expected one flat graph: nested graphs are not supported")
+            raise self.fail("a graph inside another; nested graphs are not supported")
         if parent not in _PARENTS.get(name, ()):
             self._depth = 1
             self._open[-1].children.append(None)
@@ -90,17 +90,17 @@ class _Reader:
             self._begin_graph(element)
         elif name == "data" and self._needed(element, "key") not in self.keys:
             key = attributes["key"][:40]
-            raise self.fail(f"data for the key {key!r}; expected a <key> with that id before the graph")
+            raise self.fail(f"data for the key {key!r}; declare it with a <key> before the graph")
         elif "sourceport" in attributes or "targetport" in attributes:
             raise self.fail(_PORT)
 
     def _begin_graph(self, graph: _Element) -> None:
         if self.outer is not None:
-            raise self.fail("a second graph; expected one per file")
+            raise self.fail("a second graph; a file must contain one graph")
         self.outer, direction = graph, graph.attributes.get("edgedefault")
         if direction not in ("directed", "undirected") and self.request.directed is None:
             found = "is missing" if direction is None else f"is {direction[:40]!r}"
-            raise self.fail(f"edgedefault {found}; expected 'directed' or 'undirected', or pass directed=")
+            raise self.fail(f"edgedefault {found}; expected 'directed' or 'undirected'; or pass directed=")
         self.directed = bool(self.request.directed) if direction is None else direction == "directed"
         for domain, name in self.wanted.items():
             keys = (key for key in self.keys.values() if key.name == name and key.domain in (domain, "all"))
@@ -122,7 +122,7 @@ class _Reader:
 
     def _add_key(self, element: _Element) -> None:
         if self.outer is not None:
-            raise self.fail("a <key> after the graph; expected it before")
+            raise self.fail("a <key> after the graph; move it before the graph")
         key, attributes = self._needed(element, "id"), element.attributes
         name, kind = attributes.get("attr.name", key), attributes.get("attr.type", "string")
         texts = [self._text(child, name, "key") for child in element.children if child is not None]
@@ -132,7 +132,7 @@ class _Reader:
         key = self._needed(element, "id")
         label = key if self.wanted["node"] is None else self._value(element)[0]
         if label is None:
-            message = f"node {key[:40]!r} has no attribute {self.wanted['node']!r}; expected one in each, or label=None"
+            message = f"node {key[:40]!r} has no attribute {self.wanted['node']!r}; add it, or pass label=None"
             raise self.source.fail(message, element.line)
         self.declared.vertex(key, label, element.line)
 
@@ -154,30 +154,30 @@ class _Reader:
             if child is not None and key is not None and key.name == name and key.domain in (element.name, "all"):
                 found.append((self._text(child, key.name, element.name), key.kind))
         if len(found) > 1:
-            raise self.source.fail(f"a second {str(name)[:40]!r} of one {element.name}; expected one", element.line)
+            raise self.source.fail(f"a second {str(name)[:40]!r} in one {element.name}; remove one", element.line)
         if not found and declared is not None and declared.default is not None:
             return declared.default, declared.kind
         return found[0] if found else (None, "float")
 
     def _text(self, element: _Element, name: str, owner: str) -> str:
         if element.children and name in self.wanted.values():
-            message = f"{name[:40]!r} of the {owner} has elements in it; expected text alone"
+            message = f"{name[:40]!r} of the {owner} contains elements; expected only text"
             raise self.source.fail(message, element.line)
         return "".join(element.text)
 
     def _needed(self, element: _Element, name: str) -> str:
         if name not in element.attributes:
-            raise self.source.fail(f"a <{element.name}> without {name}=; expected one", element.line)
+            raise self.source.fail(f"a <{element.name}> without {name}=; add the attribute", element.line)
         return element.attributes[name]
 
     def graph(self, names: bool | None) -> Graph:
         """The graph of the file."""
         if self.outer is None:
-            raise self.fail("no <graph>; expected one")
+            raise self.fail("no <graph>; expected one <graph> element")
         key, weight = self.found["edge"], self.wanted["edge"]
         if key is None and weight not in (None, "weight"):
             has = ", ".join(repr(key.name) for key in self.keys.values() if key.domain in ("edge", "all")) or "none"
-            raise self.fail(f"no edge attribute {weight!r}; expected one of those declared: {has}")
+            raise self.fail(f"no edge attribute {weight!r}; pass one of the declared attributes: {has}")
         for child in self.outer.children if names is None else ():
             if child is not None and self.keys[child.attributes["key"]].name == _IDS and child.text == ["text"]:
                 names = True
@@ -214,7 +214,7 @@ def read(
 
 def write(target: Target, graph: Graph) -> None:
     """Write GraphML: the labels are the ids of the nodes, the weights an attribute of the edges."""
-    from xml.sax.saxutils import quoteattr  # it imports urllib
+    from xml.sax.saxutils import quoteattr  # imports urllib
 
     texts, marked = texts_of(target, graph)
     for text in texts:

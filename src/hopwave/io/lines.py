@@ -1,4 +1,4 @@
-"""A file being read, compressed or not, and text with one edge per line: what a line may contain, how it is read."""
+"""A file being read, compressed or not, and text with one edge per line: its grammar and its reader."""
 
 import errno
 import io
@@ -28,25 +28,25 @@ from hopwave.system.threads import Pool, Task
 
 BLOCK = 4 << 20  # bytes: a few hundred thousand edges, about ten milliseconds of work
 LONGEST_HEADER_LINE = 1 << 20
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # of UTF-8: some editors write it before the first character
-LONE_RETURN = "a carriage return inside the line; expected lines that end in a newline: convert the line ends"
-# A packed graph is 3 to 20 times smaller, and gzip packs nothing more than 1000 times: a file (.gz, .npz, .parquet)
-# that unpacks to more than this is one byte again and again, and may be terabytes. In a .gz, the first bytes show most
-# of them at once.
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # UTF-8 byte-order mark, which some editors write before the first character
+LONE_RETURN = "a carriage return inside the line; convert the line endings to newlines"
+# A compressed graph is 3 to 20 times smaller, and gzip reaches a ratio of at most about 1000. A file (.gz, .npz,
+# .parquet) above this ratio repeats one byte and may expand to terabytes. In a .gz, the first bytes reveal most such
+# files.
 MOST_TIMES_UNPACKED = 300
 FIRST_BYTES = 1 << 16
-FREE_BYTES = 1 << 26  # unpacked, which no ratio is asked of: little was read of the file
-MIN_BYTES_FOR_SCANNER = 1 << 20  # with fewer, Python has finished before Numba is imported
+FREE_BYTES = 1 << 26  # unpacked bytes below which the ratio is not checked: little of the file was read
+MIN_BYTES_FOR_SCANNER = 1 << 20  # reading fewer bytes takes less time than importing Numba
 LARGEST_NUMBER = 10**18 - 1  # 18 digits
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-# Possessive (++, *+, ?+): a plain \d+\.?\d* tries every way to cut a long row of digits in two before it gives up.
+# Possessive (++, *+, ?+): a plain \d+\.?\d* tries every split of a long digit sequence before it fails.
 NUMBER = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+"
 NUMERIC = re.compile(rf"\s*+{NUMBER}\s*+", re.ASCII)  # a number in a cell: an id or a weight
 
 
 class Source:
-    """One graph file. It is decompressed if its content is gzip's, whatever the file is called."""
+    """One graph file. Content in gzip format is decompressed, whatever the extension."""
 
     def __init__(self, path: Path, meter: Meter) -> None:
         self.path = path
@@ -58,12 +58,12 @@ class Source:
         except (FileNotFoundError, NotADirectoryError):
             absent = "no such file; check the spelling and the folder"
             raise FileNotFoundError(errno.ENOENT, absent, str(path)) from None
-        except PermissionError:  # of a folder above it
+        except PermissionError:  # permission of a parent folder
             raise unreadable from None
         if stat.S_ISDIR(status.st_mode):
-            raise FormatError("is a folder; expected a graph file", path)
+            raise FormatError("is a folder; pass the path of a graph file", path)
         if not stat.S_ISREG(status.st_mode):
-            raise FormatError("is a pipe or a device; expected a regular file: save the data to one first", path)
+            raise FormatError("is a pipe or a device; save the data to a regular file first", path)
         self.size = status.st_size
         try:
             with path.open("rb") as raw:
@@ -73,7 +73,7 @@ class Source:
         self.packed = first[:2] == b"\x1f\x8b"
         if self.packed and len(first) > FIRST_BYTES >> 3:
             most = MOST_TIMES_UNPACKED * len(first)
-            with suppress(zlib.error):  # the reader will meet the same error and name the line
+            with suppress(zlib.error):  # the reader will raise this error with its line
                 if len(zlib.decompressobj(GZIP).decompress(first, most)) == most:
                     raise self._bomb(None)
 
@@ -90,24 +90,24 @@ class Source:
 
     @contextmanager
     def text(self) -> Iterator[IO[bytes]]:
-        """Like `open`, from the first character on: a byte-order mark is skipped."""
+        """Like `open`, but skips a byte-order mark."""
         with self.open() as stream:
             if self.take(stream, len(BYTE_ORDER_MARK), 1) != BYTE_ORDER_MARK:
                 stream.seek(0)
             yield stream
 
     def take(self, stream: IO[bytes], size: int, line: int | None = None) -> bytes:
-        """The next bytes, at most `size` of them."""
+        """At most `size` of the next bytes."""
         data = self._read(stream, stream.read, size, line)
         self.meter.update(self._raw.tell())
         return data
 
     def whole(self, stream: IO[bytes]) -> bytes:
-        """All bytes from the stream's position on."""
+        """All bytes after the stream's position."""
         return b"".join(iter(lambda: self.take(stream, BLOCK), b""))
 
     def _read(self, stream: IO[bytes], read: Callable[[int], bytes], size: int, line: int | None) -> bytes:
-        """What `read` returns, unless it is damaged, or little has become far too much."""
+        """The result of `read`; damaged data or an excessive compression ratio raise an error."""
         try:
             data = read(size)
         except (EOFError, zlib.error) as error:
@@ -117,15 +117,15 @@ class Source:
         return data
 
     def unpack(self, size: int) -> None:
-        """Before unpacking `size` bytes of a container: a FormatError where all together are far too much for it."""
+        """Raise a FormatError before unpacking `size` bytes of a container if its compression ratio is excessive."""
         self._unpacked += size
         if self._unpacked > max(FREE_BYTES, MOST_TIMES_UNPACKED * self.size):
             raise self._bomb(None)
 
     def _bomb(self, line: int | None) -> FormatError:
         return self.fail(
-            f"unpacks to more than {MOST_TIMES_UNPACKED} times its size; expected a graph: if that is right, unpack it "
-            "(gunzip), or save it without compression (numpy.savez), and read that",
+            f"unpacks to more than {MOST_TIMES_UNPACKED} times its size, unlike any graph; if that is right, unpack it "
+            "(gunzip), or save it without compression (numpy.savez), and read the result",
             line,
         )
 
@@ -139,13 +139,13 @@ class Source:
         return data
 
     def first_line(self, stream: IO[bytes], comment: bytes, number: int = 1) -> tuple[int, bytes]:
-        """The next line that is neither blank nor a comment, and its number; the last line and b"" without one."""
+        """The number and text of the next line that is neither blank nor a comment; (last line, b"") at the end."""
         while (text := self.line(stream, number)) and (not text.strip() or text.lstrip().startswith(comment)):
             number += 1
         return (number if text else max(number - 1, 1)), text
 
     def start(self, size: int = 1 << 16) -> bytes:
-        """The first bytes of the content, to detect the format. A truncated file gives what it has."""
+        """The first bytes of the content, to detect the format. A truncated file gives fewer."""
         with self.path.open("rb") as raw:
             data = raw.read(size)
         if not self.packed:
@@ -159,15 +159,15 @@ class Source:
         """The rest of the content in blocks of whole lines; the last line gets a newline if it has none."""
         while data := self.take(stream, BLOCK, line):
             pieces = [data]
-            while not pieces[-1].endswith(b"\n"):  # the file's last line gets one
+            while not pieces[-1].endswith(b"\n"):  # the last line of the file gets a newline
                 pieces.append(self._read(stream, stream.readline, BLOCK, line) or b"\n")
             data = b"".join(pieces)
-            if self.packed:  # only a damaged gzip stream needs this count, and decompressing takes far longer
+            if self.packed:  # only errors about damaged gzip streams need this count; decompression takes far longer
                 line += data.count(b"\n")
             yield data
 
     def lines(self, format: str) -> Iterator[tuple[int, str]]:
-        """The number and the text of every line of a file in this format, which is UTF-8 without NUL."""
+        """The number and the text of every line of a file in this format, decoded as UTF-8; NUL is an error."""
         with self.text() as stream:
             for number, raw in enumerate((raw for block in self.blocks(stream) for raw in io.BytesIO(block)), start=1):
                 try:
@@ -175,17 +175,17 @@ class Source:
                 except UnicodeDecodeError:
                     latin = f"not UTF-8 (as Latin-1, the line is {short(raw.decode('latin-1').strip())})"
                     which = "UTF-16" if number == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff") else latin
-                    problem = f"the encoding is {which}; expected UTF-8: save the file as UTF-8"
+                    problem = f"the encoding is {which}; save the file as UTF-8"
                     raise self.fail(problem, number) from None
                 if "\0" in text:
                     raise self.fail(f"a NUL byte in the text; expected {format}", number)
                 yield number, text
 
     def exactly(self, stream: IO[bytes], size: int, what: str) -> bytes:
-        """Exactly `size` bytes, or an error that says what is missing. A false size allocates no memory."""
+        """Exactly `size` bytes, or an error that names the missing part. A false size allocates no memory."""
         if not self.packed and size > self.size:
             raise self.fail(
-                f"has {self.size:,} bytes; expected {size:,} bytes of {what} in it: truncated, or not this format"
+                f"has only {self.size:,} bytes; expected {size:,} bytes of {what}: truncated, or not this format"
             )
         pieces, missing = [], size
         while missing and (piece := self.take(stream, min(missing, BLOCK))):
@@ -199,20 +199,20 @@ class Source:
         if not isinstance(error, EOFError):
             return self.fail(f"the gzip stream is damaged ({error}); expected a complete .gz file", line)
         where = "" if line is None else " somewhere after this line"
-        return self.fail(f"the gzip stream ends too early{where}; expected its end mark: download the file again", line)
+        return self.fail(f"the gzip stream ends too early{where}; download the file again", line)
 
 
 # ---------------------------------------------------------------- lines
 
 
 class Problem(Exception):
-    """What is wrong with a line. The reader, which knows the file and the line number, turns it into a FormatError."""
+    """An error in a line. The reader adds the file and the line number and raises a FormatError."""
 
 
 def float_of(text: str, *, whole: bool = False, real: bool = False, needed: bool = True) -> float:
-    """The number that a text is. `whole`: it must be an integer. `real`, or not `needed`: it may be rounded.
+    """Parse a number. `whole`: it must be an integer. `real`, or not `needed`: it may be rounded.
 
-    Any number with a point or an exponent stands for the nearest float64; an integer only for itself.
+    A number with a point or an exponent is rounded to the nearest float64; an integer must be exact.
     """
     digits = text.strip().lstrip("+-")
     try:
@@ -222,14 +222,14 @@ def float_of(text: str, *, whole: bool = False, real: bool = False, needed: bool
     except ValueError:
         raise Problem(f"found {short(text)} as the value; expected {'an integer' if whole else 'a number'}") from None
     if math.isnan(value):
-        raise Problem("the value is NaN; expected a number: drop or replace the entry")
+        raise Problem("the value is NaN; drop or replace the entry")
     if needed and math.isinf(value) and digits[:1].lower() != "i":
-        raise Problem(f"the value {short(text)} is too large for float64; expected less than 1.8e308")
+        raise Problem(f"the value {short(text)} is too large for float64; it must be below 1.8e308")
     exact = real or not needed or not digits.isdecimal() or abs(value) < EXACT_UP_TO
     if not exact and int(digits.lstrip("0")) != abs(value):
-        otherwise = "" if whole else ", or one with a point, as in 1.0, which is rounded"
-        problem = f"the value {short(text)} is an integer that float64 cannot hold exactly"
-        raise Problem(f"{problem}; expected a smaller one{otherwise}")
+        otherwise = "" if whole else ", or write it with a point, as in 1.0, to round it"
+        problem = f"the value {short(text)} is an integer that float64 cannot represent exactly"
+        raise Problem(f"{problem}; use a smaller one{otherwise}")
     return value
 
 
@@ -244,27 +244,27 @@ def shown(text: bytes) -> str:
 
 
 def counts(words: list[bytes]) -> list[int]:
-    """The counts of a header; none if a word is no count."""
+    """The counts of a header; empty if a word is not a count."""
     return [int(word) for word in words] if all(word.isdigit() and len(word) <= 40 for word in words) else []
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """What the line of an edge looks like: [prefix] number number [values]."""
+    """Syntax of the line of an edge: [prefix] number number [values]."""
 
-    expected: str  # how an error message describes a correct line
-    first: int = 0  # the number of the first vertex in the file
+    expected: str  # description of a correct line in error messages
+    first: int = 0  # smallest vertex id in the file
     last: int = LARGEST_VERTEX_COUNT - 1
     comments: bytes = b"#%"  # one or two characters that start a comment
     prefix: bytes = b""  # a letter before every edge
     delimiter: bytes = b""  # empty: spaces and tabs
-    values: int | None = None  # how many numbers follow; None: anything may follow and is ignored
-    whole: bool = False  # those numbers are integers
-    lone: bool = False  # the second cell may be empty: a vertex without an edge; the second end is then -1
-    real: bool = False  # they are declared as real: an integer among them, too, stands for the nearest float64
-    weight: int = 0  # which column after the two vertices is the weight, counted from 1; 0: none, every weight is 1
-    plain: bool = False  # an id with a zero before it, as in 01, is refused: it may be a name
-    columns: int = 0  # the most cells of a line; 0: any number
+    values: int | None = None  # number of values after the vertices; None: the rest of the line is ignored
+    whole: bool = False  # values must be integers
+    lone: bool = False  # the second cell may be empty, for an isolated vertex; the second endpoint is then -1
+    real: bool = False  # values are declared as real: integers are also rounded to the nearest float64
+    weight: int = 0  # column of the weight after the two vertices, from 1; 0: every weight is 1
+    plain: bool = False  # an id with a leading zero, as in 01, is rejected: it may be a name
+    columns: int = 0  # maximum cells per line; 0: any number
 
     def row(self, line: bytes) -> tuple[int, int, float] | None:
         """The edge of one line, with vertices counted from 0, and its weight; None for an empty line or a comment."""
@@ -281,7 +281,7 @@ class Grammar:
             text = text[1:]
         if self.delimiter:
             if b'"' in text:
-                raise Problem(f"found {shown(line)}; expected no quotes")
+                raise Problem(f"found {shown(line)}; remove the quotes")
             fields = [field.strip() for field in text.split(self.delimiter)]
         else:
             fields = text.split()
@@ -300,16 +300,16 @@ class Grammar:
 
     def as_numbers(self) -> tuple[Any, ...]:
         """The fields of `scan.Shape`, for the compiled scanner."""
-        comments = (self.comments * 2)[:2] or b"\n\n"  # no comment starts with a newline
+        comments = (self.comments * 2)[:2] or b"\n\n"  # a newline starts no comment
         tab = b" " if self.delimiter == b"\t" else b"\t"
         marks = ord(self.delimiter or b"\0"), ord(tab), *comments, ord(self.prefix or b"\0")
         values = -1 if self.values is None else self.values
-        lone = self.lone and self.delimiter not in (b"", b"\t")  # a tab at the end of a line is a blank
+        lone = self.lone and self.delimiter not in (b"", b"\t")  # a tab at the end of a line is white space
         return self.first, self.last, *marks, values, self.whole, self.weight, lone, self.plain, self.columns
 
     def _vertex(self, field: bytes, line: bytes) -> int:
         if self.plain and len(field) > 1 and field[:1] == b"0":
-            raise Problem(f"found {shown(field)} in {shown(line)}; expected an id without a zero before it")
+            raise Problem(f"found {shown(field)} in {shown(line)}; expected an id without a leading zero")
         if not field.isdigit():
             negative = field[:1] == b"-" and field[1:].isdigit()
             found = (
@@ -329,7 +329,7 @@ class Grammar:
 
 
 class Parsed(NamedTuple):
-    """The edges of a block up to the first line with an error, the number of lines so far, and what is wrong then."""
+    """The edges of a block up to the first line with an error, the number of lines read, and that error."""
 
     u: npt.NDArray[Any]
     v: npt.NDArray[Any]
@@ -343,7 +343,7 @@ def read_edges(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.float64] | None, int]:
     """All edges from the stream's position, the start of `line`: both ends, the weights if any, and the last line.
 
-    `declared` is the number of `what` that the file's header declares: more or fewer are an error.
+    `declared` is the number of `what` in the file's header; another number raises an error.
     """
     wide = np.int64 if grammar.last - grammar.first >= LARGEST_VERTEX_COUNT else np.int32
     parts, total = [Parsed(np.empty(0, wide), np.empty(0, wide), np.empty(0), 0)], 0
@@ -352,7 +352,7 @@ def read_edges(
             rows = (number for number, text in enumerate(block.split(b"\n"), line) if grammar.row(text) is not None)
             surplus = next(islice(rows, declared - total, None))
             raise source.fail(
-                f"more {what} than the {declared:,} that the header declares; expected the end of the file", surplus
+                f"more {what} than the {declared:,} that the header declares; correct one of them", surplus
             )
         line += parsed.lines
         if parsed.trouble is not None:
@@ -361,7 +361,7 @@ def read_edges(
         total += len(parsed.u)
     last = max(line - 1, 1)
     if declared is not None and total < declared:
-        raise source.fail(f"ends after {total:,} {what}; expected the {declared:,} that the header declares", last)
+        raise source.fail(f"ends after {total:,} {what}; the header declares {declared:,}", last)
     u, v, w = (np.concatenate([part[i] for part in parts]) for i in range(3))
     return u, v, w if grammar.weight else None, last
 
@@ -371,7 +371,7 @@ def threaded(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -> 
     first = next(blocks, b"")
     if len(first) >= MIN_BYTES_FOR_SCANNER:
         yield from pipelined(chain([first], blocks), lambda block: work(block, True))
-    elif first:  # a second block comes only if a read came back short
+    elif first:  # a second block exists only after a short read
         yield from ((block, work(block, False)) for block in chain([first], blocks))
 
 
@@ -393,7 +393,7 @@ def pipelined(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator
 
 
 def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> Parsed:
-    room = len(block) // 2 + 1  # the shortest line is a digit and a newline; unused pages cost nothing
+    room = len(block) // 2 + 1  # the shortest line is a digit and a newline; unused pages use no memory
     u, v, w = np.empty(room, wide), np.empty(room, wide), np.empty(room if grammar.weight else 0)
     data, bits = np.frombuffer(block, np.uint8), w.view(np.uint64) if grammar.weight else None
     if fast:

@@ -1,4 +1,4 @@
-"""NumPy `.npz` archives: hopwave's own, and those of `scipy.sparse.save_npz`. Nothing is ever unpickled."""
+"""NumPy `.npz` archives: written by hopwave or by `scipy.sparse.save_npz`. Nothing is ever unpickled."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from hopwave.io.lines import FREE_BYTES, MOST_TIMES_UNPACKED, Source
 from hopwave.system.files import LOCAL_HEADER, Archive, joined_crc, write_arrays
 from hopwave.system.threads import each
 
-# Only our archives have the entry _OWN, the layout. Labels are integers, or the UTF-8 bytes of all and their offsets.
+# Only hopwave's archives contain _OWN, the layout. Labels are integers, or concatenated UTF-8 bytes with offsets.
 _OWN, _LAYOUT = "hopwave", 3
-_PART_BYTES = 1 << 24  # arrays are read in parts of this size
-_THREADS = 8  # enough to be limited by memory
+_PART_BYTES = 1 << 24  # bytes per part in which arrays are read
+_THREADS = 8  # enough to saturate memory bandwidth
 
 
 def read(source: Source, request: Request, *, mmap: bool = False) -> Graph:
-    """Read an archive. One of SciPy's is undirected if its pattern is symmetric. `mmap=True` checks nothing."""
+    """Read an archive. A SciPy archive is undirected if its pattern is symmetric. `mmap=True` checks nothing."""
     mmap = flag("mmap", mmap)
     with source.open() as stream:
         with _complete(source):  # a zip archive is read by seeking, so one inside a .gz is decompressed into memory
@@ -46,34 +46,32 @@ def _graph(source: Source, request: Request, arrays: _Arrays) -> Graph:
     if _OWN not in arrays and "format" not in arrays:
         raise source.fail(f"contains {has or 'nothing'}; expected an archive of hopwave.write or scipy.sparse.save_npz")
     if arrays.mapped and _OWN not in arrays:
-        raise source.fail("an archive of SciPy; expected one of hopwave.write, to be mapped: leave mmap out")
+        raise source.fail("an archive of SciPy, which cannot be mapped; omit mmap=, or write it with hopwave.write")
     if arrays.mapped and request.combine is not None:
-        raise GraphError(f"combine={request.combine!r} reads all arcs, and mmap=True none; leave out one of them")
+        raise GraphError(f"combine={request.combine!r} reads all arcs, but mmap=True reads none; omit one of them")
     try:
         return _own(source, request, arrays) if _OWN in arrays else _scipy(source, request, arrays)
     except KeyError as error:
-        raise source.fail(f"the entry {error.args[0]!r} is missing; expected it next to {has}") from None
+        raise source.fail(f"the entry {error.args[0]!r} is missing; the archive contains {has}") from None
     except FormatError:
         raise
     except (GraphError, ValueError, IndexError, TypeError, OverflowError) as error:
-        raise source.fail(f"the arrays are not a graph; expected consistent indptr and indices: {error}") from None
+        raise source.fail(f"the arrays are not a graph: {error}") from None
 
 
 @contextmanager
 def _complete(source: Source) -> Iterator[None]:
-    """Turn whatever a damaged archive raises into a FormatError."""
+    """Turn any exception about a damaged archive into a FormatError."""
     try:
         yield
     except (FormatError, MemoryError):
         raise
     except Exception as error:
-        raise source.fail(
-            f"not a complete .npz archive ({error}); expected one: truncated, or another format"
-        ) from None
+        raise source.fail(f"not a complete .npz archive ({error}): truncated, or another format") from None
 
 
 class _Arrays(dict[str, Any]):
-    """The entries of an archive by name, each read when it is asked for."""
+    """The entries of an archive by name, each read on first access."""
 
     def __init__(self, source: Source, archive: zipfile.ZipFile, mapped: bool) -> None:
         super().__init__((entry.filename.removesuffix(".npy"), entry) for entry in archive.infolist())
@@ -86,7 +84,7 @@ class _Arrays(dict[str, Any]):
 
 
 def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, mapped: bool) -> Ids:
-    """One entry. Its shape is compared with its size first, so that a false shape cannot allocate memory."""
+    """One entry. Its shape is compared with its size first, so a false shape cannot allocate memory."""
     with archive.open(entry) as stream:
         try:
             version = np.lib.format.read_magic(stream)
@@ -94,15 +92,15 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, map
             shape, _, dtype = header(stream)
         except (EOFError, zlib.error, zipfile.BadZipFile):
             raise
-        except Exception as error:  # NumPy parses the header as Python: a damaged one may raise anything
-            raise source.fail(f"the entry {entry.filename!r} is not a NumPy array ({error}); expected one") from None
+        except Exception as error:  # NumPy parses the header as Python: a damaged header may raise any exception
+            raise source.fail(f"the entry {entry.filename!r} is not a NumPy array ({error})") from None
         if dtype.hasobject:
-            expected = "expected numbers or text: nothing is unpickled"
+            expected = "expected numbers or text, because unpickling is unsafe"
             raise source.fail(f"the entry {entry.filename!r} contains Python objects; {expected}")
-        size = math.prod(shape) * max(dtype.itemsize, 1)  # texts without characters, too, need memory once read
+        size = math.prod(shape) * max(dtype.itemsize, 1)  # empty strings also need memory once read
         if size > entry.file_size:
-            declares = f"declares {size:,} bytes, has {entry.file_size:,}"
-            raise source.fail(f"the entry {entry.filename!r} {declares}; expected all of them")
+            declares = f"declares {size:,} bytes and contains {entry.file_size:,}"
+            raise source.fail(f"the entry {entry.filename!r} {declares}; the file is damaged")
         source.unpack(entry.file_size)
         source.meter.stage(f"reading {entry.filename} of {source.path.name}")
         begin = stream.tell()
@@ -110,7 +108,7 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, map
     if plain and len(shape) == 1 and dtype.itemsize:
         return _in_one_piece(source, entry, begin, shape[0], dtype, mapped)
     if mapped and len(shape):
-        raise source.fail(f"the entry {entry.filename!r} is packed; expected one that is not: leave mmap out")
+        raise source.fail(f"the entry {entry.filename!r} is compressed, so it cannot be mapped; omit mmap=")
     with archive.open(entry) as stream:
         array: Ids = np.lib.format.read_array(stream, allow_pickle=False)
         return array
@@ -119,7 +117,7 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, map
 def _in_one_piece(
     source: Source, entry: zipfile.ZipInfo, begin: int, count: int, dtype: np.dtype[Any], mapped: bool
 ) -> Ids:
-    """An array that lies in the file as it is, mapped or read; `begin` is where it begins in its entry."""
+    """An uncompressed array, mapped or read; `begin` is its offset in the entry."""
     with source.path.open("rb") as file:
         file.seek(entry.header_offset)
         place = entry.header_offset + LOCAL_HEADER.size + sum(LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size)))
@@ -149,7 +147,7 @@ def _in_one_piece(
 def _own(source: Source, request: Request, arrays: _Arrays) -> Graph:
     layout = int(arrays[_OWN])
     if layout != _LAYOUT:
-        raise source.fail(f"layout {layout} of another hopwave; expected {_LAYOUT}: write the file again, or upgrade")
+        raise source.fail(f"layout {layout} of another hopwave (here: {_LAYOUT}); write the file again, or upgrade")
     weights = arrays["weights"] if "weights" in arrays and request.weights else None
     indptr, indices, directed = arrays["indptr"], arrays["indices"], bool(arrays["directed"])
     labels: Any = None
@@ -161,18 +159,18 @@ def _own(source: Source, request: Request, arrays: _Arrays) -> Graph:
     if "parallel" in arrays and combine is None and not mapped:
         return request.turned(source, _with_parallel_arcs(indptr, indices, directed, weights, labels))
     if mapped and not (len(indptr) and indptr[0] == 0 and indptr[-1] == len(indices)):
-        raise ValueError("indptr does not rise from 0 to the number of arcs")
+        raise ValueError("indptr does not increase from 0 to the number of arcs")
     graph = Graph.from_csr(indptr, indices, directed, labels=labels, weights=weights, combine=combine, check=not mapped)
     if mapped and "in_indptr" in arrays:
         back = Rows(arrays["in_indptr"], arrays["in_indices"], None if weights is None else arrays["in_weights"])
         if [part.dtype for part in back[:2]] != [graph.indptr.dtype, np.int32] or len(back.indices) != graph.m:
-            raise ValueError("in_indptr and in_indices are not the reverses of the arcs")
+            raise ValueError("in_indptr and in_indices are not the transpose of indptr and indices")
         graph = Graph._of(graph._rows, None, True, graph.labels, "cpu", "ascending", back)
     return request.turned(source, graph)
 
 
 def _with_parallel_arcs(indptr: Ids, indices: Ids, directed: bool, weights: Ids | None, labels: Any) -> Graph:
-    """The graph of rows in which a neighbour may stand more than once; `from_csr` would merge these."""
+    """The graph of adjacency lists with repeated neighbours, which `from_csr` would merge."""
     n = len(indptr) - 1
     check_rows(indptr, indices, n)
     source = np.repeat(np.arange(n), np.diff(indptr))
@@ -183,15 +181,15 @@ def _with_parallel_arcs(indptr: Ids, indices: Ids, directed: bool, weights: Ids 
     )  # fmt: skip
     same: list[Any] = [(graph.indptr, indptr), (graph.indices, indices), (graph.weights, weights)]
     if not all(np.array_equal(mine, theirs) for mine, theirs in same):
-        raise ValueError("rows are not ascending, or those of an undirected graph are not symmetric")
+        raise ValueError("adjacency lists are not sorted, or not symmetric for an undirected graph")
     return graph
 
 
 def _texts(data: Ids, offsets: Ids) -> list[str]:
     if data.dtype != np.uint8 or data.ndim != 1 or offsets.dtype.kind != "i" or offsets.ndim != 1 or not len(offsets):
-        raise ValueError("labels are not bytes and where each label begins")
+        raise ValueError("labels must be bytes and offsets")
     if offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
-        raise ValueError("where labels begin does not rise from 0 to the number of their bytes")
+        raise ValueError("offsets of labels do not increase from 0 to the number of bytes")
     text = data.tobytes()
     return [text[i:j].decode("utf-8", "surrogatepass") for i, j in itertools.pairwise(offsets.tolist())]
 
@@ -203,7 +201,7 @@ def _scipy(source: Source, request: Request, arrays: _Arrays) -> Graph:
     kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
     shape = tuple(arrays["shape"].tolist())
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise source.fail(f"a matrix of shape {shape}; expected a square one, with one row and one column per vertex")
+        raise source.fail(f"a matrix of shape {shape}; a graph needs a square matrix, with one row per vertex")
     Request().vertices(source, shape[0])
     if kind not in ("csr", "csc", "bsr", "coo", "dia"):
         raise source.fail(f"a SciPy matrix of kind {kind!r}; expected csr, csc, bsr, coo or dia")
@@ -245,7 +243,7 @@ def write(target: Target, graph: Graph, *, compress: bool = False, reverses: boo
 
 
 def _packs_too_well(array: Ids) -> bool:
-    """Whether packing makes an array so small that a reader would reject it, such as 10⁸ offsets that are all 0."""
+    """Whether an array compresses so well that a reader would reject it, such as 10⁸ zero offsets."""
     if array.nbytes <= FREE_BYTES // 8:
         return False
     packed = zlib.compress(np.ascontiguousarray(array).view(np.uint8).data, 1)

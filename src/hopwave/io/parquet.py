@@ -1,4 +1,4 @@
-"""Apache Parquet: a table with the columns `source`, `target`, `weight`. Our own files have the rest in metadata."""
+"""Apache Parquet: a table with the columns `source`, `target`, `weight`. hopwave stores the rest in metadata."""
 
 import io
 import json
@@ -15,7 +15,7 @@ from hopwave.io.format import Request, Target, explained, plain_labels
 from hopwave.io.lines import Source
 
 _KEY = b"hopwave"
-_NAMES = "read it by Graph.from_arrow(pyarrow.parquet.read_table(path), …, names=True)"
+_NAMES = "read it with Graph.from_arrow(pyarrow.parquet.read_table(path), …, names=True)"
 
 
 def _pyarrow() -> Any:
@@ -34,7 +34,7 @@ def read(
     pyarrow = _pyarrow()
     file.meter.stage(f"reading {file.path.name}")
     with file.open() as stream:
-        # pyarrow reads a file by itself, with several threads; only the content of a .gz goes through Python.
+        # pyarrow reads a file with several threads; only the content of a .gz passes through Python.
         content: IO[bytes] | str = io.BytesIO(file.whole(stream)) if file.packed else str(file.path)
         try:
             opened = partial(pyarrow.parquet.ParquetFile, content, memory_map=not file.packed)
@@ -44,7 +44,7 @@ def read(
             table = Table(names, True, lambda place: _is_number(schema.field(place).type))
             first, second, third, way = choose(file, request, table, (source, target, weight))
             chosen = [names[place] for place in (first, second, third, way) if place is not None]
-            # Texts stay numbers, of a dictionary, until their size is known.
+            # Strings stay dictionary-encoded until their size is known.
             file.unpack(8 * parquet.metadata.num_rows * len(chosen))
             read = parquet.read(columns=chosen)
             notes = _notes(file, (schema.metadata or {}).get(_KEY, b"{}"))
@@ -52,9 +52,7 @@ def read(
             weights = None if third is None else _column(file, read.column(chosen[2]), chosen[2], weight=True)
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = str(error).splitlines()[0]
-            raise file.fail(
-                f"not a readable Parquet file ({reason}); expected one: truncated, or another format"
-            ) from None
+            raise file.fail(f"not a readable Parquet file ({reason}): truncated, or another format") from None
     if way is not None:
         with explained(file):
             u, v, weights, turned = by_direction(names[way], read.column(names[way]), ends[0], ends[1], weights)
@@ -64,23 +62,23 @@ def read(
 
 
 def _notes(file: Source, text: bytes) -> dict[str, Any]:
-    """What our writer stored in the metadata, checked."""
+    """The metadata that hopwave's writer stored, checked."""
     try:
         notes = json.loads(text)
         kinds = {"n": int, "directed": bool, "labels": list, "parallel": bool}
         if any(type(value) is not kinds[key] for key, value in notes.items()):
             raise ValueError
     except (ValueError, KeyError, AttributeError):
-        message = "the 'hopwave' note in the metadata cannot be read; expected n, directed and labels as JSON"
+        message = "the 'hopwave' entry of the metadata cannot be read; expected n, directed and labels as JSON"
         raise file.fail(message) from None
     labels = notes.get("labels", [])
     if len(set(map(str, labels))) != len(labels) or not all(isinstance(label, str | int) for label in labels):
-        raise file.fail("the labels in the metadata are not distinct strings or integers; expected one for each vertex")
+        raise file.fail("the labels in the metadata must be distinct strings or integers, one per vertex")
     return dict(notes)
 
 
 def _column(source: Source, column: Any, name: str, weight: bool = False) -> np.ndarray[Any, Any]:
-    """The ends of edges, integers or strings, or their weights, numbers."""
+    """Endpoints of edges (integers or strings), or weights (numbers)."""
     import pyarrow.compute as compute
     import pyarrow.types as kinds
 
@@ -89,10 +87,10 @@ def _column(source: Source, column: Any, name: str, weight: bool = False) -> np.
         raise source.fail(f"the column {name!r} has {column.null_count} missing values; expected {what} in every row")
     kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
     if weight and not _is_number(column.type):
-        message = f"the column {name!r} is {column.type}; expected numbers as weights"
-        raise source.fail(f"{message}: name another with weight=, or leave it out with weights=False")
+        message = f"the column {name!r} is {column.type}; weights must be numbers"
+        raise source.fail(f"{message}; pass another column as weight=, or weights=False to ignore it")
     if not weight and not (kinds.is_integer(kind) or _is_text(kind)):
-        raise source.fail(f"the column {name!r} is {column.type}; expected integers or strings")
+        raise source.fail(f"the column {name!r} is {column.type}; vertices must be integers or strings")
     if kinds.is_dictionary(column.type):
         for chunk in column.chunks if _is_text(kind) else ():
             lengths = compute.binary_length(chunk.dictionary).cast("int64")
@@ -126,7 +124,7 @@ def _graph(
             u, v = (np.array([number[label] for label in column.tolist()], np.int64) for column in ends)
         except KeyError as error:
             found = f"an edge ends at {error.args[0]!r}"
-            raise source.fail(f"{found}; expected one of the labels in the metadata") from None
+            raise source.fail(f"{found}, which is not among the labels in the metadata") from None
         return request.graph(source, u, v, len(labels), **said, labels=object_array(labels), weights=weights)
     if u.dtype.kind == "O" or v.dtype.kind == "O":
         try:
@@ -136,14 +134,14 @@ def _graph(
         return request.graph(source, u, v, len(names), **said, labels=names, weights=weights)
     reached = [int(found) for column in ends if len(column) for found in (column.min(), column.max())]
     if min(reached, default=0) < 0:
-        raise source.fail(f"vertex {min(reached)} is negative; expected ids from 0")
+        raise source.fail(f"vertex {min(reached)} is negative; ids must be at least 0")
     if max(reached, default=0) >= 2**63:
-        raise source.fail(f"vertex {max(reached)} is too large; expected ids below 2^63")
+        raise source.fail(f"vertex {max(reached)} is too large; ids must be below 2^63")
     return request.numbered(source, u, v, declared=notes.get("n"), weights=weights, **said)
 
 
 def write(target: Target, graph: Graph) -> None:
-    """Write `source` and `target`, labels if there are any, and `weight`; the metadata has the rest of the graph."""
+    """Write `source` and `target`, as labels or ids, and `weight`; the metadata stores the rest of the graph."""
     pyarrow = _pyarrow()
     names = plain_labels(target, graph)
     edges = graph.edges()

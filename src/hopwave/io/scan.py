@@ -1,11 +1,11 @@
-"""Compiled scanners of clean lines, and printers of integers. Each thread reads tens of millions of edges per second.
+"""Compiled scanners of regular lines, and printers of integers. A thread reads tens of millions of edges per second.
 
-A scanner stops at a line that it is not sure of; Python reads this line (`lines.Grammar.row`), the only definition of a
-correct one, and calls the scanner again. Every block ends with a newline, so inner loops need no test for its end. Each
-small function reads one piece of a line, from a position, and returns the position after it, or UNSURE.
+A scanner stops at any line that it cannot parse for certain; Python parses this line (`lines.Grammar.row`, the only
+definition of the syntax) and calls the scanner again. Every block ends with a newline, so inner loops need no bounds
+check. Each small function reads one part of a line from a position and returns the position after it, or UNSURE.
 """
 
-# This module is imported only when a file is large: `import hopwave` stays free of Numba.
+# This module is imported only for large files, so `import hopwave` does not import Numba.
 # ruff: noqa: SIM109 (compiled: `in` with a tuple costs time)
 from collections import namedtuple
 from typing import Any
@@ -18,22 +18,22 @@ from hopwave.system.numba_cache import njit
 TAB, NEWLINE, RETURN, SPACE, QUOTE = 9, 10, 13, 32, 34
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 
-UNSURE = -1  # in place of a position: Python must read this line
+UNSURE = -1  # instead of a position: Python must read this line
 TEN, EXACT = np.uint64(10), np.uint64(2**53)
-UNIT = np.uint64(0x3FF0000000000000)  # the bits of 1.0, the weight of a vertex without an edge
+UNIT = np.uint64(0x3FF0000000000000)  # the bits of 1.0, the weight on the line of an isolated vertex
 MOST_SIGNIFICANT = 19  # digits that fit into 64 bits, without a sign
 MOST_DIGITS = 18  # every number with this many digits fits into 64 bits
 LONGEST = 20  # characters of a 64-bit number with its sign
 
-# Constants of the type that they meet: Numba makes a float of signed and unsigned numbers together.
+# Constants have the types of their operands: Numba converts mixed signed and unsigned integers to float.
 NOTHING, ONE, THREE, HALF = (np.uint64(number) for number in (0, 1, 3, 32))
 LOW_HALF, TOP_BIT, HIDDEN_BIT = np.uint64(2**32 - 1), np.uint64(2**63), np.uint64(2**52)
-UNUSED_BITS = np.uint64(2**9 - 1)  # of the 64 high bits of a product, those behind the 55 that decide the result
-LEAST_POWER, MOST_POWER = -342, 308  # of ten: outside, every number of 19 digits is 0 or infinite
+UNUSED_BITS = np.uint64(2**9 - 1)  # the low 9 of a product's 64 high bits; the other 55 decide the result
+LEAST_POWER, MOST_POWER = -342, 308  # exponents of ten; outside this range, every number of 19 digits is 0 or infinite
 
 
 def _power_of_five(exponent: int) -> int:
-    """The first 128 bits of 5^exponent, cut off; down to -27 rounded up, as the proof in the paper needs it."""
+    """The first 128 bits of 5^exponent, truncated; from -27 to -1 rounded up, as the paper's proof requires."""
     power: int = 5 ** abs(exponent)
     if exponent >= 0:
         return power << 128 >> power.bit_length()
@@ -45,12 +45,12 @@ _FIVES = [_power_of_five(exponent) for exponent in range(LEAST_POWER, MOST_POWER
 FIVES_HIGH = np.array([power >> 64 for power in _FIVES], np.uint64)
 FIVES_LOW = np.array([power & 2**64 - 1 for power in _FIVES], np.uint64)
 
-# Without _nrt=False, Numba counts references to `data` in every call, even an inlined one: half the speed.
+# Without _nrt=False, Numba counts references to `data` even in inlined calls, which halves the speed.
 inlined = njit(nogil=True, forceinline=True, _nrt=False)
 compiled = njit(nogil=True, cache=True)
 
 # `lines.Grammar` as numbers. None is 0 for delimiter and prefix, -1 for values, a newline for comments.
-# `blank`: the other blank besides a space, a tab unless that is the delimiter.
+# `blank`: white space besides the space character: a tab unless the tab is the delimiter.
 Shape = namedtuple(
     "Shape", "first last delimiter blank comment other_comment prefix values whole weight lone plain columns"
 )
@@ -71,8 +71,8 @@ def nearest(mantissa: Any, exponent: int) -> tuple[Any, bool]:
     """The bits of the float64 nearest to mantissa · 10^exponent, and whether they are certain.
 
     Lemire, Number parsing at a gigabyte per second, 2021 (the method of Eisel and Lemire): the mantissa times the first
-    128 bits of the power of five gives enough bits to round, except in rare cases, which are left to Python. So are
-    results that are too small for all 53 bits, or too large.
+    128 bits of the power of five gives enough bits to round, except in rare cases. Python handles these cases and
+    results that are subnormal or too large.
     """
     if mantissa == NOTHING:
         return NOTHING, True
@@ -85,7 +85,7 @@ def nearest(mantissa: Any, exponent: int) -> tuple[Any, bool]:
             zeros += step
     place = np.uint64(exponent - LEAST_POWER)
     high, low = _high(mantissa, FIVES_HIGH[place]), mantissa * FIVES_HIGH[place]
-    if high & UNUSED_BITS == UNUSED_BITS:  # the bits below could still carry into the result
+    if high & UNUSED_BITS == UNUSED_BITS:  # lower bits could still carry into the result
         more = _high(mantissa, FIVES_LOW[place])
         low += more
         if low < more:
@@ -97,7 +97,7 @@ def nearest(mantissa: Any, exponent: int) -> tuple[Any, bool]:
     bits = high >> shift
     binary = ((217706 * exponent) >> 16) + 63 + np.int64(top) - zeros + 1023  # 217706 / 2^16: log2 of 10
     if low <= ONE and -4 <= exponent <= 23 and bits & THREE == ONE and bits << shift == high:
-        return NOTHING, False  # exactly in the middle between two numbers
+        return NOTHING, False  # exactly halfway between two floats
     bits = (bits + (bits & ONE)) >> ONE
     if bits == HIDDEN_BIT << ONE:
         bits = HIDDEN_BIT
@@ -109,7 +109,7 @@ def nearest(mantissa: Any, exponent: int) -> tuple[Any, bool]:
 
 @inlined
 def _byte(data: Any, position: int) -> int:
-    """The byte at a position. An unsigned index needs no test for a negative one, as in data[-1]: a quarter faster."""
+    """The byte at a position. An unsigned index avoids Python's test for negative indices: a quarter faster."""
     byte: int = data[np.uint64(position)]
     return byte
 
@@ -125,7 +125,7 @@ def _skip_blanks(data: Any, position: int, tab: int = TAB) -> int:
 
 @inlined
 def _line_end(data: Any, position: int, plain: bool) -> int:
-    """The position of the newline. A carriage return may only stand before it; `plain` text has no NUL and no quote."""
+    """The position of the newline. A carriage return may only precede it; `plain` text contains no NUL and no quote."""
     c = _byte(data, position)
     while c != NEWLINE:
         if plain and (c == 0 or c == QUOTE):
@@ -145,7 +145,7 @@ def _skip_sign(data: Any, position: int) -> int:
 
 @inlined
 def _number(data: Any, position: int) -> tuple[int, int]:
-    """A whole number without a sign, and the position after it."""
+    """An integer without a sign, and the position after it."""
     start = position
     number = 0
     c = _byte(data, position)
@@ -172,7 +172,7 @@ def _vertex(data: Any, position: int, shape: Shape) -> tuple[int, int]:
 
 @inlined
 def _gap(data: Any, position: int, shape: Shape) -> Any:
-    """What is between two cells: blanks, or the delimiter with blanks around it."""
+    """Skip the gap between two cells: white space, or the delimiter with optional white space."""
     end = _skip_blanks(data, position, shape.blank)
     if shape.delimiter == 0:
         return UNSURE if end == position else end
@@ -181,7 +181,7 @@ def _gap(data: Any, position: int, shape: Shape) -> Any:
 
 @inlined
 def _anything(data: Any, position: int, shape: Shape, cells: int) -> Any:
-    """The rest of a line after that many cells, whatever it contains: the position of its newline."""
+    """Skip the rest of a line after `cells` cells; returns the position of its newline."""
     if shape.delimiter != 0:
         position = _skip_blanks(data, position, shape.blank)
     c = _byte(data, position)
@@ -194,7 +194,7 @@ def _anything(data: Any, position: int, shape: Shape, cells: int) -> Any:
     while position < end and cells <= shape.columns:
         c = _byte(data, position)
         if shape.delimiter == 0 and (c >= 128 or (c < SPACE and c != TAB and c != RETURN)):
-            return UNSURE  # Python has more kinds of blanks
+            return UNSURE  # Python knows more white-space characters
         position += 1
         blank = (c == SPACE or c == TAB) and _byte(data, position) > SPACE
         cells += c == shape.delimiter if shape.delimiter != 0 else blank
@@ -203,7 +203,7 @@ def _anything(data: Any, position: int, shape: Shape, cells: int) -> Any:
 
 @inlined
 def _end(data: Any, position: int) -> Any:
-    """The position of the newline, with nothing but blanks before it."""
+    """The position of the newline, after only white space."""
     position = _skip_blanks(data, position)
     if _byte(data, position) == RETURN:
         position += 1
@@ -212,7 +212,7 @@ def _end(data: Any, position: int) -> Any:
 
 @inlined
 def _decimal(data: Any, position: int, whole: bool, needed: bool) -> tuple[Any, int]:
-    """The bits of a number's float64, the same as Python's float gives, and the position after the number."""
+    """The bits of a number as float64, identical to Python's float, and the position after the number."""
     negative = _byte(data, position) == MINUS
     position = _skip_sign(data, position)
     mantissa = NOTHING
@@ -242,7 +242,7 @@ def _decimal(data: Any, position: int, whole: bool, needed: bool) -> tuple[Any, 
         exponent += -power if down else power
     if not needed:
         return NOTHING, position
-    if mantissa > EXACT and not pointed and exponent == 0:  # an integer that float64 may not hold
+    if mantissa > EXACT and not pointed and exponent == 0:  # an integer that float64 may not represent exactly
         return NOTHING, UNSURE
     bits, certain = nearest(mantissa, exponent)
     return (bits | TOP_BIT if negative else bits), position if certain else UNSURE
@@ -253,7 +253,7 @@ def _skip_cell(data: Any, position: int, shape: Shape) -> int:
     """The end of a cell that is not read."""
     c = _byte(data, position)
     while c != NEWLINE and c != (shape.delimiter or SPACE) and (c != TAB or shape.delimiter != 0):
-        if c < SPACE or c == QUOTE:  # control characters, some of which Python takes for white space
+        if c < SPACE or c == QUOTE:  # control characters, some of which are white space in Python
             return UNSURE
         position += 1
         c = _byte(data, position)
@@ -262,7 +262,7 @@ def _skip_cell(data: Any, position: int, shape: Shape) -> int:
 
 @inlined
 def _edge(data: Any, position: int, shape: Shape, bits: Any) -> tuple[int, int, Any, int]:
-    """Both ids of a line, the bits of its weight (0 where bits is None), and the position of its newline."""
+    """Both ids of a line, the bits of its weight (0 if bits is None), and the position of its newline."""
     a = b = 0
     weight = NOTHING
     if shape.prefix != 0:  # a letter and blanks
@@ -302,9 +302,9 @@ def _edge(data: Any, position: int, shape: Shape, bits: Any) -> tuple[int, int, 
 
 @compiled
 def pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int, shape: Shape) -> tuple[int, int, int]:
-    """Edges into u and v, and their weights as the bits of float64 into `bits`, from `row` on.
+    """Edges into u and v, and their weights as the bits of float64 into `bits`, starting at `row`.
 
-    `bits` is None where weights are not read: Numba compiles each case by itself. Returns where it stopped, the rows
+    `bits` is None if weights are not read: Numba compiles both cases. Returns the position where it stopped, the rows
     filled, and the lines read.
     """
     lines = 0
@@ -330,7 +330,7 @@ def pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int, shape: 
 
 @inlined
 def _list(data: Any, position: int, values: Any, count: int) -> tuple[int, int]:
-    """The numbers of one line into `values`, from `count` on: their new count, and the position of the newline."""
+    """Append the numbers of one line to `values`; returns their new count and the position of the newline."""
     while True:
         position = _skip_blanks(data, position)
         if _byte(data, position) == RETURN and _byte(data, position + 1) == NEWLINE:
@@ -347,9 +347,9 @@ def _list(data: Any, position: int, values: Any, count: int) -> tuple[int, int]:
 def lists(
     data: Any, position: int, values: Any, count: int, ends: Any, row: int, comment: int
 ) -> tuple[int, int, int, int]:
-    """Lines of any number of numbers: all of them one after the other in `values`, and in `ends` where each line ends.
+    """Lines of any number of integers: `values` stores them consecutively, `ends` the end of each line in `values`.
 
-    An empty line is a row without numbers. Returns where it stopped, the numbers and rows filled, and the lines read.
+    An empty line is an empty list. Returns the position where it stopped and the counts of numbers, rows and lines.
     """
     lines = 0
     while position < data.size:
@@ -372,7 +372,7 @@ def lists(
 
 @njit(nogil=True, cache=True, inline="always")
 def _digits(number: Any, out: Any, place: int) -> int:
-    """Write a number from `place` on; returns the place after it."""
+    """Write a number at `place`; returns the position after it."""
     if number < 0:
         out[place] = MINUS
         place += 1
@@ -390,7 +390,7 @@ def _digits(number: Any, out: Any, place: int) -> int:
 
 @compiled
 def _print_rows(cells: Any, literals: Any, cuts: Any, out: Any) -> int:
-    """One line for every column of `cells`, its numbers from top to bottom; returns the bytes written."""
+    """Print one line per column of `cells`, with its numbers from top to bottom; returns the bytes written."""
     place = 0
     for line in range(cells.shape[1]):
         for number in range(cells.shape[0] + 1):
@@ -404,7 +404,7 @@ def _print_rows(cells: Any, literals: Any, cuts: Any, out: Any) -> int:
 
 @compiled
 def _print_lists(values: Any, ends: Any, out: Any) -> int:
-    """One line for every list, with spaces between its numbers; `ends`: where each list ends in `values`."""
+    """Print one line per list, with spaces between its numbers; `ends`: the end of each list in `values`."""
     place = begin = 0
     for end in ends:
         for at in range(begin, end):
@@ -419,7 +419,7 @@ def _print_lists(values: Any, ends: Any, out: Any) -> int:
 
 
 def printed_rows(template: str, columns: list[npt.NDArray[Any]]) -> npt.NDArray[np.uint8]:
-    """The lines of a template with these columns of whole numbers."""
+    """The lines of a template with these columns of integers."""
     pieces = [piece.encode() for piece in template.split("%d")]
     cells = np.stack(columns).astype(np.int64)
     literals = b"".join(pieces)
@@ -429,6 +429,6 @@ def printed_rows(template: str, columns: list[npt.NDArray[Any]]) -> npt.NDArray[
 
 
 def printed_lists(values: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-    """One line for every list of whole numbers."""
+    """One line per list of integers."""
     out = np.empty(len(values) * (LONGEST + 1) + len(ends), np.uint8)
     return out[: _print_lists(values, ends, out)]

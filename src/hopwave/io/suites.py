@@ -1,11 +1,11 @@
 """Formats of matrix collections and benchmark suites: Matrix Market, METIS, DIMACS, GAPBS and Graph500.
 
 METIS     line v lists the neighbours of vertex v, counted from 1. The header is `n m [fmt [ncon]]`. fmt
-          says what else a line contains: 1xx the size of the vertex, x1x ncon weights of the vertex (one without ncon),
+          adds numbers to a line: 1xx the size of the vertex, x1x ncon weights of the vertex (one without ncon),
           both before the neighbours; xx1 a weight after each neighbour.
-DIMACS    `p sp` and arcs `a u v w` for shortest paths, `p edge` and edges `e u v` for colouring. Our comments say that
-          a `.gr` file stores every undirected edge as two arcs, or weights of 1 for a graph without weights.
-GAPBS     plain pairs of ids, or its arrays as they are in memory; weights are int32.
+DIMACS    `p sp` and arcs `a u v w` for shortest paths, `p edge` and edges `e u v` for colouring. Our comments mark
+          `.gr` files that store every undirected edge as two arcs, or weights of 1 for an unweighted graph.
+GAPBS     plain pairs of ids, or a copy of its arrays in memory; weights are int32.
 Graph500  binary pairs without a header. An edge is two int64, or packed into three little-endian uint32: the low 32
           bits of both ends, then the next 16 bits of each. The weights, one float32 per edge, are in a file of the same
           name followed by `.weights`.
@@ -41,8 +41,8 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 _UNDIRECTED = b"c undirected: every edge is written as two arcs"
 _UNWEIGHTED = b"c unweighted: every arc has the weight 1"
 _KINDS = {b"sp": (b"a", "an arc 'a u v weight'"), b"edge": (b"e", "an edge 'e u v'"), b"col": (b"e", "an edge 'e u v'")}
-LARGEST_WEIGHT = 2**53  # float64 holds every integer up to here
-# GAPBS: bool directed, int64 arcs, int64 vertices; then int64 offsets[n + 1], int32 neighbours; the same for in-arcs.
+LARGEST_WEIGHT = 2**53  # float64 represents every integer up to here
+# GAPBS: bool directed, int64 arcs, int64 vertices; then int64 offsets[n + 1], int32 neighbours; then both for in-arcs.
 _HEADER = struct.Struct("<?qq")
 PLAIN, WEIGHTED = np.dtype("<i4"), np.dtype([("vertex", "<i4"), ("weight", "<i4")])
 MOST_WEIGHTS_PER_VERTEX = 1_000_000  # METIS itself expects a handful
@@ -61,19 +61,19 @@ def read_matrix(source: Source, request: Request) -> Graph:
         weighted = request.weights and header.field != "pattern"
         skew = weighted and header.symmetry == "skew-symmetric"
         if weighted and header.field == "complex":
-            raise source.fail("complex values; expected real ones as weights: weights=False reads the pattern alone", 1)
+            raise source.fail("complex values, which cannot be weights; pass weights=False to read only the pattern", 1)
         if skew and not request.directed:
             message = "a skew-symmetric matrix: the two directions of an edge have opposite weights"
-            raise source.fail(f"{message}; pass directed=True for both arcs, or weights=False for the pattern alone", 1)
+            raise source.fail(f"{message}; pass directed=True for both arcs, or weights=False for only the pattern", 1)
         grammar = header.grammar(weighted)
         u, v, weights, _ = read_edges(source, stream, header.line + 1, grammar, header.entries, "entries")
-    if skew and weights is not None:  # directed=True: the arcs below the diagonal and their negatives above it
+    if skew and weights is not None:  # directed=True: arcs below the diagonal, and above it their negatives
         u, v, weights = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([weights, -weights])
     return request.graph(source, u, v, n, directed=skew or header.symmetry == "general", weights=weights)
 
 
 class Header(NamedTuple):
-    """What the lines before the first entry say; `line` is the last of them."""
+    """Contents of the lines before the first entry; `line` is the last of these lines."""
 
     field: str
     symmetry: str
@@ -82,7 +82,7 @@ class Header(NamedTuple):
     line: int
 
     def grammar(self, weighted: bool = False) -> Grammar:
-        """What the line of an entry looks like; `weighted`: its value is a weight."""
+        """Syntax of the line of an entry; `weighted`: its value is a weight."""
         values = _VALUES[self.field]
         then = f", then {values} {self.field} value(s)" if values else ""
         return Grammar(
@@ -100,7 +100,7 @@ def read_banner(source: Source, stream: IO[bytes]) -> Header:
         raise source.fail(f"the banner is {shown(text)}; {expected}", 1)
     layout, field, symmetry = words[2:]
     if layout == "array":
-        raise source.fail("a dense matrix ('array'); expected a sparse one, 'coordinate': a graph is sparse", 1)
+        raise source.fail("a dense matrix ('array'); expected a sparse matrix ('coordinate')", 1)
     for word, known in ((layout, ("coordinate",)), (field, tuple(_VALUES)), (symmetry, _SYMMETRIES)):
         if word not in known:
             raise source.fail(f"{word!r} in the banner; expected one of {', '.join(known)}", 1)
@@ -110,7 +110,7 @@ def read_banner(source: Source, stream: IO[bytes]) -> Header:
         raise source.fail(f"the size line is {shown(text)}; expected 'rows columns entries', three counts", line)
     if numbers[0] != numbers[1]:
         found = f"{numbers[0]} rows and {numbers[1]} columns"
-        raise source.fail(f"{found}; expected equal numbers: the matrix of a graph is square", line)
+        raise source.fail(f"{found}; the matrix of a graph must be square", line)
     return Header(field, symmetry, numbers[1], numbers[2], line)
 
 
@@ -133,7 +133,7 @@ def write_matrix(target: Target, graph: Graph) -> None:
 class _Counts(NamedTuple):
     n: int
     edges: int
-    skip: int  # how many numbers at the start of each line are not neighbours
+    skip: int  # count of numbers before the neighbours in each line
     stride: int  # 2 if a weight follows each neighbour, else 1
     line: int
 
@@ -147,7 +147,7 @@ def read_metis(source: Source, request: Request) -> Graph:
     odd = (per_line < header.skip) | ((per_line - header.skip) % header.stride != 0)
     if odd.any():
         line = _line_of(source, header, int(odd.argmax()))
-        raise source.fail("a weight is missing; expected as many numbers as fmt in the header says", line)
+        raise source.fail("a weight is missing; fmt in the header declares one after each neighbour", line)
     if header.skip:
         # The position of a number on its line decides what it is.
         place = np.arange(len(values)) - np.repeat(np.cumsum(per_line) - per_line, per_line)
@@ -166,7 +166,7 @@ def read_metis(source: Source, request: Request) -> Graph:
         (listed < 1) | (listed > header.n), f"neighbour {{1}} of vertex {{0}}; expected vertices from 1 to {header.n}"
     )
     neighbours = (listed - 1).astype(np.int32)
-    refuse(rows == neighbours, "vertex {0} lists itself; expected no self-loops in METIS")
+    refuse(rows == neighbours, "vertex {0} lists itself; METIS files cannot store self-loops")
     if len(neighbours) != 2 * header.edges:
         wanted = f"{2 * header.edges:,}, both ends of {header.edges:,} edges"
         raise source.fail(f"{len(neighbours):,} neighbours are listed; expected {wanted}", header.line)
@@ -176,7 +176,7 @@ def read_metis(source: Source, request: Request) -> Graph:
     with suppress(GraphError):  # one end does not list an edge, or the weights at its two ends differ
         return request.turned(source, Graph.from_csr(offsets, neighbours, directed=False, weights=weights))
     lonely = ~np.isin(rows * np.int64(n) + neighbours, neighbours * np.int64(n) + rows)
-    refuse(lonely, "vertex {0} lists {1}, which does not list it; expected both ends to list every edge")
+    refuse(lonely, "vertex {0} lists {1}, which does not list it; both endpoints must list every edge")
     return request.graph(source, rows, neighbours, n, directed=False, weights=weights, both_ways=True)
 
 
@@ -220,7 +220,7 @@ def _metis_lines(source: Source, stream: IO[bytes], header: _Counts) -> tuple[Id
 
 
 def _line_of(source: Source, header: _Counts, row: int) -> int:
-    """The line of a vertex, which is counted from 0; comments do not count."""
+    """The line of vertex `row`, counted from 0; comments are skipped."""
     with source.text() as stream:
         lines = enumerate((raw for block in source.blocks(stream) for raw in io.BytesIO(block)), start=1)
         rows = (number for number, raw in lines if number > header.line and not raw.startswith(b"%"))
@@ -229,16 +229,16 @@ def _line_of(source: Source, header: _Counts, row: int) -> int:
 
 class Lists(NamedTuple):
     values: Ids  # the numbers of a block
-    ends: Ids  # where each vertex's line ends among them
+    ends: Ids  # end of each vertex's line in `values`
     lines: int
-    trouble: bytes | None = None  # what is wrong on the next line
+    trouble: bytes | None = None  # the erroneous next line
 
 
 def parse_lists(block: bytes, fast: bool) -> Lists:
     values, ends = np.empty(len(block) // 2 + 1, np.int64), np.empty(block.count(b"\n"), np.int64)
     position = count = row = lines = 0
     while position < len(block):
-        if fast:  # as far as the scanner is sure; the next line is read here
+        if fast:  # the scanner stops at the first uncertain line, which is read here
             from hopwave.io import scan
 
             data = np.frombuffer(block, np.uint8)
@@ -263,9 +263,9 @@ def parse_lists(block: bytes, fast: bool) -> Lists:
 
 
 def write_metis(target: Target, graph: Graph) -> None:
-    """Write the adjacency lists, with vertices counted from 1, and positive whole weights of edges."""
+    """Write the adjacency lists, with vertices counted from 1, and positive integer weights of edges."""
     if graph.directed:
-        raise target.fail("a directed graph; METIS stores undirected ones: write .mtx or .npz instead")
+        raise target.fail("METIS cannot store a directed graph; write .mtx or .npz instead")
     u, v = graph.to_edges()
     if (u == v).any():
         raise target.fail(f"vertex {u[u == v][0]} has a self-loop, which METIS does not allow; use .mtx or .npz")
@@ -286,7 +286,7 @@ def write_metis(target: Target, graph: Graph) -> None:
 
 
 def _numbers(graph: Graph, start: int) -> tuple[Ids, Ids]:
-    """The numbers on the lines of some vertices, and where each line ends among them."""
+    """The numbers on the lines of some vertices, and the end of each line among these numbers."""
     offsets = graph.indptr[start : start + STEP + 1].astype(np.int64)
     part, ends = slice(offsets[0], offsets[-1]), offsets[1:] - offsets[0]
     values = graph.indices[part].astype(np.int64) + 1
@@ -300,7 +300,7 @@ def _numbers(graph: Graph, start: int) -> tuple[Ids, Ids]:
 
 
 def read_dimacs(source: Source, request: Request) -> Graph:
-    """Read a DIMACS file: `p sp` is directed, `p edge` and `p col` are not."""
+    """Read a DIMACS file: `p sp` is directed, `p edge` and `p col` are undirected."""
     directed = weighted = True
     line = 1
     with source.text() as stream:
@@ -332,7 +332,7 @@ def read_dimacs(source: Source, request: Request) -> Graph:
 
 
 def write_gr(target: Target, graph: Graph) -> None:
-    """Write arcs with integer weights; an undirected edge becomes two, as in the challenge's road networks."""
+    """Write arcs with integer weights; an undirected edge becomes two arcs, as in the DIMACS road networks."""
     if not graph.directed:
         target.stream.write(_UNDIRECTED + b"\n")
         graph = Graph.from_csr(graph.indptr, graph.indices, directed=True, weights=graph.weights, check=False)
@@ -348,7 +348,7 @@ def write_gr(target: Target, graph: Graph) -> None:
 def write_col(target: Target, graph: Graph) -> None:
     """Write undirected edges, each once."""
     if graph.directed:
-        raise target.fail("a directed graph; DIMACS .col stores undirected ones: write .gr instead")
+        raise target.fail("DIMACS .col cannot store a directed graph; write .gr instead")
     u, v = graph.to_edges()
     target.stream.write(f"p edge {graph.n} {len(u)}\n".encode())
     write_columns(target, "e %d %d\n", u.astype("int64") + 1, v.astype("int64") + 1)
@@ -358,13 +358,13 @@ def write_col(target: Target, graph: Graph) -> None:
 
 
 def read_list(values: int, source: Source, request: Request) -> Graph:
-    """Read pairs of ids, each with that many weights (0 or 1). Ids are used unchanged, n is the largest plus one."""
+    """Read pairs of ids, each with `values` weights (0 or 1). Ids are used unchanged; n is the largest id plus 1."""
     expected = f"two vertex ids from 0{', a weight' * values} and nothing else"
     grammar = Grammar(expected, comments=b"", values=values, weight=int(values and request.weights))
     with source.text() as stream:
         u, v, weights, line = read_edges(source, stream, 1, grammar)
     if len(u) == 0:
-        raise source.fail(f"contains no edge; expected lines of {expected}", 1)
+        raise source.fail(f"the file contains no edge; expected lines of {expected}", 1)
     n = max(int(u.max()), int(v.max())) + 1
     return request.graph(source, u, v, request.vertices(source, n, line), directed=True, weights=weights)
 
@@ -379,19 +379,19 @@ def write_list(values: int, target: Target, graph: Graph, *, isolated: bool = Tr
 def _int32_weights(target: Target, graph: Graph, bare: str) -> Ids:
     weights = whole_weights(target, graph, -(2**31), 2**31 - 1)
     if weights is None:
-        raise target.fail(f"a graph without weights; expected one with weights: write {bare} instead")
+        raise target.fail(f"the graph has no weights; write {bare} instead")
     return weights
 
 
 def read_arrays(kind: np.dtype[Any], source: Source, request: Request) -> Graph:
-    """Read a serialised GAPBS graph. The second half of a directed one, its transpose, is not needed."""
+    """Read a serialised GAPBS graph. The transpose of a directed graph is skipped."""
     with source.open() as stream:
         head = source.exactly(stream, _HEADER.size, "header")
         if head[0] > 1:
             raise source.fail(f"the first byte is {head[0]}; expected 0 (undirected) or 1 (directed): not a .sg file")
         directed, m, n = _HEADER.unpack(head)
         if n < 0 or m < 0:
-            raise source.fail(f"declares {n} vertices and {m} arcs; expected no negative counts: not a .sg file")
+            raise source.fail(f"declares {n} vertices and {m} arcs; counts must not be negative: not a .sg file")
         request.check_n(source, n)
         request.vertices(source, n)
         offsets = np.frombuffer(source.exactly(stream, 8 * (n + 1), f"offsets of {n} vertices"), "<i8")
@@ -400,19 +400,19 @@ def read_arrays(kind: np.dtype[Any], source: Source, request: Request) -> Graph:
             source.exactly(stream, 8 * (n + 1) + kind.itemsize * m, "in-arcs")
         if source.take(stream, 1):
             other = "not a .wsg file" if kind.names else "not a .sg file, or a weighted one (.wsg)"
-            raise source.fail(f"continues after its {m} arcs; expected the end: {other}")
+            raise source.fail(f"continues after its {m} arcs: {other}")
     indices, weights = (arcs["vertex"], arcs["weight"]) if kind.names else (arcs, None)
     weights = weights if request.weights else None
     combine = None if weights is None else request.combine
     try:
         graph = Graph.from_csr(offsets, indices, directed=directed, weights=weights, combine=combine)
     except GraphError as error:
-        raise source.fail(f"the arrays are not a graph; expected offsets and vertices in range: {error}") from None
+        raise source.fail(f"the arrays are not a graph: {error}") from None
     return request.turned(source, graph)
 
 
 def write_arrays(kind: np.dtype[Any], target: Target, graph: Graph) -> None:
-    """Write the arrays that GAPBS maps into memory; for a directed graph also its transpose."""
+    """Write the arrays that GAPBS maps into memory; a directed graph also needs its transpose."""
     if kind.names:
         _int32_weights(target, graph, ".sg")
     target.stream.write(_HEADER.pack(graph.directed, graph.m, graph.n))
@@ -433,27 +433,27 @@ def write_arrays(kind: np.dtype[Any], target: Target, graph: Graph) -> None:
 
 
 def read_graph500(source: Source, request: Request, *, packed: bool = False) -> Graph:
-    """Read a Graph500 edge list, undirected by default; n is the largest id plus one, or `n=`."""
+    """Read a Graph500 edge list, undirected by default; n is the largest id plus 1, or `n=`."""
     with source.open() as stream:
         data = source.whole(stream)
     size = 12 if packed else 16
     if not data or len(data) % size:
-        other = f"truncated, or of the other kind (pass packed={not packed})"
+        other = f"truncated, or the other layout (pass packed={not packed})"
         raise source.fail(f"{len(data):,} bytes; expected a multiple of {size}, the bytes of one edge: {other}")
     u, v = columns_of(data, packed)
     for ends in (u, v):
         bad = (ends < 0) | (ends >= LARGEST_VERTEX_COUNT)
         if bad.any():
             at = int(bad.argmax())
-            message = f"edge {at} has the end {ends[at]}; expected ids from 0 to {LARGEST_VERTEX_COUNT - 1}"
-            raise source.fail(f"{message} (packed={not packed} reads it as the other kind)")
+            message = f"edge {at} has the endpoint {ends[at]}; expected ids from 0 to {LARGEST_VERTEX_COUNT - 1}"
+            raise source.fail(f"{message} (packed={not packed} reads the other layout)")
     n = max(int(u.max()), int(v.max())) + 1
     weights = _weights(source, len(u)) if request.weights else None
     return request.graph(source, u, v, request.vertices(source, n), directed=None, weights=weights)
 
 
 def _weights(source: Source, edges: int) -> Ids | None:
-    """The weights in the file next to the list, None if there is none."""
+    """The weights in the file next to the list, None without such a file."""
     path = source.path.with_name(source.path.name + ".weights")
     if not path.exists():
         return None
@@ -466,7 +466,7 @@ def _weights(source: Source, edges: int) -> Ids | None:
 
 
 def columns_of(data: bytes, packed: bool) -> tuple[Ids, Ids]:
-    """The two ends of every edge, as two arrays."""
+    """The two endpoints of every edge, as two arrays."""
     if not packed:
         edges = np.frombuffer(data, "<i8").reshape(-1, 2)
         return edges[:, 0], edges[:, 1]
@@ -480,7 +480,7 @@ def write_graph500(target: Target, graph: Graph, *, packed: bool = False, isolat
     check_last(target, graph, isolated)
     u, v = graph.to_edges()
     edges = np.column_stack([u, v, np.zeros_like(u)]).astype("<u4") if packed else np.column_stack([u, v]).astype("<i8")
-    # An edge that does not end at 0 comes first: read without packed=True, its ids would be too large.
-    first = int((v != 0).argmax()) if packed else 0  # arcs that all end at 0 begin elsewhere, which tells as much
+    # Write an edge whose head is not 0 first: reading it without packed=True then fails because its ids are too large.
+    first = int((v != 0).argmax()) if packed else 0  # if all heads are 0, the tails are not, which also fails
     edges[[0, first]] = edges[[first, 0]]
     target.stream.write(edges.tobytes())

@@ -32,19 +32,19 @@ from hopwave.io.format import (
 from hopwave.io.lines import LARGEST_NUMBER, LONE_RETURN, NUMERIC, Grammar, Problem, Source, float_of, read_edges
 
 DELIMITERS = ",;\t|"
-SAMPLE = 50  # rows that are inspected
+SAMPLE = 50  # number of rows inspected to detect the layout
 QUOTED = re.compile(r'(?:^|(?<=[,;\t| ]))"[^"]*+(?:"|$)')
-# An id as pandas writes it in a column with an empty cell, 1.0, or Excel if it is long, 1.2E+11.
+# An id as pandas writes it in a column with empty cells (1.0), or as Excel writes a long one (1.2E+11).
 POINTED = re.compile(r"\s*+-?\d++(?:\.0*+|(?:\.\d*+)?[eE][+-]?\d++)\s*+", re.ASCII)
 SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # Excel's first line, which names the delimiter
 DECIMAL_COMMA = re.compile(r"[+-]?\d++,\d++", re.ASCII)
-NO_ROW = "contains no row; expected rows with the two ends of an edge: put a name that begins with # in quotes"
-LISTS_VERTICES = "# Vertices: rows without a target"  # our comment before the header, if there are such rows
-MISSING = ("", "na", "n/a", "null", "none")  # what other programs write for a missing weight
+NO_ROW = "contains no row; expected rows with the two endpoints of an edge (quote names that begin with #)"
+LISTS_VERTICES = "# Vertices: rows without a target"  # hopwave's comment before the header if the table has such rows
+MISSING = ("", "na", "n/a", "null", "none")  # notations of other programs for a missing weight
 
 
 class Row(NamedTuple):
-    """A row of a table: the line where it ends, its cells without quotes, and its text, which has them."""
+    """A row of a table: its last line, its cells without quotes, and its text with quotes."""
 
     line: int
     cells: list[str]
@@ -52,7 +52,7 @@ class Row(NamedTuple):
     delimiter: str = " "
 
     def quoted(self) -> list[bool]:
-        """Which cells have quotes."""
+        """Which cells are quoted."""
         if '"' not in self.text:
             return [False] * len(self.cells)
         mark = re.escape(self.delimiter)
@@ -61,7 +61,7 @@ class Row(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """How the text of a table is laid out, according to its first lines."""
+    """The layout of a table, detected from its first lines."""
 
     delimiter: str
     before: list[str]  # lines before the first row: blank lines, comments, Excel's sep=
@@ -70,9 +70,9 @@ class Sheet(NamedTuple):
 
 
 def sheet_of(source: Source, delimiter: str | None = None, header: bool | None = None, decimal: str = ".") -> Sheet:
-    """The layout of a table; `delimiter`, `header` and `decimal` are what the caller says about it."""
+    """The layout of a table; `delimiter`, `header` and `decimal` are the caller's arguments."""
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
-        raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it detected")
+        raise TypeError(f"delimiter={delimiter!r} is not one character; omit it to detect the delimiter")
     if decimal not in (".", ","):
         raise TypeError(f"decimal={decimal!r} is not known; pass '.' or ','")
     opening, first = _opening(source)
@@ -87,14 +87,14 @@ def sheet_of(source: Source, delimiter: str | None = None, header: bool | None =
             continue
         if comment.startswith("#") and (not comment[1:2].isspace() or has_titles(words)):
             raise source.fail(
-                f"found {comment[:40]!r}, a comment, titles or an edge; expected titles without #, a name that begins "
-                "with # in quotes, or a space after the # of a comment",
+                f"found {comment[:40]!r}, which may be a comment, a header or an edge; remove the # of a header, quote "
+                "a name that begins with #, or put a space after the # of a comment",
                 number,
             )
     header = is_header(cells) if header is None else header
     if header is None:
         row = f"the first row ({', '.join(repr(cell[:40]) for cell in cells[0][:2])}) may be a header or an edge"
-        raise source.fail(f"{row}; expected to be told: pass header=True or header=False", len(opening) + 1)
+        raise source.fail(f"{row}; pass header=True or header=False", len(opening) + 1)
     titles = cells[0] if header else [str(i) for i in range(len(cells[0]))]
     columns = [filled(cells[header:], place) for place in range(len(titles))]
 
@@ -120,7 +120,7 @@ def _opening(source: Source) -> tuple[list[str], str]:
 
 
 def _delimiter(source: Source, opening: list[str], first: str, decimal: str) -> str:
-    """What Excel's line or the extension says, else the only delimiter in the first row, or a space if it has none."""
+    """The delimiter of Excel's sep= line or of the extension, else the only one in the first row, else a space."""
     if opening and (said := SEPARATOR.fullmatch(opening[0])):
         return said[1]
     if ".tsv" in map(str.lower, source.path.suffixes):
@@ -131,13 +131,13 @@ def _delimiter(source: Source, opening: list[str], first: str, decimal: str) -> 
     if len(found) > 1:
         marks, line = " and ".join(map(repr, found)), len(opening) + 1
         raise source.fail(
-            f"the first row contains {marks}; pass delimiter=, the one between cells, or decimal=','", line
+            f"the first row contains {marks}; pass the delimiter between cells as delimiter=, or decimal=','", line
         )
     return found[0] if found else " "
 
 
 def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
-    """Every row that is not blank, after so many lines; cells without quotes lose the spaces around them."""
+    """Every row that is not blank, after `before` lines; unquoted cells lose outer spaces."""
     whole = ""  # the text of the row so far: a name in quotes may contain a newline
 
     def lines() -> Generator[str, None, None]:
@@ -146,19 +146,19 @@ def rows(source: Source, delimiter: str, before: int = 0) -> Iterator[Row]:
             whole += line
             yield line if number > before else "\n"
 
-    with closing(lines()) as text:  # an error would keep the file open
+    with closing(lines()) as text:  # close the file after an error
         reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True, strict=True)
         try:
             for row in reader:
                 found = Row(reader.line_num, [cell.strip(" \xa0") for cell in row], whole, delimiter)
                 whole = ""
-                if '"' in found.text and found.cells != row:  # Excel writes spaces that do not break
+                if '"' in found.text and found.cells != row:  # Excel writes non-breaking spaces
                     kept = zip(row, found.cells, found.quoted(), strict=True)
                     found = found._replace(cells=[cell if quoted else bare for cell, bare, quoted in kept])
                 if any(cell.strip() for cell in row):
                     yield found
         except csv.Error as error:
-            problem = f"{error}; expected a closing quote and then a delimiter"
+            problem = f"{error}; expected a closing quote followed by a delimiter"
             raise source.fail(problem, max(reader.line_num, 1)) from None
 
 
@@ -171,21 +171,21 @@ def is_number(cell: str) -> bool:
 # ---------------------------------------------------------------- edges
 
 
-Columns = tuple[Any, Any, Any, list[str]]  # both ends, weights or None, and the cells that say directions
+Columns = tuple[Any, Any, Any, list[str]]  # both endpoints, weights or None, and cells of the direction column
 
 
 class Layout(NamedTuple):
-    """Where the edges are in a row."""
+    """Positions of endpoints, weight and direction in a row."""
 
     first: int
     second: int
     weight: int | None
-    way: int | None  # the column that says which edges are directed
+    way: int | None  # column that marks directed edges
     names: bool
-    plain: bool  # ids are numbers or names because they look so: 01 is rejected, and so is NA
-    columns: int | None = None  # the most cells of a row; None: any number
-    decimal: str = "."  # of weights
-    lone: bool = False  # whether a row without a second end lists a vertex, as in our own files
+    plain: bool  # names= was not passed: 01 and NA are ambiguous and rejected
+    columns: int | None = None  # maximum cells per row; None: any number
+    decimal: str = "."  # decimal mark of weights
+    lone: bool = False  # a row without a second endpoint lists a vertex, as in hopwave's files
 
 
 def read(
@@ -202,7 +202,7 @@ def read(
     names: bool | None = None,
     isolated: bool | None = None,
 ) -> Graph:
-    """Read a table of edges; by default, the first row decides whether ids are names. `sep` is `delimiter`."""
+    """Read a table of edges; by default, the first row decides whether ids are names. `sep` means `delimiter`."""
     isolated = flag_or_none("isolated", isolated)
     if sep is not None and delimiter is not None:
         raise TypeError(f"sep={sep!r} and delimiter={delimiter!r} are the same option; pass one of them")
@@ -211,7 +211,7 @@ def read(
     sheet = sheet_of(file, delimiter if sep is None else sep, header, decimal)
     ends = choose(file, request, sheet.table, (source, target, weight))
     plain = names is None
-    if names is None:  # names have quotes, or are no numbers, not even 1.0
+    if names is None:  # names are quoted, or are not numbers such as 1.0
         row = sheet.below[0] if sheet.below else Row(0, [])
         given = [i for i in ends[:2] if i < len(row.cells) and row.cells[i].strip()]
         names = any(row.quoted()[i] or not (is_number(row.cells[i]) or POINTED.fullmatch(row.cells[i])) for i in given)
@@ -220,7 +220,7 @@ def read(
     known = numbering() if names else None
     found: Columns | None = None
     if not names and ends[:2] == (0, 1) and layout.weight not in (0, 1) and layout.way is None and decimal == ".":
-        with suppress(FormatError):  # quotes, or an error: the careful reader below finds out which, and on which line
+        with suppress(FormatError):  # quotes or an error: the row reader below handles both
             found = _read_fast(file, sheet, layout)
     if found is None:
 
@@ -229,7 +229,7 @@ def read(
 
         found = columns_of(file, below, layout, known)
     u, v, weights, cells = found
-    is_edge = v >= 0  # a row without a second end is an isolated vertex
+    is_edge = v >= 0  # a row without a second endpoint lists an isolated vertex
     alone, u, v, weights = u[~is_edge], u[is_edge], v[is_edge], None if weights is None else weights[is_edge]
     directed = None
     if layout.way is not None:
@@ -260,23 +260,23 @@ def _read_fast(source: Source, sheet: Sheet, layout: Layout) -> Columns:
 def columns_of(
     source: Source, rows: Callable[[], Iterator[Row]], layout: Layout, names: dict[str, int] | None
 ) -> Columns:
-    """The columns of rows, one by one: quotes, names, any columns, and the line of every error."""
+    """The columns of a table, read row by row: supports quotes and names, and reports the line of an error."""
     u, v, w, ways = list[int](), list[int](), list[float](), list[str]()
     number: Callable[[str], int] = partial(_integer, plain=layout.plain) if names is None else names.__getitem__
     ends, guessed = (layout.first, layout.second), layout.names and layout.plain
     needed, most = max(*ends, layout.weight or 0, layout.way or 0), layout.columns or sys.maxsize
-    for line, row, *raw in rows():  # an error closes the file: no variable holds the iterator
+    for line, row, *raw in rows():  # no variable holds the iterator, so an error closes the file
         try:
             if not needed < len(row) <= most:
                 _check_width(row, layout)
             first, second = row[layout.first], row[layout.second]
             lone = not second.strip()
             if not first.strip():
-                raise ValueError("an empty cell; expected a vertex: drop the row")
+                raise ValueError("an empty cell instead of a vertex; drop the row")
             missing = [row[i] for i in ends if guessed and row[i] in NOTHING and row[i]]
             if missing and not all(Row(line, row, *raw).quoted()[i] for i in ends if row[i] in missing):
                 remedy = "drop the row, or pass names=True if it is a name"
-                raise ValueError(f"{missing[0]!r} may be a missing end; expected a vertex: {remedy}")
+                raise ValueError(f"{missing[0]!r} may be a missing endpoint; {remedy}")
             if lone:
                 _check_lone(row, layout)
             u.append(number(first))
@@ -291,28 +291,28 @@ def columns_of(
 
 
 def _check_width(row: Sequence[str], layout: Layout) -> None:
-    """Every row has its ends and its weight, and no more cells than the first: one with the delimiter would be cut."""
+    """Check the number of cells: at least endpoints and weight, at most those of the first row."""
     columns, needed = layout.columns, max(layout.first, layout.second)
     if len(row) <= needed:
         raise ValueError(f"too few cells: {len(row)}; expected {columns or needed + 1}")
     if any(cell.strip() for cell in row[columns:] if columns):
-        remedy = "put a name with the delimiter in it in quotes" if layout.names else "write decimals with a point"
+        remedy = "quote names that contain the delimiter" if layout.names else "write decimals with a point"
         raise ValueError(f"{len(row)} cells; expected {columns}: {remedy}")
     if layout.weight is not None and layout.weight >= len(row) and row[layout.second].strip():
-        raise ValueError(f"too few cells: {len(row)}; expected {columns or layout.weight + 1}, the weight among them")
+        raise ValueError(f"too few cells: {len(row)}; expected {columns or layout.weight + 1}, including the weight")
 
 
 def _check_lone(row: Sequence[str], layout: Layout) -> None:
-    """A row that has a weight, or a number that may be one, is an edge, and its second end is missing."""
+    """Reject an empty second endpoint in a row with a weight or a number that may be a weight."""
     if not layout.lone:
-        remedy = "drop the row, or pass isolated=True if such a row lists a vertex without edges"
-        raise ValueError(f"an empty cell after {row[layout.first][:40]!r}; expected the second vertex: {remedy}")
+        remedy = "drop the row, or pass isolated=True if such rows list isolated vertices"
+        raise ValueError(f"an empty cell after {row[layout.first][:40]!r} instead of the second vertex; {remedy}")
     after = range(max(layout.first, layout.second) + 1, len(row))
     for column in after if layout.weight is None else (layout.weight,):
         if column < len(row) and NUMERIC.fullmatch(row[column]):
             raise ValueError(
-                f"an empty cell before {row[column].strip()[:40]!r}; expected the second vertex "
-                "(all cells after an isolated vertex are empty)"
+                f"an empty cell before {row[column].strip()[:40]!r} instead of the second vertex "
+                "(all cells after an isolated vertex must be empty)"
             )
 
 
@@ -320,10 +320,10 @@ def _weight(row: Sequence[str], column: int, decimal: str) -> float:
     text = row[column].strip()
     if decimal == ",":
         if "." in text:
-            raise ValueError(f"found {text[:40]!r} as the weight; expected no point, as decimal=',' is passed")
+            raise ValueError(f"found {text[:40]!r} as the weight; decimal=',' allows no point")
         text = text.replace(",", ".", 1)
     if text.lower() in MISSING:
-        raise ValueError(f"found {text!r} as the weight; expected a number: fill it in, or drop the row")
+        raise ValueError(f"found {text!r} as the weight; enter a number, or drop the row")
     if DECIMAL_COMMA.fullmatch(text):
         whole, _, digits = text[:40].partition(",")
         thousands = f", or {whole}{digits} if these are thousands" if len(digits) == 3 else ""
@@ -332,7 +332,7 @@ def _weight(row: Sequence[str], column: int, decimal: str) -> float:
     try:
         return float_of(text)
     except Problem as problem:
-        raise ValueError(f"{problem} (weight= names another column, weights=False leaves them out)") from None
+        raise ValueError(f"{problem} (weight= selects another column, weights=False ignores weights)") from None
 
 
 def _integer(cell: str, plain: bool) -> int:
@@ -344,15 +344,15 @@ def _integer(cell: str, plain: bool) -> int:
         )
     if POINTED.fullmatch(text):
         raise ValueError(
-            f"vertex {text[:40]} has a point or an exponent, as pandas writes ids in a column with an empty cell, and "
+            f"vertex {text[:40]} has a point or an exponent: pandas writes ids so in a column with empty cells, and "
             "Excel long ones; write integers with astype('Int64') before to_csv, or pass names=True to keep it as text"
         )
     if not is_number(text):
-        raise ValueError(f"found {cell[:40]!r}; expected a vertex id, an integer as in the first row (or names=True)")
+        raise ValueError(f"found {cell[:40]!r}; expected an integer as in the first row; pass names=True to read names")
     if text.startswith("-"):
-        raise ValueError(f"vertex {text[:40]} is negative; expected ids from 0")
+        raise ValueError(f"vertex {text[:40]} is negative; ids must be at least 0")
     if len(text) > len(str(LARGEST_NUMBER)):
-        raise ValueError(f"vertex {text[:40]} is too large; expected at most 18 digits")
+        raise ValueError(f"vertex {text[:40]} is too large; ids have at most 18 digits")
     return int(text)
 
 

@@ -1,6 +1,6 @@
-"""hopwave.linalg: masked products over semirings, by rows or by columns, in the manner of GraphBLAS.
+"""hopwave.linalg: masked products over semirings, by rows or by columns, in the style of GraphBLAS.
 
-A search in six lines (push-pull, Algorithm 1; `waves` is this over any semiring, `bfs` over any_pair):
+A search in six lines (push-pull, Algorithm 1; `waves` is this loop over any semiring, `bfs` over any_pair):
 
 >>> import hopwave as hw
 >>> from hopwave.linalg import *

@@ -1,4 +1,4 @@
-"""Element by element: union, intersection, apply, select, on arrays of NumPy or CuPy."""
+"""Element-wise operations: union, intersection, apply, select, on arrays of NumPy or CuPy."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from hopwave.linalg.masking import (
 
 @compiling
 def ewise_add(u: Any, v: Any, op: Any = binary.plus, *, device: str = "auto", **how: Unpack[Writes]) -> Any:
-    """out⟨mask⟩ ⊙= u ∪ v: op where both have a value; elsewhere the value that exists. Two vectors or two matrices.
+    """out⟨mask⟩ ⊙= u ∪ v: op where both have a value, the only value where one has. For two vectors or two matrices.
 
     Parameters
     ----------
     u, v : Vector or Matrix
         Two vectors, or two matrices.
     op : BinaryOp or Monoid, optional
-        Operator that joins two values.
+        Operator on two values.
 
     Returns
     -------
     Vector or Matrix
-        As the operand.
+        Same type as the operands.
 
     Examples
     --------
@@ -58,17 +58,17 @@ def ewise_add(u: Any, v: Any, op: Any = binary.plus, *, device: str = "auto", **
 
 @compiling
 def ewise_mult(u: Any, v: Any, op: Any = binary.times, *, device: str = "auto", **how: Unpack[Writes]) -> Any:
-    """out⟨mask⟩ ⊙= u ∩ v: op where both have a value, nothing elsewhere. Two vectors or two matrices.
+    """out⟨mask⟩ ⊙= u ∩ v: op where both have a value, no entry elsewhere. For two vectors or two matrices.
 
     Parameters
     ----------
     u, v, op
-        As for `ewise_add`.
+        As in `ewise_add`.
 
     Returns
     -------
     Vector or Matrix
-        As the operand.
+        Same type as the operands.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _two(u: Any, v: Any, op: Any, either: bool, how: Writing, device: str) -> An
         full = u.nnz == n == v.nnz
         if full:
             values = function(a, b).astype(kind, copy=False)
-        else:  # values without a bit are arbitrary: some would make NumPy warn
+        else:  # values at positions without a bit are arbitrary: some would cause NumPy warnings
             both = xp.flatnonzero(here & there)
             values = xp.where(here, a.astype(kind), b.astype(kind)) if either else xp.zeros(n, kind)
             values[both] = function(a[both], b[both]).astype(kind, copy=False)
@@ -111,7 +111,7 @@ def _two(u: Any, v: Any, op: Any, either: bool, how: Writing, device: str) -> An
 
 
 def _at_list(u: Vector, v: Vector, function: Any, kind: Any, engine: Algebra) -> Vector:
-    """op at the places that both have: the places of the sparse vector are looked up in the other."""
+    """op at common positions: each position of the sparse vector is looked up in the other vector."""
     sparse, other = (u, v) if u.format == "sparse" else (v, u)
     places, values = sparse.entries()
     others, present = arrays(other, engine)
@@ -123,7 +123,7 @@ def _at_list(u: Vector, v: Vector, function: Any, kind: Any, engine: Algebra) ->
 
 def _two_matrices(A: Matrix, B: Matrix, op: BinaryOp, either: bool, how: Writing, device: str) -> Matrix:
     if A.shape != B.shape:
-        raise LinalgError(f"{A.shape} and {B.shape} differ; element-wise operands have one shape")
+        raise LinalgError(f"the shapes {A.shape} and {B.shape} differ; element-wise operands must have the same shape")
     engine = choose(device, A, B)
     A, B = A.to(engine.name).checked(), B.to(engine.name).checked()
     xp, function = engine.xp, engine.binary(op)
@@ -145,7 +145,7 @@ def apply(
     u: Any, op: UnaryOp | BinaryOp | Callable[[Any], Any], *, left: Any = None, right: Any = None,
     dtype: npt.DTypeLike | None = None, device: str = "auto", **how: Unpack[Writes],
 ) -> Any:  # fmt: skip
-    """out⟨mask⟩ ⊙= op(u), value by value. left= or right= gives the other operand of a binary operator.
+    """out⟨mask⟩ ⊙= op(u), value by value. A binary operator also needs left= or right=.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def apply(
     Returns
     -------
     Vector or Matrix
-        As the operand.
+        Same type as the operand.
 
     Examples
     --------
@@ -175,10 +175,10 @@ def apply(
         op = op.op
     if isinstance(op, UnaryOp):
         if left is not None or right is not None:
-            raise LinalgError(f"{op.name} takes one value, so left= and right= mean nothing; leave them out")
+            raise LinalgError(f"{op.name} takes one value; omit left= and right=")
         function = engine.unary(op)
     elif (left is None) == (right is None):
-        raise LinalgError(f"{op.name} takes two values; give one of left= and right=")
+        raise LinalgError(f"{op.name} takes two values; pass one of left= and right=")
     else:
         two = engine.binary(op)
 
@@ -202,10 +202,10 @@ def apply(
 
 @ignoring("over")
 def _in_type(value: Any, dtype: np.dtype[Any]) -> Any:
-    """The bound operand, converted to the type of the values if it fits, so that it does not widen the result."""
+    """The fixed operand, converted to the type of the values if it fits, so that it does not widen the result."""
     bound = value if on_gpu(value) else as_array(value, "the operand", LinalgError)
     if bound.ndim or bound.dtype.kind not in "biuf":
-        raise LinalgError(f"{value!r} is not a number of 64 bits; give left= or right= as one")
+        raise LinalgError(f"{value!r} is not a 64-bit number; pass one as left= or right=")
     if bound.dtype.kind != dtype.kind and dtype.kind != "f":
         return bound
     cast = bound.astype(dtype)
@@ -215,7 +215,7 @@ def _in_type(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _mapped(u: Vector, function: Any) -> Vector:
-    """Apply a function to the values that are present only: arbitrary values at other places might overflow."""
+    """Apply a function only to present values: arbitrary values at other positions might overflow."""
     if u.format == "sparse":
         places, values = u.listed()
         return Vector.sparse(u.n, places.copy(), function(values), ascending=u._ascending)._follow(u)
@@ -235,9 +235,9 @@ def select(
 ) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= the entries of u that pass a test.
 
-    The test is by value (an operator with a thunk, or a function), or for a matrix by place ("tril", "triu", "diag",
-    "offdiag", where the thunk is the number of the diagonal, by default 0). The thunk of a vector may be a vector: each
-    entry is compared with the thunk's entry at the same place, and fails if there is none.
+    The test is by value (an operator with a thunk, or a function), or for a matrix by position ("tril", "triu", "diag",
+    "offdiag"; the thunk is then the number of the diagonal, by default 0). The thunk for a vector may be a vector: each
+    entry is compared with the thunk's entry at the same position, and fails if the thunk has no entry there.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def select(
     Returns
     -------
     Vector or Matrix
-        As the operand.
+        Same type as the operand.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def select(
     if is_table(u):
         return _select_entries(as_matrix(u).to(engine.name), predicate, thunk, writes, engine)
     if isinstance(predicate, str):
-        raise LinalgError(f"{predicate!r} selects by place in a matrix; use an operator such as linalg.binary.gt")
+        raise LinalgError(f"{predicate!r} selects by position in a matrix; use an operator such as linalg.binary.gt")
     u = as_vector(u, None, "u").to(engine.name)
     allowed = allowed_places(writes, u.n, engine)
     if u.format == "sparse":
@@ -275,7 +275,7 @@ def select(
         some = Vector.sparse(u.n, places[keep], values[keep], ascending=u._ascending)
     else:
         values, present = u.arrays()
-        places = engine.xp.flatnonzero(present)  # only these have a value to test
+        places = engine.xp.flatnonzero(present)  # only these positions have a value to test
         bits = engine.xp.zeros(u.n, engine.xp.bool_)
         bits[places] = _passing(engine, predicate, thunk, values[places], places)
         some = Vector.dense(values.copy(), bits)
@@ -284,13 +284,13 @@ def select(
 
 def _select_entries(A: Matrix, predicate: Any, thunk: Any, how: Writing, engine: Algebra) -> Matrix:
     if isinstance(thunk, Vector):
-        raise LinalgError("the entries of a matrix are compared with one number; give the thunk as one")
+        raise LinalgError("entries of a matrix can only be compared with a number; pass a number as the thunk")
     if not isinstance(predicate, str):
         rows = kept(A.rows, _passing(engine, predicate, thunk, A.stored_values()))
     elif predicate in PLACES:
         diagonal = 0 if thunk is None else thunk
         if not is_whole(diagonal):
-            raise LinalgError(f"thunk={thunk!r} is not the number of a diagonal; give a whole number")
+            raise LinalgError(f"thunk={thunk!r} is not the number of a diagonal; pass an integer")
         rows = engine.by_place(A.rows, predicate, max(-A.shape[0], min(int(diagonal), A.shape[1])))
     else:
         raise LinalgError(f"{predicate!r} is not known; use {', '.join(PLACES)}, an operator or a function")
@@ -300,10 +300,10 @@ def _select_entries(A: Matrix, predicate: Any, thunk: Any, how: Writing, engine:
 
 
 def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: Any = None) -> Any:
-    """One bool per value: whether it passes. `places`: where the values are in the vector."""
+    """For each value, whether it passes the test. `places`: positions of the values in the vector."""
     if isinstance(predicate, BinaryOp):
         if thunk is None:
-            raise LinalgError(f"{predicate.name} compares with something; give the thunk")
+            raise LinalgError(f"{predicate.name} compares two values; pass the second as thunk=")
         if isinstance(thunk, Vector):
             others, there = arrays(thunk.to(engine.name), engine)
             there = there[places]
@@ -312,10 +312,10 @@ def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: A
             return passed
         bound = thunk if on_gpu(thunk) else as_array(thunk, "thunk", LinalgError)
         if bound.ndim or bound.dtype.kind not in "biuf":
-            raise LinalgError(f"thunk={thunk!r} is not a number; give one, or a Vector")
+            raise LinalgError(f"thunk={thunk!r} is not a number; pass a number or a Vector")
         return engine.binary(predicate)(values, engine.xp.asarray(bound)).astype(bool)
     if thunk is not None:
-        raise LinalgError(f"a test of one value compares it with nothing else; leave out thunk={thunk!r}")
+        raise LinalgError(f"this predicate takes one argument, so thunk={thunk!r} is unused; omit thunk=")
     if not isinstance(predicate, UnaryOp):
         predicate = UnaryOp.define(getattr(predicate, "__name__", "predicate"), predicate, "bool")
     return engine.unary(predicate)(values).astype(bool)
@@ -333,5 +333,5 @@ def _operator(op: Any) -> BinaryOp:
     if not isinstance(op, BinaryOp) and callable(op):
         op = BinaryOp.define(getattr(op, "__name__", "function"), op)
     if not isinstance(op, BinaryOp) or op.position:
-        raise LinalgError(f"{op!r} is no operator on two values; use one such as linalg.binary.plus")
+        raise LinalgError(f"{op!r} is not an operator on two values; use one such as linalg.binary.plus")
     return op

@@ -1,6 +1,6 @@
-"""Waves: what a vector reaches through a matrix, level by level (push-pull, Algorithm 1, over any semiring).
+"""Waves: the entries that a vector reaches through a matrix, level by level (push-pull, Algorithm 1, any semiring).
 
-    f   the newest level    v   all places reached    d   the depth
+    f   the newest level    v   all positions reached    d   the depth
 
     f, v, d = x, empty, 0
     while f is not empty:
@@ -8,8 +8,8 @@
         f⟨¬v⟩ = f ⊕.⊗ A
         d += 1
 
-A's pattern alone decides which places a level has, whatever ⊕ and ⊗ are. If a place outside v has a neighbour in v,
-that neighbour is in f: otherwise the place would have been reached before. A product by rows may therefore read v
+Only A's pattern decides which positions a level has, whatever ⊕ and ⊗ are. If a position outside v has a neighbour in
+v, that neighbour is in f: otherwise the position would have been reached before. A product by rows may therefore read v
 instead of f, for every semiring. This is the paper's operand reuse (section 5.4), stated there for Boolean values.
 """
 
@@ -34,18 +34,18 @@ from hopwave.planning.jobs import Direction, Product
 from hopwave.planning.rules import Growing, growing
 
 # A level's direction depends on the number of its arcs if these are cheap to count: on the CPU, and if one launch
-# computes all products. Elsewhere f's share of the arcs is estimated by its share of the vertices, as in section 6.3;
-# this is less exact, because a few hubs may have most arcs.
+# computes all products. Otherwise f's share of the arcs is estimated by its share of the vertices, as in section 6.3;
+# this estimate is less accurate, because a few hubs may have most arcs.
 RULE = Growing(alpha=12, beta=18)
-# Products computed one by one go back to push at 1% of the vertices, as in section 6.3.
+# Products computed one by one return to push at 1% of the vertices, as in section 6.3.
 ONE_BY_ONE = Growing(alpha=12, beta=100)
 PATTERN = np.dtype(np.bool_)
 
 
 class Waves(NamedTuple):
-    """Per place that was reached: `levels`, the number of products it took, and `values`.
+    """For each position reached: `levels`, the number of products before it was reached, and `values`.
 
-    With any_pair `values` is None; `levels` says what was reached.
+    With any_pair `values` is None; `levels` contains the positions reached.
 
     >>> end = la.Vector.from_entries([0], True, n=3)
     >>> levels, parents = la.waves(end, hw.generate.path(3), la.semiring.any_secondi)
@@ -65,36 +65,36 @@ def waves(
 ) -> Any:  # fmt: skip
     """Repeat f⟨¬v⟩ = f ⊕.⊗ A and v⟨f⟩ = f, from f = x, until f is empty; returns levels and values.
 
-    Every place gets its value once, when it is first reached; x's own places keep x's values, with level 0.
+    Every position gets its value when it is first reached; x's positions keep their values, with level 0.
 
-    The semiring decides what the values are: none (`any_pair`), a parent of every place (`any_secondi`), the value of a
-    nearest entry of x (`any_first`), the number of shortest paths (`plus_first`), the least length among the paths with
-    fewest hops (`min_plus`), and so on.
+    The semiring decides what the values are: none (`any_pair`), a parent of every position (`any_secondi`), the value
+    of a nearest entry of x (`any_first`), the number of shortest paths (`plus_first`), or the shortest length among
+    paths with the fewest hops (`min_plus`), for example.
 
     Parameters
     ----------
     x : Vector or array
-        Where to begin.
+        The first level.
     A : Matrix, Graph, or SciPy or CuPy sparse matrix
         The matrix; it must be square.
     semiring : Semiring, optional
         ⊕ and ⊗.
     depth_limit : int, optional
-        How many products at most.
+        Maximum number of products.
     dtype : optional
-        The type of the values; by default the one that ⊕.⊗ settles on.
+        The type of the values; by default the type to which repeated ⊕.⊗ converges.
     direction : {"auto", "push", "pull"}, optional
         The direction of every product. "auto" chooses by the number of arcs of a level on a GPU if one launch computes
-        all products (`RULE`), and on the CPU unless x has a rule of its own (`ONE_BY_ONE`); else by the vector's rule.
+        all products (`RULE`), and on the CPU unless x has its own rule (`ONE_BY_ONE`); else by the vector's rule.
     explain : bool, optional
         Also return a list with an `Explanation` of every product.
     device, threads
-        As for `hopwave.bfs`.
+        As in `hopwave.bfs`.
 
     Returns
     -------
     Waves, or a pair of Waves and list of Explanation
-        `levels` and `values` of every place that was reached.
+        `levels` and `values` of every position reached.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def waves(
     """
     check_options(direction, explain=explain)
     if depth_limit is not None and not (is_whole(depth_limit) and depth_limit >= 0):
-        raise LinalgError(f"depth_limit={depth_limit!r} is no number of products; give 0 or more, or None")
+        raise LinalgError(f"depth_limit={depth_limit!r} is not a number of products; pass 0 or more, or None")
     if depth_limit is not None and depth_limit > LARGEST_VERTEX_COUNT:  # more products than any search needs
         depth_limit = None
     matrix = as_matrix(A)
@@ -139,10 +139,10 @@ def _one_by_one(
     x: Vector, A: Matrix, ring: Semiring, product: Product, depth_limit: int | None, direction: Direction,
     explain: bool, engine: Algebra, threads: int | None,
 ) -> Any:  # fmt: skip
-    """The loop at the top of this file, without the checks of `assign` and `vxm`. A is transposed."""
+    """The loop in the docstring of this module, without the checks of `assign` and `vxm`. A is transposed."""
     n, here, kind = A.shape[0], engine.name, product.dtype
     f = x.to(here)
-    if f is x or f.dtype != kind:  # products convert their vectors in place, which the caller's must not be
+    if f is x or f.dtype != kind:  # products convert their vectors in place; the caller's vector must not change
         f = f.astype(kind)
     levels = Vector.dense(engine.xp.empty(n, np.int32), engine.xp.zeros(n, np.bool_), 0)
     v = levels if product.term == "one" and product.add.any_term else Vector(n, kind).to(here)
@@ -152,7 +152,7 @@ def _one_by_one(
         fill(levels, d, places_of(f, engine), engine)
         if v is not levels:
             assign(v, f, accum=binary.second, device=here)
-        if d == depth_limit or levels.count_if_known() == n:  # every place is reached
+        if d == depth_limit or levels.count_if_known() == n:  # every position is reached
             break
         if arcs is not None:
             pull = arcs.choose(f)
@@ -163,7 +163,7 @@ def _one_by_one(
         missing = places_of(levels, engine, complement=True)
         found, touched = (engine.pull if pull else engine.push)(A, operand, product, missing, threads)
         if explain:
-            why = "as asked" if direction != "auto" else str(arcs) if arcs else f"f holds {f.nnz / n:.2%} of its places"
+            why = "requested" if direction != "auto" else str(arcs) if arcs else f"f is {f.nnz / n:.2%} full"
             explanations.append(explained("vxm", ring, engine, A, product, missing, pull, pull, f.nnz, touched, why))
         f = found._follow(f)
         d += 1
@@ -172,13 +172,13 @@ def _one_by_one(
 
 
 class _Arcs:
-    """Chooses each product's direction by the arcs of f and of unreached places, counted if the rule needs them."""
+    """Chooses each product's direction by the arcs of f and of unreached positions, counted if the rule needs them."""
 
     def __init__(self, A: Matrix, engine: Algebra) -> None:
         self.A, self.engine, self.parameters = A, engine, ONE_BY_ONE.parameters()
         self.nf = self.mf = 0
         self.m, self.mu, self.pull = A.nnz, A.nnz, -1
-        self.enough = int(self.m // ONE_BY_ONE.alpha)  # once f has more arcs, a growing f is pulled, so counting ends
+        self.enough = int(self.m // ONE_BY_ONE.alpha)  # above, a growing f is pulled, so counting can stop
 
     def choose(self, f: Vector) -> bool:
         n, nf, mf = f.n, f.nnz, 0
@@ -190,7 +190,7 @@ class _Arcs:
         return self.pull == 1
 
     def __str__(self) -> str:
-        return f"f holds {self.nf:,} places" + (f", {self.mf:,} entries or more in their rows" if self.mf else "")
+        return f"f has {self.nf:,} entries" + (f", with at least {self.mf:,} entries in their rows" if self.mf else "")
 
 
 def _traced(
@@ -200,16 +200,16 @@ def _traced(
     assert trace is not None
     d, explanations, missing = A.nnz / max(A.shape[0], 1), [], A.shape[0]
     at_once = product.add.any_term and product.structure_only
-    sums = () if at_once else ("touched to find places; every entry of their rows is read again to add up",)
+    sums = () if at_once else ("touched to find positions; every entry of their rows is read again for the sums",)
     for _, choice, nf, mf, mu, _, touched, blocks, _ in trace:
         pull = choice == 1
         missing -= nf
         explanations.append(Explanation(
             "vxm", ring.name, engine.name, direction="pull" if pull else "push",
             product="by rows, masked" if pull else "by columns, masked",
-            why="as asked" if direction != "auto" else f"{mf:,} entries in f's rows, {mu:,} in what is not reached",
+            why="requested" if direction != "auto" else f"{mf:,} entries in f's rows, {mu:,} in unreached rows",
             nnz_x=nf, nnz_mask=missing, expected=round(d * (missing if pull else nf)), touched=touched,
             early_exit=pull, operand_reuse=pull, structure_only=product.structure_only,
-            notes=(f"all in one launch; this one by {blocks} of its blocks", *sums),
+            notes=(f"all products in one launch; this product on {blocks} of its blocks", *sums),
         ))  # fmt: skip
     return explanations

@@ -1,12 +1,12 @@
-"""How every operation begins and ends (engine, formats, writing w⟨m⟩ ⊙= t); assign and extract.
+"""First and last steps of every operation (engine, formats, writing w⟨m⟩ ⊙= t); assign and extract.
 
-t is the result of an operation. At places i that the mask m allows:
+t is the result of an operation. At positions i that the mask m allows:
 
-    accum given       w(i) = accum(w(i), t(i)) if both have a value, else the value that one of them has;
+    accum given       w(i) = accum(w(i), t(i)) if both have a value, else the only value, if any;
                       t(i) is converted to the type of w first, as in python-graphblas
     without accum     w(i) = t(i), and no value if t(i) has none
 
-At other places w(i) stays; with `replace` it is removed.
+At other positions w(i) is unchanged, or removed with `replace`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ R = TypeVar("R")
 
 
 def choose(device: str, *operands: Any) -> Algebra:
-    """The engine for these operands: where they are, unless a device is named."""
+    """The engine for these operands: the engine of their device, unless `device` names one."""
     if not isinstance(device, str):
         raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
     if device == "auto":
@@ -59,25 +59,25 @@ def compiling(operation: Callable[P, R]) -> Callable[P, R]:
             said = (line.strip() for line in str(error).splitlines())
             reason = next((line for line in said if line and not line.startswith("Failed in ")), type(error).__name__)
             raise LinalgError(
-                f"a function given to {operation.__name__} cannot be compiled ({reason}); use numbers, arithmetic and "
-                "functions that are compiled with numba.njit, or device='reference', which takes any function"
+                f"the function for {operation.__name__} cannot be compiled ({reason}); use numbers, arithmetic and "
+                "functions compiled with numba.njit, or device='reference', which accepts any function"
             ) from error
 
     return explained
 
 
 def listed(x: Vector, engine: Algebra) -> tuple[Array, Array]:
-    """Places and values, in no particular order; the vector's own arrays if it is sparse."""
+    """Positions and values, in no particular order; not copied if the vector is sparse."""
     return x.listed() if x.format == "sparse" else engine.collect(*x.arrays())[:2]
 
 
 def arrays(x: Vector, engine: Algebra) -> tuple[Array, Array]:
-    """n values and n bits; the vector's own arrays if it is dense. Values without a bit are arbitrary."""
+    """n values and n bits, not copied if the vector is dense. Values without a bit are arbitrary."""
     return x.arrays() if x.format == "dense" else engine.spread(x.n, *x.listed())
 
 
 def writable(x: Vector, engine: Algebra) -> tuple[Array, Array]:
-    """Like `arrays`, but safe to write to: two different arrays that are writable and not the caller's."""
+    """Like `arrays`, but safe to write to: two distinct writable arrays that do not belong to the caller."""
     values, present = arrays(x, engine)
     if x.format == "sparse":
         return values, present
@@ -89,7 +89,7 @@ def writable(x: Vector, engine: Algebra) -> tuple[Array, Array]:
 
 
 def convert(x: Vector, to: Format, engine: Algebra) -> None:
-    """Keep the vector in that format from now on."""
+    """Convert the vector to this format in place."""
     if to == x.format:
         return
     if to == "dense":
@@ -99,7 +99,7 @@ def convert(x: Vector, to: Format, engine: Algebra) -> None:
 
 
 def is_table(u: Any) -> bool:
-    """Whether an operand is a matrix: ours, a Graph, or a sparse matrix of SciPy or CuPy."""
+    """Whether an operand is a Matrix, a Graph, or a sparse matrix of SciPy or CuPy."""
     return not isinstance(u, Vector) and (isinstance(u, Matrix) or hasattr(u, "indptr") or hasattr(u, "tocsr"))
 
 
@@ -107,7 +107,7 @@ def is_table(u: Any) -> bool:
 
 
 class Writes(TypedDict, total=False):
-    """Where and how a result is written: the keywords that every operation takes, for type checkers."""
+    """The keywords of every operation that control writing the result, for type checkers."""
 
     out: Any
     mask: Any
@@ -119,7 +119,7 @@ class Writes(TypedDict, total=False):
 
 @shared("Writes")
 class Writing(NamedTuple):
-    """The same keywords with their defaults."""
+    """The keywords of `Writes` with their defaults."""
 
     out: Any = None
     mask: Any = None
@@ -137,22 +137,22 @@ def writing(given: Writing | None = None, **keywords: Any) -> Writing:
         flag(name, getattr(given, name), LinalgError) for name in ("complement", "structural", "replace")
     )
     if out is not None and not isinstance(out, Vector | Matrix):
-        raise LinalgError(f"out={out!r:.60} is neither a Vector nor a Matrix; give one to write into, or None")
+        raise LinalgError(f"out={out!r:.60} is neither a Vector nor a Matrix; pass one to write to, or None")
     if mask is None and (complement or structural):
         word = "complement" if complement else "structural"
-        raise LinalgError(f"{word}=True without a mask means nothing; give mask=, or leave it out")
+        raise LinalgError(f"{word}=True needs a mask; pass mask=, or omit {word}=")
     if isinstance(accum, Monoid):
         accum = accum.op
     if accum is not None and (not isinstance(accum, BinaryOp) or accum.position):
-        raise LinalgError(f"accum={accum!r} is no operator on values; use one such as linalg.binary.plus")
+        raise LinalgError(f"accum={accum!r} is not an operator on two values; use one such as linalg.binary.plus")
     if out is None and (accum is not None or replace):
         word = "replace=True" if replace else f"accum={accum}"
-        raise LinalgError(f"{word} needs something to write into; give out=")
+        raise LinalgError(f"{word}= needs a result to write to; pass out=")
     return Writing(out, mask, complement, structural, accum, replace)
 
 
 def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
-    """The mask as engines read it. A complemented mask is made dense, because all of its bits are needed."""
+    """The mask in the engines' format. A complemented mask becomes dense, because all of its bits are needed."""
     if how.mask is None:
         return None
     m = as_vector(how.mask, n, "mask").to(engine.name)
@@ -168,7 +168,7 @@ def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
 
 
 def places_of(m: Vector, engine: Algebra, complement: bool = False) -> Allowed:
-    """The places where m has a value, or with `complement` the places where it has none."""
+    """The positions where m has a value, or with `complement` the positions where it has none."""
     if m.format == "sparse" and not complement:
         rows, _ = m.listed()
         return Allowed(rows=rows, ascending=m._ascending, count=len(rows))
@@ -186,9 +186,9 @@ def write(t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> 
     if out is None:
         return t
     if not isinstance(out, Vector):
-        raise LinalgError("the result is a vector, and out is a matrix; give a Vector")
+        raise LinalgError("out is a matrix, but the result is a vector; pass a Vector")
     if out.n != t.n:
-        raise LinalgError(f"out has {out.n} places, the result {t.n}; give one of the same length")
+        raise LinalgError(f"out has length {out.n}, but the result has length {t.n}; pass a vector of length {t.n}")
     if out.device != t.device:
         out.replace(out.to(t.device))
     if t.dtype != out.dtype:
@@ -206,7 +206,7 @@ def write(t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> 
     outside = None if allowed is None else ~allowed.as_bits(out.n, xp)
     if accum is not None and out.nnz == out.n and t.nnz == t.n:
         values = accum(values, t_values).astype(out.dtype, copy=False)
-    else:  # values without a bit are arbitrary and could make NumPy warn: they are not combined
+    else:  # values without a bit are arbitrary and not combined: they could cause NumPy warnings
         new, kept = xp.flatnonzero(t_present), values
         values = kept.copy()
         values[new] = t_values[new]
@@ -261,7 +261,7 @@ def mask_rows(how: Writing, shape: tuple[int, int], engine: Algebra) -> Rows | N
     m = as_matrix(how.mask).to(engine.name).checked()
     if m.shape != shape:
         raise LinalgError(
-            f"mask is {m.shape[0]} × {m.shape[1]}, the result {shape[0]} × {shape[1]}; give one of that shape"
+            f"mask is {m.shape[0]} × {m.shape[1]}, but the result is {shape[0]} × {shape[1]}; the shapes must match"
         )
     if how.structural or not m.has_values:
         return m.rows._replace(values=None)
@@ -275,10 +275,10 @@ def write_matrix(t: Matrix, how: Writing, mask: Rows | None, engine: Algebra) ->
     if out is None:
         return t
     if not isinstance(out, Matrix):
-        raise LinalgError("the result is a matrix, and out is a vector; give a Matrix")
+        raise LinalgError("out is a vector, but the result is a matrix; pass a Matrix")
     if out.shape != t.shape:
         raise LinalgError(
-            f"out is {out.shape[0]} × {out.shape[1]}, the result {t.shape[0]} × {t.shape[1]}; give one of that shape"
+            f"out is {out.shape[0]} × {out.shape[1]}, but the result is {t.shape[0]} × {t.shape[1]}; shapes must match"
         )
     if t.dtype != out.dtype:
         t = t.astype(out.dtype)
@@ -298,7 +298,7 @@ def write_matrix(t: Matrix, how: Writing, mask: Rows | None, engine: Algebra) ->
 
 
 def write_entries(keys: Any, values: Any, shape: tuple[int, int], how: Writing, engine: Algebra) -> Matrix:
-    """Write the entries with these keys that the mask allows."""
+    """Write those entries with these keys that the mask allows."""
     mask = mask_rows(how, shape, engine)
     if mask is not None:
         keep = inside(keys, mask, shape[1], how.complement, engine.xp)
@@ -306,16 +306,16 @@ def write_entries(keys: Any, values: Any, shape: tuple[int, int], how: Writing, 
     return write_matrix(Matrix.from_rows(from_keys(keys, values, shape, engine.xp), shape), how, mask, engine)
 
 
-# ------------------------------------------------------------------ by place
+# ------------------------------------------------------------------ by position
 
 
 def assign(
     w: Vector, value: Any, indices: Any = None, *, mask: Any = None, complement: bool = False,
     structural: bool = False, accum: Any = None, replace: bool = False, device: str = "auto",
 ) -> Vector:  # fmt: skip
-    """w⟨mask⟩(indices) ⊙= value: a number for all of these places, or a vector with one entry for each. Returns w.
+    """w⟨mask⟩(indices) ⊙= value: a number for all of these positions, or a vector with one entry for each. Returns w.
 
-    Without `indices`, all places. If an index appears twice, the last value counts; with accum, all values do.
+    Without `indices`, all positions. If an index occurs twice, the last value is written; with accum, all values count.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def assign(
     value : number or Vector
         Value to write.
     indices : array of int, optional
-        Places; by default all.
+        Positions to write; by default all.
 
     Examples
     --------
@@ -335,9 +335,7 @@ def assign(
     [-1, 1, 0, 1]
     """
     if not isinstance(w, Vector):
-        raise LinalgError(
-            f"assign writes to a Vector, not {type(w).__name__}; a Matrix never changes: make another one"
-        )
+        raise LinalgError(f"assign writes to a Vector, not {type(w).__name__}; a Matrix is immutable: build a new one")
     how = writing(out=w, mask=mask, complement=complement, structural=structural, accum=accum, replace=replace)
     engine = choose(device, w, value, mask)
     if w.device != ("cuda" if engine.name == "cuda" else "cpu"):
@@ -358,31 +356,31 @@ def assign(
 
 
 def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
-    """Raise a LinalgError unless the type can hold this number (whole types: after rounding towards 0)."""
+    """Raise a LinalgError unless the type can hold this number (integer types: after rounding towards 0)."""
     refuse_masked(value=value)
     if np.asarray(value).dtype.kind not in "biuf":
-        raise LinalgError(f"{value!r} is not a number of 64 bits; give one, or a vector")
+        raise LinalgError(f"{value!r} is not a 64-bit number; pass one, or a vector")
     held: Any = np.iinfo(dtype) if dtype.kind == "i" else np.finfo(dtype if dtype.kind == "f" else float)
-    number = np.asarray(value).item()  # NumPy's own would overflow when it is compared
+    number = np.asarray(value).item()  # comparing a NumPy scalar could overflow
     if not int(held.min) <= number <= int(held.max) and (dtype.kind == "i" or np.isfinite(number)):
-        raise LinalgError(f"{value!r} does not fit {dtype}; give a smaller number, or a vector of another type")
+        raise LinalgError(f"{value!r} does not fit {dtype}; pass a smaller number, or use a vector of another type")
 
 
 def fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
-    """Write one number at every place that the mask allows, in place."""
+    """Write one number at every position that the mask allows, in place."""
     values, present = writable(w, engine)
     w._set_dense(values, present, engine.fill(values, present, allowed, value))
     return w
 
 
 def _places(indices: Any, n: int, engine: Algebra) -> Any:
-    """Checked places, or None for all."""
+    """Checked positions, or None for all."""
     if indices is None:
         return None
     xp = engine.xp
     places = checked_places(indices.indices if isinstance(indices, Vector) else indices, "indices", xp)
     if len(places) and not (int(places.min()) >= 0 and int(places.max()) < n):
-        raise LinalgError(f"indices run from {int(places.min())} to {int(places.max())}; places are 0 to {n - 1}")
+        raise LinalgError(f"indices range from {int(places.min())} to {int(places.max())}; valid are 0 to {n - 1}")
     return places.astype(xp.int32, copy=False)
 
 
@@ -406,7 +404,7 @@ def _assign_list(w: Vector, u: Vector, places: Any, how: Writing, allowed: Allow
         values[to] = new
         present[to] = True
     else:
-        wide = np.result_type(w.dtype, how.accum.result_type(w.dtype, w.dtype))  # bool − bool is a whole number
+        wide = np.result_type(w.dtype, how.accum.result_type(w.dtype, w.dtype))  # bool − bool is an integer
         sums = values.astype(wide, copy=False)
         _accumulate(how.accum, sums, present, to, new.astype(wide, copy=False), engine)
         if sums is not values:
@@ -416,7 +414,7 @@ def _assign_list(w: Vector, u: Vector, places: Any, how: Writing, allowed: Allow
 
 
 def _accumulate(op: BinaryOp, values: Any, present: Any, places: Any, new: Any, engine: Algebra) -> None:
-    """values[p] = op(values[p], new) for every place p in turn; an empty place takes its first new value."""
+    """values[p] = op(values[p], new) for every position p in turn; an empty position gets its first new value."""
     xp = engine.xp
     missing = xp.flatnonzero(~present[places])
     if len(missing):
@@ -431,21 +429,21 @@ def _accumulate(op: BinaryOp, values: Any, present: Any, places: Any, new: Any, 
 
 
 def extract(u: Any, indices: Any = None, columns: Any = None, *, device: str = "auto", **how: Unpack[Writes]) -> Any:
-    """out⟨mask⟩ ⊙= u(indices). Of a matrix: the rows `indices` and the columns `columns`, none of them repeated.
+    """out⟨mask⟩ ⊙= u(indices). For a matrix, the rows `indices` and the columns `columns`, without repeats.
 
     Parameters
     ----------
     u : Vector or Matrix
         Vector or matrix to read.
     indices : array of int, optional
-        The places, or the rows; by default all.
+        The positions of a vector or the rows of a matrix; by default all.
     columns : array of int, optional
         The columns of a matrix; by default all.
 
     Returns
     -------
     Vector or Matrix
-        As the operand.
+        Same type as the operand.
 
     Examples
     --------
@@ -462,7 +460,7 @@ def extract(u: Any, indices: Any = None, columns: Any = None, *, device: str = "
         )
         return write_entries(keys, values, shape, writes, engine)
     if columns is not None:
-        raise LinalgError("columns= is for matrices; a vector's places are its indices")
+        raise LinalgError("columns= is only for matrices; for a vector, pass only indices")
     u = as_vector(u, None, "u").to(engine.name)
     places = _places(indices, u.n, engine)
     if places is None:
@@ -475,7 +473,7 @@ def extract(u: Any, indices: Any = None, columns: Any = None, *, device: str = "
 
 
 def _submatrix(A: Matrix, rows: Any, columns: Any, xp: Any) -> tuple[Any, Any, tuple[int, int]]:
-    """Keys and values of some rows and columns, in the order they were named."""
+    """Keys and values of some rows and columns, in the given order."""
     keys, values = keys_of(A.rows, A.shape[1], xp), A.stored_values() if A.has_values else None
     i, j = keys // max(A.shape[1], 1), keys % max(A.shape[1], 1)
     shape = (A.shape[0] if rows is None else len(rows), A.shape[1] if columns is None else len(columns))
@@ -488,7 +486,7 @@ def _submatrix(A: Matrix, rows: Any, columns: Any, xp: Any) -> tuple[Any, Any, t
         number: npt.NDArray[Any] = xp.full(size, -1, xp.int64)
         number[chosen] = xp.arange(len(chosen))
         if bool((number[chosen] != xp.arange(len(chosen))).any()):
-            raise LinalgError("a row or column is named twice; name each once")
+            raise LinalgError("a row or column is listed twice; list each once")
         new.append(number[place])
         keep &= number[place] >= 0
     keys = (new[0] * shape[1] + new[1])[keep]

@@ -5,8 +5,8 @@ The four products of push-pull's Table 1 (d entries per row, M rows; f the vecto
     by rows              d·M                     by rows, masked       d·nnz(m)
     by columns           d·nnz(f) (· log …)      by columns, masked    d·nnz(f) (· log …)
 
-The vector's format chooses: a sparse vector is a list, and is pushed; a dense vector is an array, and is pulled
-(section 6.3). The logarithm comes from a sort; our engines scatter into an array instead.
+The vector's format decides: a sparse vector (a list) is pushed, a dense vector (an array) is pulled
+(section 6.3). The logarithm comes from a sort; hopwave's engines scatter into an array instead.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ from hopwave.linalg.masking import (
 from hopwave.planning.jobs import Allowed, Direction, Product, Term, Touched
 
 DIRECTIONS = get_args(Direction)
-MOST_PLACES = 1 << 31  # places of a matrix pulled under a complemented mask; each takes an int64 key and a byte
+MOST_PLACES = 1 << 31  # maximum positions of a pull under a complemented mask; each uses an int64 key and a byte
 
 # ------------------------------------------------------------------ arithmetic
 
 
-# Name of ⊗ (or its position) → what a term is: LEFT for A ⊕.⊗ x, RIGHT for x ⊕.⊗ A.
+# Name of ⊗ (or its position) → kind of term: LEFT for A ⊕.⊗ x, RIGHT for x ⊕.⊗ A.
 LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second": "x"}
 RIGHT_MEANS: dict[str, Term] = {"pair": "one", "any": "x", "first": "x", "second": "a"}
 LEFT_PLACES: dict[str, Term] = {"firsti": "out", "firstj": "inner", "secondi": "inner", "secondj": "zero"}
@@ -63,16 +63,16 @@ def arithmetic(
     ring: Semiring, A: Matrix, x: np.dtype[Any], flip: bool, dtype: npt.DTypeLike | None, early_exit: bool,
     structure_only: bool,
 ) -> Product:  # fmt: skip
-    """The semiring as engines read it: what a term is, the type of sums, and which shortcuts are legal."""
+    """The semiring in the engines' format: the kind of term, the type of sums, and the valid shortcuts."""
     given: Any = ring
     if not isinstance(given, Semiring):
         known = f"linalg.semiring.{given}" if isinstance(given, str) and given in semiring else "one of linalg.semiring"
-        raise LinalgError(f"{given!r} is not a semiring; use {known}, or make one with Semiring.define")
+        raise LinalgError(f"{given!r} is not a semiring; use {known}, or define one with Semiring.define")
     kind = None if dtype is None else checked_dtype(dtype)
     return _arithmetic(ring, A.dtype, A.has_values, x, flip, kind, early_exit, structure_only)
 
 
-@lru_cache(maxsize=1024)  # equal arithmetic gives the same record, with which engines keep compiled kernels
+@lru_cache(maxsize=1024)  # equal arithmetic gives the same record, which is the engines' cache key for compiled kernels
 def _arithmetic(
     ring: Semiring, a: np.dtype[Any], has_values: bool, x: np.dtype[Any], flip: bool, dtype: np.dtype[Any] | None,
     early_exit: bool, structure_only: bool,
@@ -88,7 +88,7 @@ def _arithmetic(
             kind = np.dtype(np.bool_)
     else:
         kind = dtype
-    # Without structure_only, values that ⊗ ignores are read too: the paper's ablation (section 5.5).
+    # Without structure_only, values that ⊗ ignores are also read: the paper's ablation (section 5.5).
     skips = bool(structure_only) and (term not in ("a", "both") or not has_values)
     return Product(add, multiply, term, flip, kind, early_exit and add.short_circuits, skips)
 
@@ -98,10 +98,10 @@ def _arithmetic(
 
 @dataclass(frozen=True)
 class Explanation:
-    """Which product ran, and what it touched.
+    """The product that ran, and the number of matrix entries that it read.
 
     `expected` is the count of memory accesses in the push-pull paper's Table 1 (without the logarithm); `touched` is
-    the number of matrix entries that were really read, fewer if rows stopped early.
+    the number of matrix entries that were actually read, fewer if rows stopped early.
 
     >>> A, x = la.Matrix.from_dense([[1.0] * 4] * 4), la.Vector.from_entries([0], [1.0], n=4)
     >>> y, why = la.mxv(A, x, direction="push", explain=True)
@@ -126,7 +126,7 @@ class Explanation:
 
     def __str__(self) -> str:
         tricks = [word for word in ("early_exit", "operand_reuse", "structure_only") if getattr(self, word)]
-        masked = "" if self.nnz_mask is None else f", {self.nnz_mask:,} rows let through"
+        masked = "" if self.nnz_mask is None else f", {self.nnz_mask:,} rows allowed"
         return (
             f"{self.operation} over {self.semiring} on {self.engine}: {self.direction}, {self.product} ({self.why}); "
             f"{self.nnz_x:,} entries in{masked}; {self.touched:,} of {self.expected:,} expected entries touched"
@@ -138,7 +138,7 @@ def explained(
     operation: str, ring: Semiring, engine: Algebra, A: Matrix, product: Product, allowed: Allowed | None, pull: bool,
     reused: bool, nnz: int, touched: Touched, why: str,
 ) -> Explanation:  # fmt: skip
-    """The Explanation of a vector product that was computed; `why` it chose its direction."""
+    """The Explanation of a vector product; `why` is the reason for its direction."""
     (rows, inner), count = A.shape, None
     if allowed is not None:
         xp = engine.xp
@@ -170,7 +170,7 @@ class Multiplies(Writes, total=False):
 
 @shared("Multiplies")
 class Options(NamedTuple):
-    """The same keywords with their defaults."""
+    """The keywords of `Multiplies` with their defaults."""
 
     out: Any = None
     mask: Any = None
@@ -187,7 +187,7 @@ class Options(NamedTuple):
     threads: int | None = None
 
     def checked(self) -> Writing:
-        """Where the result is written; raises a LinalgError for keywords that cannot be used."""
+        """The keywords for writing the result; raises a LinalgError for invalid keywords."""
         flags = {"early_exit": self.early_exit, "structure_only": self.structure_only, "explain": self.explain}
         check_options(self.direction, **flags)
         return writing(Writing(*self[:6]))
@@ -211,7 +211,7 @@ def mxv(
     out : Vector, optional
         Vector to write to; by default a new one.
     mask : Vector or array, optional
-        Compute only where it is true.
+        Compute only where the mask is true.
     complement, structural : bool, optional
         `complement`: compute where the mask is not true. `structural`: every entry of the mask counts as true.
     accum : operator, optional
@@ -219,25 +219,25 @@ def mxv(
     replace : bool, optional
         Whether to remove entries of `out` that the mask does not allow.
     dtype : optional
-        Type of the result; by default the one that ⊕.⊗ settles on.
+        Type of the result; by default the type that ⊕.⊗ gives.
     direction : {"auto", "push", "pull"}, optional
-        "push" by columns, "pull" by rows; "auto" as the vector's rule chooses.
+        "push" by columns, "pull" by rows; "auto" applies the vector's rule.
     early_exit : bool, optional
-        Whether a row may stop once no further term can change its sum, if ⊕ has such a value (True for OR).
+        Whether a row may stop once no further term can change its sum, for ⊕ with such a value (OR stops at True).
     operand_reuse : bool, optional
-        Whether a masked pull reads the *mask's* entries instead of x's. Only for a search, where the mask is the
-        visited vertices, x the newest of them, and ⊕ accepts any term.
+        Whether a masked pull reads the *mask's* entries instead of x's. Only for a search, in which the mask is the
+        visited vertices, x the newest visited vertices, and ⊕ accepts any term.
     structure_only : bool, optional
         Whether to skip values that ⊗ does not need.
     explain : bool, optional
-        Whether to return an Explanation, too.
+        Whether to return an Explanation also.
     device, threads
-        As for `hopwave.bfs`.
+        As in `hopwave.bfs`.
 
     Returns
     -------
     Vector, or a pair of Vector and Explanation
-        `out`, or a new vector; with `explain=True` also what was done.
+        `out`, or a new vector; with `explain=True` also an explanation.
 
     Examples
     --------
@@ -259,12 +259,12 @@ def vxm(
     Parameters
     ----------
     x, A, semiring, operand_reuse
-        As for `mxv`.
+        As in `mxv`.
 
     Returns
     -------
     Vector, or a pair of Vector and Explanation
-        As for `mxv`.
+        As in `mxv`.
 
     Examples
     --------
@@ -276,9 +276,9 @@ def vxm(
 
 
 def _matrix(A: Any, call: str) -> Matrix:
-    """The operand A; a LinalgError for a Vector says where vectors go."""
+    """The operand A; for a Vector, the LinalgError shows the order of arguments."""
     if isinstance(A, Vector):
-        raise LinalgError(f"{call} got a Vector for a matrix; the orders are mxv(A, x), vxm(x, A) and mxm(A, B)")
+        raise LinalgError(f"{call} got a Vector instead of a matrix; write mxv(A, x), vxm(x, A) or mxm(A, B)")
     return as_matrix(A)
 
 
@@ -290,7 +290,7 @@ def multiplied(left: Any, right: Any) -> Any:
 
 
 def _product(operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring, reuse: bool, options: Options) -> Any:
-    """mxv and vxm. A's rows are the places of the result."""
+    """mxv and vxm. A's rows are the positions of the result."""
     how = options.checked()
     flag("operand_reuse", reuse, LinalgError)
     rows, inner = A.shape
@@ -317,40 +317,40 @@ def _product(operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring
         result._follow(x)
     if not options.explain:
         return result
-    why = "as asked" if options.direction != "auto" else f"x holds {nnz / max(inner, 1):.2%} of its places"
+    why = "requested" if options.direction != "auto" else f"x is {nnz / max(inner, 1):.2%} full"
     return result, explained(operation, ring, engine, A, product, allowed, pull, reused, nnz, touched, why)
 
 
 def visited(allowed: Allowed | None, n: int) -> Vector:
-    """The entries of a complemented mask, as the operand of a pull: x need not be converted then (section 5.4)."""
+    """The entries of a complemented mask, as the operand of a pull, so that x need not be converted (section 5.4)."""
     assert allowed is not None, "check_reuse"
     return Vector.dense(allowed.bits, allowed.bits, None if allowed.count is None else n - allowed.count)
 
 
 def check_options(direction: Direction, **flags: Any) -> None:
-    """Raise a LinalgError for an unknown direction, or a flag that is neither True nor False."""
+    """Raise a LinalgError for an unknown direction, or a flag that is not a bool."""
     one_of("direction", direction, DIRECTIONS, LinalgError)
     for name, value in flags.items():
         flag(name, value, LinalgError)
 
 
 def check_threads(threads: int | None, engine: Algebra) -> None:
-    """Raise an EngineError if threads= is given for any engine but the CPU's."""
+    """Raise an EngineError if threads= is passed for an engine other than the CPU's."""
     check_thread_count(threads)
     if threads is not None and engine.name != "cpu":
         raise EngineError(
-            f"threads={threads!r} is for device='cpu', not {engine.name!r}; leave it out, or change device="
+            f"threads={threads!r} is only for device='cpu', not {engine.name!r}; omit it, or change device="
         )
 
 
 def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
     """Raise a LinalgError if reading the mask instead of x would change the result."""
     if how.mask is None or not how.complement or rows != inner:
-        raise LinalgError("operand_reuse=True reads the mask in place of x; give a complemented mask of x's length")
+        raise LinalgError("operand_reuse=True reads the mask instead of x; pass a complemented mask of x's length")
     if not ring.any_term and ring != semiring.or_and:
         raise LinalgError(
             f"operand_reuse=True with {ring.name} would add terms that x does not have; "
-            "use it with any_pair or another semiring that takes any term"
+            "use it with any_pair or another semiring that accepts any term"
         )
     reads_none = ring.multiply.built_in and ring.multiply.name in ("pair", "land")
     if not reads_none and not ring.multiply.position:
@@ -359,22 +359,22 @@ def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
 
 @compiling
 def mxm(A: Any, B: Any, semiring: Semiring = semiring.plus_times, **options: Unpack[Multiplies]) -> Any:
-    """out⟨mask⟩ ⊙= A ⊕.⊗ B: matrix times matrix. Matrices are immutable: the result is a new one.
+    """out⟨mask⟩ ⊙= A ⊕.⊗ B: matrix times matrix. Matrices are immutable: the result is a new matrix.
 
     "push" scatters rows of B into an accumulator (Gustavson) and looks up the mask; "pull" computes one dot product for
-    every place that the mask allows. "auto" pulls if that is less work.
+    every position that the mask allows. "auto" pulls if pulling is less work.
 
     Parameters
     ----------
     A, B : Matrix, Graph, or SciPy or CuPy sparse matrix
         The matrices.
     semiring
-        As for `mxv`.
+        As in `mxv`.
 
     Returns
     -------
     Matrix, or a pair of Matrix and Explanation
-        The result; with `explain=True` also what was done.
+        The result; with `explain=True` also an explanation.
 
     Examples
     --------
@@ -386,7 +386,7 @@ def mxm(A: Any, B: Any, semiring: Semiring = semiring.plus_times, **options: Unp
     how, direction = given.checked(), given.direction
     left, right = _matrix(A, "mxm").checked(), _matrix(B, "mxm").checked()
     if left.shape[1] != right.shape[0]:
-        raise LinalgError(f"{left.shape} times {right.shape}: A needs as many columns as B has rows")
+        raise LinalgError(f"{left.shape} times {right.shape} is undefined: A must have as many columns as B has rows")
     engine = choose(given.device, left, right)
     check_threads(given.threads, engine)
     left, right = left.to(engine.name), right.to(engine.name)
@@ -394,12 +394,12 @@ def mxm(A: Any, B: Any, semiring: Semiring = semiring.plus_times, **options: Unp
     let = mask_rows(how, shape, engine)
     product = arithmetic(semiring, left, right.dtype, False, given.dtype, given.early_exit, given.structure_only)
     if direction == "pull" and let is None:
-        raise LinalgError("direction='pull' computes the mask's entries alone; give a mask, or direction='push'")
+        raise LinalgError("direction='pull' computes only entries of a mask; pass mask=, or direction='push'")
     places, shut = let, how.complement  # a mask, and whether it is complemented
     if let is not None and shut and (direction == "pull" or rest_is_less_work(left, right, let, given, engine)):
         if shape[0] * shape[1] > MOST_PLACES:
             raise LinalgError(
-                f"direction='pull' under a complemented mask numbers all {shape[0]} × {shape[1]} places, more than "
+                f"direction='pull' under a complemented mask would list {shape[0]} × {shape[1]} positions, more than "
                 f"{MOST_PLACES}; use direction='push', or fewer rows"
             )
         places, shut = rest_of(let, shape[1], engine.xp), False
@@ -414,7 +414,7 @@ def mxm(A: Any, B: Any, semiring: Semiring = semiring.plus_times, **options: Unp
     return result, Explanation(
         "mxm", semiring.name, engine.name, direction=ran,
         product=("by dot products" if ran == "pull" else "by rows of B") + (", masked" if let is not None else ""),
-        why="as asked" if direction != "auto" else "less work", nnz_x=left.nnz, nnz_mask=count,
+        why="requested" if direction != "auto" else "less work", nnz_x=left.nnz, nnz_mask=count,
         expected=round(d * (2 * (count or 0) if ran == "pull" else left.nnz)), touched=touched.count(),
         early_exit=product.early_exit, operand_reuse=False, structure_only=product.structure_only,
         notes=tuple(touched.notes[1:]),
@@ -425,9 +425,9 @@ def rest_is_less_work(A: Matrix, B: Matrix, mask: Rows, options: Options, engine
     """Whether dot products outside a mask read fewer entries than a push of A (push-pull, section 5.6)."""
     xp, places = engine.xp, A.shape[0] * B.shape[1]
     pushed = int(xp.diff(B.rows.indptr)[A.rows.indices].sum()) if A.nnz and options.direction == "auto" else 0
-    if pushed <= places or places > MOST_PLACES:  # a pull reads at least one entry per place
+    if pushed <= places or places > MOST_PLACES:  # a pull reads at least one entry per position
         return False
-    there = xp.diff(A.rows.indptr) > 0  # rows of A without entries give no sums
+    there = xp.diff(A.rows.indptr) > 0  # empty rows of A give no sums
     lengths = xp.diff(B.columns.indptr).astype(np.int64)
     shut = int(lengths[mask.indices][there[arc_tails(mask)]].sum())
     return int(there.sum()) * B.nnz - shut + places <= pushed
@@ -437,7 +437,7 @@ def rest_is_less_work(A: Matrix, B: Matrix, mask: Rows, options: Options, engine
 def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: str = "auto") -> Any:
     """⊕ of all values of a vector or matrix, or of every row (axis=1) or column (axis=0) of a matrix.
 
-    The sum of no values is the monoid's identity; a row or column without entries has no sum.
+    The sum of no values is the monoid's identity; an empty row or column has no sum.
 
     Parameters
     ----------
@@ -445,12 +445,12 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
     add : Monoid or BinaryOp, optional
         ⊕.
     axis : {None, 0, 1}, optional
-        None: one sum of all values. 0: one per column. 1: one per row.
+        None: one sum of all values. 0: one sum per column. 1: one sum per row.
 
     Returns
     -------
     number or Vector
-        One sum, or one for every row or column that has entries.
+        One sum, or one for every nonempty row or column.
 
     Examples
     --------
@@ -463,14 +463,14 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
     if isinstance(add, BinaryOp):
         known = monoid.get(add.name)
         if known is None or known.op is not add:
-            raise LinalgError(f"{add.name} has no known identity; give a Monoid, such as Monoid({add.name}, 0)")
+            raise LinalgError(f"{add.name} has no known identity; pass a Monoid, such as Monoid({add.name}, 0)")
         add = known
     if not isinstance(add, Monoid):
         raise LinalgError(f"{add!r} is not a monoid; use one of linalg.monoid, such as linalg.monoid.plus")
     engine = choose(device, u)
     if axis is not None:
         if not is_table(u):
-            raise LinalgError(f"axis={axis} is for matrices; leave it out for a vector")
+            raise LinalgError(f"axis={axis} is only for matrices; omit it for a vector")
         A = as_matrix(u)
         A = A if axis == 1 else A.T
         ones = Vector.full(A.shape[1], True, device=engine.name)

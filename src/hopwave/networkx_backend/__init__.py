@@ -5,14 +5,14 @@ from typing import Any
 
 from hopwave.networkx_backend import convert, dispatch
 
-# Importing a family registers its functions by dispatch.serves.
+# Importing a module registers its functions with dispatch.serves.
 FAMILIES = ("traversal", "paths", "distances", "centrality")
 for family in FAMILIES:
     import_module(f"hopwave.networkx_backend.{family}")
 
 
 class Backend:
-    """hopwave as NetworkX sees it; every served function is an attribute."""
+    """The backend object for NetworkX; every supported function is an attribute."""
 
     convert_from_nx = staticmethod(convert.convert_from_nx)
     convert_to_nx = staticmethod(convert.convert_to_nx)
@@ -21,10 +21,10 @@ class Backend:
 
     @staticmethod
     def on_start_tests(items: list[Any]) -> None:
-        """Mark the one test of NetworkX's suite that expects values against the definition (see centrality.py)."""
+        """Mark the one test of NetworkX's suite whose expected values contradict the definition (see centrality.py)."""
         import pytest
 
-        reason = "three of five paths lead over vertex 6; NetworkX says two"
+        reason = "three of five paths pass vertex 6; NetworkX counts two"
         for item in items:
             if item.nodeid.endswith("TestEdgeSubsetBetweennessCentrality::test_diamond_multi_path"):
                 item.add_marker(pytest.mark.xfail(reason=reason))
@@ -32,7 +32,7 @@ class Backend:
     def __getattr__(self, name: str) -> Any:
         served = dispatch.FUNCTIONS.get(name)
         if served is None:
-            raise AttributeError(f"hopwave does not serve {name!r}; nx.config.fallback_to_nx=True lets NetworkX run it")
+            raise AttributeError(f"hopwave does not support {name!r}; set nx.config.fallback_to_nx=True for NetworkX")
         return served
 
 

@@ -1,8 +1,8 @@
 """Betweenness, load, PageRank, HITS, eigenvector and Katz centrality; triangles, squares, clustering, cores, degrees,
 modularity (networkx.algorithms: centrality, bipartite, link_analysis, cluster, core, community.quality).
 
-`edge_betweenness_centrality_subset` and `group_betweenness_centrality` follow the definition, where NetworkX's own
-values differ from it (tests/networkx_backend/test_weighted.py).
+`edge_betweenness_centrality_subset` and `group_betweenness_centrality` follow the definition. NetworkX's
+values sometimes differ from it (tests/networkx_backend/test_weighted.py).
 """
 
 import math
@@ -27,23 +27,23 @@ from hopwave.networkx_backend.paths import max_levels
 from hopwave.networkx_backend.traversal import arc_labels
 
 Scores = dict[Any, float]
-BRANDES = dispatch.CERTIFIED + " Samples (k, seed) are those that NetworkX draws."
-WITHOUT_KEYS = simple("scores of parallel edges are listed by key, and hopwave's graphs have no keys")
+BRANDES = dispatch.CERTIFIED + " The samples (k, seed) are NetworkX's."
+WITHOUT_KEYS = simple("scores of parallel edges need edge keys, which hopwave's graphs do not store")
 
 
 def countable(G: NetworkXGraph, weight: Any) -> tuple[Graph, bool]:
-    """The graph, and whether the edge attribute gives its arcs lengths, each long enough to lengthen any path."""
+    """The graph, and whether arcs have lengths from the edge attribute, each large enough to change any sum."""
     lengths = np.empty(0) if weight is None else G.lengths_of(weight).values
     if len(lengths) and lengths.min() <= lengths.max() * len(G) * 2.0**-53:
         raise NotImplementedError(
-            f"the edge attribute {weight!r} is 0 somewhere, or so small beside others that it adds nothing to them: "
+            f"the edge attribute {weight!r} has a value that is 0 or vanishes in a sum with larger values: "
             "the number of shortest paths may not be defined"
         )
     return G.weighted(weight), weight is not None
 
 
 class WrappedGenerator(random.Random):
-    """A random.Random, as hopwave needs it, around the class in which NetworkX wraps NumPy's old generators."""
+    """A random.Random for hopwave, around NetworkX's wrapper of NumPy's legacy generators."""
 
     def __init__(self, generator: Any) -> None:
         self._generator = generator
@@ -53,11 +53,11 @@ class WrappedGenerator(random.Random):
 
 
 def check_sample(n: int, k: Any, endpoints: bool) -> None:
-    """Raises NetworkX's own errors for a k that cannot be drawn, or that would mean a division by 0."""
+    """Raise NetworkX's errors for a k that cannot be sampled or leads to a division by 0."""
     if k is None or k == n:
         return
     if not isinstance(k, int) or not 0 <= k <= n:
-        random.Random(0).sample(range(n), k)  # raises what NetworkX's call raises
+        random.Random(0).sample(range(n), k)  # raises the same error as NetworkX's call
     if k == 0 and (n if endpoints else n - 1) >= 2:
         raise ZeroDivisionError("division by zero")
 
@@ -65,9 +65,9 @@ def check_sample(n: int, k: Any, endpoints: bool) -> None:
 def scores_of(
     score: Any, G: NetworkXGraph, k: Any, normalized: bool, weight: Any, seed: Any, run: Any, **options: Any
 ) -> Any:
-    """One of hopwave's scores from all or k sources. hopwave normalises samples, `normalize` all other scores."""
+    """A score of hopwave from all or k sources. hopwave normalises samples; `normalize` scales all other scores."""
     graph, weighted = countable(G, weight)
-    k = k or None  # a k of 0 that check_sample let pass: all scores are 0 in any case
+    k = k or None  # check_sample accepts k=0 only if all scores are 0
     by_hopwave = bool(normalized) and k is not None
     if seed is not None and not isinstance(seed, random.Random):
         seed = WrappedGenerator(seed)
@@ -77,7 +77,7 @@ def scores_of(
 
 
 def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
-    """Raw scores scaled as in NetworkX, to the last bit: users compare with ==. For edges, endpoints is True."""
+    """Raw scores, scaled bitwise as in NetworkX, because users compare with ==. For edges, endpoints is True."""
     N = len(G) if endpoints else len(G) - 1
     return scores if N < 2 else scores * (1 if G.directed else 2) * (1 / (N * (N - 1)))
 
@@ -97,15 +97,15 @@ def edge_betweenness_centrality(
 ) -> Scores:
     check_sample(len(G), k, True)
     if k is not None and k == len(G):
-        countable(G, weight)  # raises before a number is drawn, if NetworkX must answer the call
-        seed.sample(range(k), k)  # the sample is all vertices; drawing it keeps the generator in step with NetworkX's
+        countable(G, weight)  # raises before drawing numbers if NetworkX must run the call
+        seed.sample(range(k), k)  # the sample is all vertices; drawing it advances the generator as NetworkX does
     return by_edge(G, scores_of(hw.edge_betweenness_centrality, G, k, normalized, weight, seed, run))
 
 
 def by_edge(G: NetworkXGraph, scores: Any) -> Scores:
-    """One score per arc of G.graph, by edge in the order of `G.edges`."""
+    """Convert one score per arc of G.graph to a dict by edge, in the order of `G.edges`."""
     u, v = arc_labels(G, np.arange(len(G)))
-    # Scores follow ascending rows. Sorting within each row finds the arcs in NetworkX's order.
+    # Scores are in the order of ascending rows. Sorting within each row gives the arcs in NetworkX's order.
     ordered = np.empty(len(u))
     ordered[np.lexsort((v, u))] = scores
     once = slice(None) if G.directed else u <= v
@@ -124,8 +124,8 @@ def betweenness_centrality_subset(
 @serves(
     why_not=WITHOUT_KEYS,
     notes=dispatch.CERTIFIED
-    + " Graphs without parallel edges. By the definition, where NetworkX's own values differ from it: "
-    "at a vertex that is not a target, dependencies are divided by path counts.",
+    + " Graphs without parallel edges. hopwave follows the definition; NetworkX deviates from it "
+    "at vertices that are not targets, where it divides dependencies by path counts.",
 )
 def edge_betweenness_centrality_subset(
     G: NetworkXGraph, sources: Any, targets: Any, normalized: bool, weight: Any, **run: Any
@@ -135,7 +135,7 @@ def edge_betweenness_centrality_subset(
 
 
 def subset_scores(score: Any, size: int, G: NetworkXGraph, sources: Any, targets: Any, weight: Any, run: Any) -> Any:
-    """Sums of one of hopwave's scores over the paths from sources to targets; a source counts as often as listed."""
+    """Sums of a score of hopwave over the paths from sources to targets; repeated sources count repeatedly."""
     graph, weighted = countable(G, weight)
     times = Counter(G.number[source] for source in sources)
     goal = [G.number[target] for target in set(targets) if target in G]
@@ -148,31 +148,31 @@ def subset_scores(score: Any, size: int, G: NetworkXGraph, sources: Any, targets
 
 
 def given_states(arguments: Arguments) -> str | None:
-    """Why not, if the states are attributes of nodes, which a converted graph does not keep."""
-    return "hopwave's graphs keep no attributes of nodes; pass states=" if arguments["states"] is None else None
+    """The reason for falling back if the states are node attributes, which a converted graph does not store."""
+    return "hopwave's graphs do not store node attributes; pass states=" if arguments["states"] is None else None
 
 
 @serves(why_not=given_states, notes=dispatch.CERTIFIED + " With `states=`.")
 def percolation_centrality(G: NetworkXGraph, attribute: Any, states: Any, weight: Any, **run: Any) -> Scores:
     if not all(node in states for node in G):
-        raise NotImplementedError("states lacks a node; NetworkX finds out only if a path begins or passes there")
-    share = 1 / (len(G) - 2)  # of two vertices, NetworkX raises the same error
+        raise NotImplementedError("states lacks a node; NetworkX raises an error only if a path contains this node")
+    share = 1 / (len(G) - 2)  # for two vertices, NetworkX raises the same error
     graph, weighted = countable(G, weight)
     own = np.array([states[node] for node in G], np.float64)
     total = float(sum(states.values()))
     if len(G) > 2 and not (np.isfinite(own).all() and (own >= 0).all() and (total - own > 0).all()):
-        raise NotImplementedError("states are negative, or one vertex has all of them: NetworkX divides by 0 there")
+        raise NotImplementedError("a state is negative, or only one state is above 0, so that NetworkX divides by 0")
     if len(G) < 2:
         return G.by_node(np.zeros(len(G)) * share)
     options: Any = {"normalized": False, "progress": False, "weights": weighted, "source_weights": own, **run}
     scores = hw.betweenness_centrality(graph, **options).scores
-    both = 1 if G.directed else 2  # of an undirected pair, hopwave counts the mean of its two directions
+    both = 1 if G.directed else 2  # for an undirected pair, hopwave counts the mean of both directions
     return G.by_node(scores * both / (total - own) * share)
 
 
 @serves(notes="Unweighted load centrality.")
 def newman_betweenness_centrality(G: NetworkXGraph, v: Any, cutoff: Any, normalized: bool) -> Any:
-    limit = math.ceil(min(max_levels(cutoff), len(G)))  # NetworkX ends the level that passes the cutoff
+    limit = math.ceil(min(max_levels(cutoff), len(G)))  # NetworkX completes the level that exceeds the cutoff
     scores = hw.load_centrality(G.graph, limit, bool(normalized), progress=False).scores
     if v is None:
         return G.by_node(scores)
@@ -192,14 +192,14 @@ def bipartite_betweenness_centrality(G: NetworkXGraph, nodes: Any, **run: Any) -
 
 
 def _most(n: int, m: int) -> float:
-    """The greatest betweenness of one of n vertices on one side, with m on the other (Borgatti and Halgin)."""
+    """The maximum betweenness of a vertex, with n vertices on its side and m on the other (Borgatti and Halgin)."""
     s, t = divmod(n - 1, m)
     return (m**2 * (s + 1) ** 2 + m * (s + 1) * (2 * t - s - 1) - t * (2 * s - t + 3)) / 2.0
 
 
 @serves(
-    notes="Unweighted. By the definition, where NetworkX's own values before 3.7 differ from it: for some groups of "
-    "three and more, and in directed graphs that are not strongly connected.",
+    notes="Unweighted. hopwave follows the definition; NetworkX before 3.7 deviates from it for some groups of "
+    "three or more, and in directed graphs that are not strongly connected.",
 )
 def group_betweenness_centrality(G: NetworkXGraph, C: Any, normalized: bool, endpoints: bool) -> Any:
     several = not any(member in G for member in C)
@@ -225,19 +225,19 @@ def group_betweenness_centrality(G: NetworkXGraph, C: Any, normalized: bool, end
 
 CORNERS = "Unweighted, of all vertices, in graphs without parallel edges."
 SIMPLE = "Graphs without parallel edges, if a converted graph is cached."
-EVERY_NODE = "If `nstart` is not given, or names every node."
+EVERY_NODE = "If `nstart` is omitted or contains every node."
 
 
-# ------------------------------------------------------------------ ranks by rounds of products
+# ------------------------------------------------------------------ iterative centralities
 
-SUMS = simple("this adds up the weights of parallel edges, which hopwave does not keep")
+SUMS = simple("the function sums the weights of parallel edges, which hopwave does not store")
 
 
 def complete_start(arguments: Arguments) -> str | None:
-    """Why not, if nstart does not name every node once: NetworkX's result then depends on the missing nodes."""
+    """The reason for falling back if nstart lacks a node: NetworkX's result then depends on the missing nodes."""
     start = arguments["nstart"]
     if start is not None and not (isinstance(start, Mapping) and set(start) == set(arguments["G"])):
-        return "nstart does not name every node once, and hopwave starts from all"
+        return "nstart does not contain every node exactly once, as hopwave requires"
     return SUMS(arguments)
 
 
@@ -288,8 +288,8 @@ def katz_centrality(
 @serves(
     why_not=complete_start,
     threshold=dispatch.SINGULAR,
-    notes="In graphs without parallel edges. Where several answers are right, as in undirected bipartite graphs, the "
-    "one nearest to `nstart`; NetworkX's is random.",
+    notes="Graphs without parallel edges. If several results are correct, as in undirected bipartite graphs, hopwave "
+    "returns the one nearest to `nstart`, NetworkX a random one.",
 )
 def hits(G: NetworkXGraph, max_iter: Any, tol: Any, nstart: Any, normalized: Any) -> tuple[Scores, Scores]:
     if len(G) == 0:
@@ -297,18 +297,18 @@ def hits(G: NetworkXGraph, max_iter: Any, tol: Any, nstart: Any, normalized: Any
     if SINCE_3_7 and nstart is not None and (missing := set(G.nodes) - nstart.keys()):
         raise nx.NetworkXError(f"nstart must have a value for every node; missing: {missing}")
     if len(G) == 1 or len(G.out_rows[1]) == 0:
-        raise NotImplementedError("SciPy, which NetworkX calls here, has no answer for so small a matrix")
+        raise NotImplementedError("NetworkX calls SciPy here, which cannot decompose such a small matrix")
     with _errors_of_networkx(max_iter):
         hubs, authorities = hw.hits(G.weighted("weight"), max_iter, tol, _per_vertex(G, nstart), bool(normalized))
     both = hubs.scores, authorities.scores
-    if SINCE_3_7 and not normalized:  # the largest number is 1
+    if SINCE_3_7 and not normalized:  # the largest score is 1
         both = both[0] / both[0].max(), both[1] / both[1].max()
     return G.by_node(both[0]), G.by_node(both[1])
 
 
 @contextmanager
 def _errors_of_networkx(max_iter: Any) -> Iterator[None]:
-    """Turns errors of hopwave into NetworkX's, or into NotImplementedError, after which NetworkX answers the call."""
+    """Turn errors of hopwave into NetworkX's, or into NotImplementedError, after which NetworkX runs the call."""
     if max_iter <= 0:
         raise nx.PowerIterationFailedConvergence(max_iter)
     try:
@@ -320,12 +320,12 @@ def _errors_of_networkx(max_iter: Any) -> Iterator[None]:
 
 
 def _per_vertex(G: NetworkXGraph, given: Any) -> npt.NDArray[np.float64] | None:
-    """One number per vertex, 0 for nodes that the mapping does not have."""
+    """One number per vertex, 0 for nodes that are not in the mapping."""
     return None if given is None else np.array([given.get(node, 0) for node in G.nodes], np.float64)
 
 
 def _in_order(G: NetworkXGraph, found: Any, start: Any) -> Scores:
-    """The scores in the order of the nodes of `start`, if it is given, as in NetworkX."""
+    """The scores, as in NetworkX in the order of the nodes of `start` if it is passed."""
     scores = G.by_node(found.scores)
     return scores if start is None else {node: scores[node] for node in start}
 
@@ -333,11 +333,11 @@ def _in_order(G: NetworkXGraph, found: Any, start: Any) -> Scores:
 # ------------------------------------------------------------------ triangles, squares, cores, degrees
 
 
-SINGLE_EDGES = simple("hopwave does not count triangles over parallel edges")
+SINGLE_EDGES = simple("hopwave does not count triangles with parallel edges")
 
 
 def shares(G: NetworkXGraph, found: Any) -> dict[Any, Any]:
-    """Scores by node; 0 is an int, as in NetworkX."""
+    """Scores by node; a score of 0 is an int, as in NetworkX."""
     return {node: score or 0 for node, score in G.by_node(found.scores).items()}
 
 
@@ -348,15 +348,15 @@ def average_clustering(G: NetworkXGraph, count_zeros: Any) -> Any:
 
 
 def undirected(what: str) -> WhyNot:
-    """Why not, if the graph is directed."""
-    return lambda arguments: f"hopwave does not count {what} of arcs" if arguments["G"].is_directed() else None
+    """The reason for falling back if the graph is directed."""
+    return lambda arguments: f"hopwave counts no {what} in directed graphs" if arguments["G"].is_directed() else None
 
 
 serves(
     "triangles",
     why_not=SINGLE_EDGES,
     threshold=dispatch.TRIANGLES,
-    notes="Of all vertices, in graphs without parallel edges.",
+    notes="For all vertices, in graphs without parallel edges.",
 )(lambda G: G.by_node(hw.triangles(G.graph).scores))
 serves("clustering", why_not=SINGLE_EDGES, notes=CORNERS)(lambda G: shares(G, hw.clustering(G.graph)))
 serves(
@@ -368,7 +368,7 @@ serves(  # parallel edges count once, as in NetworkX
     "square_clustering",
     why_not=undirected("squares"),
     threshold=dispatch.SQUARES,
-    notes="Of all vertices, in undirected graphs; 0 is an int.",
+    notes="For all vertices, in undirected graphs; a score of 0 is an int.",
 )(lambda G: shares(G, hw.square_clustering(G.graph)))
 
 
@@ -386,7 +386,7 @@ ONCE = simple("hopwave counts parallel edges once")
 
 
 def _degrees(name: str) -> None:
-    """Serve degrees over n − 1, by node; of a single node NetworkX has the int 1."""
+    """Register degrees / (n − 1) by node; for a single node, NetworkX returns the int 1."""
     serves(name, why_not=ONCE, threshold=dispatch.DEGREES, notes=SIMPLE)(
         lambda G: G.by_node(getattr(hw, name)(G.graph).scores) if len(G) > 1 else dict.fromkeys(G.nodes, 1)
     )

@@ -1,8 +1,8 @@
-"""NetworkX's graphs as arrays, and back.
+"""Convert NetworkX graphs to arrays, and back.
 
-A converted graph keeps every vertex's neighbours twice: in NetworkX's own order, and in the ascending order of
-hopwave's `Graph`. An edge attribute becomes lengths of arcs if hopwave finds the same distances with it as NetworkX;
-otherwise a NotImplementedError gives the reason, and NetworkX answers the call itself.
+A converted graph stores every vertex's neighbours twice: in NetworkX's order, and in the ascending order of
+hopwave's `Graph`. An edge attribute becomes lengths of arcs if hopwave then computes the same distances as NetworkX;
+otherwise a NotImplementedError gives the reason, and NetworkX runs the call.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from hopwave.graph.csr import is_symmetric, offset_type
 from hopwave.planning.jobs import Integers
 
 Rows = tuple[npt.NDArray[Any], npt.NDArray[np.int32]]
-EXACT = 2.0**53  # up to here float64 holds every whole number
+EXACT = 2.0**53  # float64 represents every integer up to this
 
 
 @dataclass(frozen=True, eq=False)
 class Lengths:
-    """One length per arc. `whole`: all of them are Python ints, and so are NetworkX's distances."""
+    """One length per arc. `whole`: all lengths are Python ints, and therefore also NetworkX's distances."""
 
     values: npt.NDArray[np.float64]
     whole: bool
 
     def numbers(self, distances: npt.NDArray[np.float64]) -> list[Any]:
-        """Distances as Python numbers: int if NetworkX has int."""
+        """Distances as Python numbers: int if NetworkX returns int."""
         numbers: list[Any] = (distances.astype(np.int64) if self.whole else distances).tolist()
         return numbers
 
 
 def read_lengths(adjacency: Any, nodes: list[Any], attribute: Any, missing: Any, several: bool) -> Lengths:
-    """An attribute of every arc, row by row, as in `convert`; parallel edges have their least value."""
+    """An attribute of every arc, row by row, as in `convert`; parallel edges have their minimum."""
     data = (one for node in nodes for one in adjacency[node].values())
     try:
         found = [
@@ -48,25 +48,25 @@ def read_lengths(adjacency: Any, nodes: list[Any], attribute: Any, missing: Any,
             for one in data
         ]
     except TypeError as error:  # min() of values that cannot be compared
-        raise NotImplementedError(f"the edge attribute {attribute!r} is no number somewhere: {error}") from None
+        raise NotImplementedError(f"the edge attribute {attribute!r} has a non-numeric value: {error}") from None
     kinds = set(map(type, found))
     for kind in kinds:
         if not issubclass(kind, int | float | np.int64):
             raise NotImplementedError(
-                f"the edge attribute {attribute!r} is {kind.__name__} somewhere, not int or float"
+                f"the edge attribute {attribute!r} has a value of type {kind.__name__}, not int or float"
             )
     whole = not any(issubclass(kind, float) for kind in kinds)
     if not whole and any(abs(value) > EXACT for value in found if not isinstance(value, float)):
-        raise NotImplementedError(f"the edge attribute {attribute!r} is a whole number that float64 rounds")
+        raise NotImplementedError(f"the edge attribute {attribute!r} has an integer that float64 would round")
     try:
         values = np.array(found, np.float64)
     except OverflowError:
         values = np.full(1, np.inf)
     least, greatest = float(values.min(initial=0.0)), float(values.max(initial=0.0))
     if not (least >= 0 and np.isfinite(greatest * len(nodes) ** 2)):
-        raise NotImplementedError(f"the edge attribute {attribute!r} is negative, NaN or too great somewhere")
+        raise NotImplementedError(f"the edge attribute {attribute!r} has a value that is negative, NaN or too large")
     if whole and greatest * len(nodes) >= EXACT:
-        raise NotImplementedError(f"the edge attribute {attribute!r} is so great that float64 rounds sums of it")
+        raise NotImplementedError(f"the edge attribute {attribute!r} has values whose sums float64 would round")
     return Lengths(values, whole)
 
 
@@ -74,7 +74,7 @@ def read_lengths(adjacency: Any, nodes: list[Any], attribute: Any, missing: Any,
 class NetworkXGraph:
     """A converted NetworkX graph of any of the four kinds, without the keys of parallel edges.
 
-    It keeps only the edge attributes that a call names as lengths.
+    It stores only the edge attributes that a call uses as lengths.
     """
 
     __networkx_backend__ = "hopwave"
@@ -86,19 +86,19 @@ class NetworkXGraph:
     multiplicity: npt.NDArray[np.int64] | None  # parallel edges per arc of out_rows; None if not a multigraph
     kind: str
     attributes: dict[Any, Any]
-    original: Any  # the NetworkX graph itself, if a function must copy attributes from it
+    original: Any  # the NetworkX graph, if a function must copy attributes from it
     lengths: dict[Any, Lengths]  # by edge attribute, in the order of out_rows
-    attributed: Any = None  # (weak reference to the graph that has the attributes, their defaults)
+    attributed: Any = None  # (weak reference to the graph with the attributes, their defaults)
     is_view: bool = False
 
     def __post_init__(self) -> None:
         self.__networkx_cache__: dict[str, Any] = {}
-        for array in (*self.out_rows, *self.in_rows):  # read-only, as a Graph's: one compiled kernel fits both
+        for array in (*self.out_rows, *self.in_rows):  # read-only like a Graph's arrays, so that kernels fit both
             array.setflags(write=False)
         self._lengths_into: dict[Any, Lengths] = {}
         self._weighted: dict[Any, Graph] = {}
 
-    # ---------------------------------------------------------------- what NetworkX needs of a graph
+    # ---------------------------------------------------------------- interface for NetworkX
 
     def is_directed(self) -> bool:
         return self.directed
@@ -115,7 +115,7 @@ class NetworkXGraph:
     def __contains__(self, node: object) -> bool:
         try:
             return node in self.number
-        except TypeError:  # a list, or a tuple that holds one
+        except TypeError:  # a list, or a tuple that contains one
             return False
 
     def number_of_nodes(self) -> int:
@@ -136,10 +136,10 @@ class NetworkXGraph:
 
     @property
     def _adj(self) -> dict[Any, int]:
-        """A mapping whose keys are the nodes: `nx.Graph.nbunch_iter` reads nothing else of an adjacency."""
+        """A mapping whose keys are the nodes: `nx.Graph.nbunch_iter` reads only the keys of an adjacency."""
         return self.number
 
-    # ---------------------------------------------------------------- what hopwave needs of it
+    # ---------------------------------------------------------------- interface for hopwave
 
     @cached_property
     def number(self) -> dict[Any, int]:
@@ -148,24 +148,24 @@ class NetworkXGraph:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether every node is its own id, so that nothing needs to be looked up."""
+        """Whether every node equals its id, so that no lookup is needed."""
         return _are_ids(self.nodes)
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph with ascending rows and without labels, as hopwave's engines want it."""
+        """The graph with ascending adjacency lists and without labels, for hopwave's engines."""
         transpose = GraphRows(*_ascending(*self.in_rows)) if self.directed else None
         return Graph(*_ascending(*self.out_rows), directed=self.directed, transpose=transpose)
 
     def lengths_of(self, attribute: Any, into: bool = False) -> Lengths:
-        """The lengths that an edge attribute gives to the arcs of out_rows; with `into`, to those of in_rows."""
-        # They are read at every call: NetworkX caches this graph, and does not notice `G[u][v]["weight"] = 3`.
+        """The values of an edge attribute as lengths of the arcs of out_rows, or with `into` of in_rows."""
+        # Lengths are read at every call: NetworkX caches this graph and does not notice `G[u][v]["weight"] = 3`.
         reference, missing = self.attributed or (lambda: None, {})
         source = self.original if self.original is not None else reference()
         if source is not None:
             found = read_lengths(source._adj, self.nodes, attribute, missing.get(attribute, 1), self.is_multigraph())
             if len(found.values) != len(self.out_rows[1]):
-                raise NotImplementedError("the graph was changed, but not by its methods; clear its __networkx_cache__")
+                raise NotImplementedError("the graph was changed without its methods; clear its __networkx_cache__")
             kept = self.lengths.get(attribute)
             if kept is None or found.whole != kept.whole or not np.array_equal(found.values, kept.values):
                 self.lengths[attribute] = found
@@ -173,7 +173,7 @@ class NetworkXGraph:
                 self._weighted.pop(attribute, None)
         elif attribute not in self.lengths:
             raise NotImplementedError(
-                f"this graph was converted without the edge attribute {attribute!r}; give the NetworkX graph itself"
+                f"this graph was converted without the edge attribute {attribute!r}; pass the NetworkX graph"
             )
         if into and self.directed:
             if attribute not in self._lengths_into:
@@ -182,7 +182,7 @@ class NetworkXGraph:
         return self.lengths[attribute]
 
     def _turned(self, lengths: Lengths) -> Lengths:
-        """Reorder lengths from the order of out_rows to that of in_rows."""
+        """Reorder lengths from the order of out_rows to the order of in_rows."""
         n, (indptr, heads), (in_indptr, tails) = len(self), self.out_rows, self.in_rows
         arcs = np.repeat(np.arange(n), np.diff(indptr)) * n + heads
         wanted = np.repeat(np.arange(n), np.diff(in_indptr)) + tails.astype(np.int64) * n
@@ -190,7 +190,7 @@ class NetworkXGraph:
         return Lengths(lengths.values[ascending[np.searchsorted(arcs[ascending], wanted)]], lengths.whole)
 
     def weighted(self, attribute: Any) -> Graph:
-        """`graph` with an edge attribute as its weights; without weights if it is None."""
+        """`graph` with an edge attribute as its weights; without weights if `attribute` is None."""
         if attribute is None:
             return self.graph
         lengths = self.lengths_of(attribute)
@@ -199,30 +199,30 @@ class NetworkXGraph:
             rows = GraphRows(self.graph.indptr, self.graph.indices, lengths.values[order])
             if self.is_view and not self.directed and not is_symmetric(rows):
                 raise NotImplementedError(
-                    f"the edge attribute {attribute!r} of this view of a directed graph differs by direction"
+                    f"the edge attribute {attribute!r} of this view of a directed graph depends on the direction"
                 )
             self._weighted[attribute] = Graph(*rows[:2], weights=rows.values, directed=self.directed)
         return self._weighted[attribute]
 
     @cached_property
     def both_ways(self) -> Graph:
-        """The graph with the reverse of every arc; `graph` itself if it is undirected."""
+        """The graph with the reverse of every arc; `graph` if it is undirected."""
         if not self.directed:
             return self.graph
         return Graph.from_edges(*self.graph.to_edges(), n=len(self), directed=False)
 
     @property
     def rows_both_ways(self) -> Rows:
-        """The rows of `both_ways`, or those in NetworkX's order if the graph is undirected."""
+        """The rows of `both_ways`; in NetworkX's order if the graph is undirected."""
         return (self.both_ways.indptr, self.both_ways.indices) if self.directed else self.out_rows
 
     def names(self, ids: npt.NDArray[Any] | list[int]) -> list[Any]:
-        """The nodes that have these ids."""
+        """The nodes with these ids."""
         listed: list[int] = ids if isinstance(ids, list) else ids.tolist()
         return listed if self.plain else list(map(self.nodes.__getitem__, listed))
 
     def by_node(self, values: npt.NDArray[Any]) -> dict[Any, Any]:
-        """One value per vertex, as NetworkX returns it."""
+        """One value per vertex, as a dict by node."""
         return dict(zip(self.nodes, values.tolist(), strict=True))
 
 
@@ -232,12 +232,12 @@ def convert_from_nx(
     edge_attrs: Mapping[str, Any] | None = None,
     preserve_edge_attrs: bool = False,
     preserve_node_attrs: bool = False,
-    **unread: Any,  # attributes of nodes, names: no call that `can_run` accepts needs them
+    **unread: Any,  # node attributes and names, which no call that `can_run` accepts needs
 ) -> NetworkXGraph:
     """The arrays of a NetworkX graph, in one pass over its adjacency; `edge_attrs` are read as lengths."""
     is_view = getattr(graph, "_graph", None) is not None
     if is_view:
-        # A view changes when the graph under it does, but NetworkX then clears only that graph's cache. None means that
+        # A view changes with its graph, but NetworkX then clears only the cache of that graph. None means that
         # conversions of the view are not cached.
         graph.__networkx_cache__ = None
     nodes = list(graph)
@@ -271,9 +271,9 @@ def convert_from_nx(
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-    """The NetworkX graph of a converted graph, with neighbours in their old order; anything else is returned unchanged.
+    """The NetworkX graph of a converted graph, with neighbours in their old order; other objects are returned as is.
 
-    Parallel edges all get the least of their lengths.
+    Parallel edges all get their minimum length.
     """
     if not isinstance(result, NetworkXGraph):
         return result
@@ -307,7 +307,7 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 
 
 def _positions(nodes: list[Any]) -> dict[Any, int] | npt.NDArray[np.int32] | None:
-    """How to look up a node's id: None if it is the id, an array for small whole numbers, else a dict."""
+    """Lookup table of node ids: None if nodes are ids, an array for small integers, else a dict."""
     if _are_ids(nodes):
         return None
     if set(map(type, nodes)) <= {int} and min(nodes) >= 0 and max(nodes) < 8 * len(nodes) + 1024:
@@ -318,7 +318,7 @@ def _positions(nodes: list[Any]) -> dict[Any, int] | npt.NDArray[np.int32] | Non
 
 
 def _rows(adjacency: Any, nodes: list[Any], position: dict[Any, int] | npt.NDArray[np.int32] | None) -> Rows:
-    # A view filters when it is read, and its len() may count filtered entries. So read it once and count the result.
+    # A view filters when it is read, and its len() may count filtered entries. So read it once and count.
     is_view = type(adjacency) is not dict
     if is_view or list(adjacency) != nodes:
         neighbours = [list(adjacency[node]) if is_view else adjacency[node] for node in nodes]
@@ -337,7 +337,7 @@ def _rows(adjacency: Any, nodes: list[Any], position: dict[Any, int] | npt.NDArr
 
 
 def _ascending(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> Rows:
-    """Sort each row, by sorting all keys row · n + neighbour at once."""
+    """Sort each row, with one sort of all keys row · n + neighbour."""
     keys, before = _keys(indptr, indices)
     keys.sort()
     keys -= before
@@ -352,5 +352,5 @@ def _keys(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> tuple[Int
 
 
 def _are_ids(nodes: list[Any]) -> bool:
-    """Whether the nodes are 0, 1, 2, … (bools and floats are not)."""
+    """Whether the nodes are the integers 0, 1, 2, … (not bools or floats)."""
     return set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))

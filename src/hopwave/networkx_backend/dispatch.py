@@ -1,5 +1,5 @@
-"""Which functions are served, and when: `can_run` and `should_run`. A served function declares the arguments that it
-uses; a call that gives another argument of NetworkX's function a value other than its default runs in NetworkX."""
+"""Which calls hopwave runs: `can_run` and `should_run`. A registered function declares the arguments that it
+uses; a call that sets any other argument of NetworkX's function to a non-default value runs in NetworkX."""
 
 import inspect
 import re
@@ -16,7 +16,7 @@ SINCE_3_7 = VERSION >= (3, 7)
 Arguments = dict[str, Any]
 WhyNot = Callable[[Arguments], str | None]
 Function = TypeVar("Function", bound=Callable[..., Any])
-# Keywords in addition to NetworkX's, by the name of a function's last parameter: `**place: Any` or `**run: Any`.
+# Additional keywords, by the name of a function's last parameter: `**place: Any` or `**run: Any`.
 KEYWORDS = {"place": ("device", "threads"), "run": ("device", "threads", "plan")}
 
 
@@ -25,75 +25,75 @@ KEYWORDS = {"place": ("device", "threads"), "run": ("device", "threads", "plan")
 
 @dataclass(frozen=True)
 class Threshold:
-    """The number of arcs from which a call is faster here, with and without a conversion of the graph. None: never."""
+    """Minimum arcs at which hopwave is faster, including and excluding the conversion of the graph. None: never."""
 
     converting: int | None
     converted: int | None
 
     def why_not(self, G: Any) -> str | None:
-        """None if the call should run, else why NetworkX is likely to be faster."""
+        """None if hopwave should run the call, else the reason why NetworkX is likely to be faster."""
         adjacency = getattr(G, "_adj", None)
         if adjacency is None or getattr(G, "__networkx_backend__", None) == "hopwave":
-            return None  # hopwave's own graph, or another backend's, which NetworkX would have to convert too
+            return None  # hopwave's graph, or another backend's, which NetworkX would also have to convert
         converted = conversion_of(G)
         if self.converted is None:
             return "NetworkX is likely to stop after a few steps"
         if converted is not None:
-            arcs, enough, what = len(converted.out_rows[1]), self.converted, "pays on a graph that was converted before"
+            arcs, enough, what = len(converted.out_rows[1]), self.converted, "is faster with a cached conversion"
         elif self.converting is None:
             return "this call is less work than converting the graph"
         else:
             enough, what = self.converting, "makes up for the conversion"
-            if len(adjacency) ** 2 < enough:  # counting takes as long as some calls
-                return f"a graph of {len(adjacency)} nodes has fewer than the {enough} arcs from which this call {what}"
+            if len(adjacency) ** 2 < enough:  # counting arcs takes as long as some calls
+                return f"{len(adjacency)} nodes have fewer than the {enough} arcs above which this call {what}"
             arcs = count_arcs(adjacency)
-        return None if arcs >= enough else f"{arcs} arcs are fewer than the {enough} from which this call {what}"
+        return None if arcs >= enough else f"{arcs} arcs are fewer than the {enough} above which this call {what}"
 
 
-COUNTED = 250  # rows whose arcs are counted, a sample of all rows: some calls take NetworkX only a few µs
+COUNTED = 250  # rows sampled to count arcs: some calls take NetworkX only a few µs
 
 
 def count_arcs(adjacency: Any) -> int:
-    """The stored arcs of a graph; estimated from every step-th row if it has many rows."""
+    """The number of stored arcs of a graph; estimated from a sample if it has many rows."""
     step = 1 + len(adjacency) // COUNTED
     return step * sum(map(len, islice(adjacency.values(), 0, None, step)))
 
 
 def conversion_of(G: Any) -> Any:
-    """The converted graph from G's cache, or None. (The cache may also say that a conversion failed.)"""
+    """The converted graph from G's cache, or None. (The cache may also record that a conversion failed.)"""
     cache = getattr(G, "__networkx_cache__", None) or {}
     kept = cache.get("backends", {}).get("hopwave", {}).values()
     return next((one for one in kept if hasattr(one, "out_rows")), None)
 
 
-# A search from every vertex. NetworkX's own code would dispatch each of these searches again, which takes longer.
+# A search from every vertex. NetworkX's code would dispatch each search separately, which takes longer.
 MANY_SEARCHES = Threshold(60, 20)
-STRONG = Threshold(400, 100)  # NetworkX walks depth first, vertex by vertex
-ON_STRONG = Threshold(100, 60)  # as STRONG, but NetworkX's own code would dispatch each of its steps again
-MEANS = Threshold(450, 200)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
-ONE_SEARCH = Threshold(100_000, 1_500)  # takes NetworkX as long as a conversion; the next call is 4 to 8 × faster
+STRONG = Threshold(400, 100)  # NetworkX searches depth-first in Python, vertex by vertex
+ON_STRONG = Threshold(100, 60)  # as STRONG, but NetworkX's code would dispatch each step separately
+MEANS = Threshold(450, 200)  # one search, whose hops NetworkX sums from lists of paths or by Dijkstra's algorithm
+ONE_SEARCH = Threshold(100_000, 1_500)  # takes NetworkX as long as a conversion; later calls are 4 to 8 × faster
 FOUND_BY_SEARCH = Threshold(30_000, 1_500)  # as ONE_SEARCH, but NetworkX passes every edge through a Python generator
-ONE_VERTEX = Threshold(100_000, 3_000)  # closeness or eccentricity of one vertex, by functions that answer for many
-LAYERS = Threshold(None, 1_500)  # as ONE_SEARCH, but NetworkX's own functions call it and stop after a few layers
-LISTED_PATHS = Threshold(100_000, 3_000)  # most time goes into Python's lists of paths, in both libraries
+ONE_VERTEX = Threshold(100_000, 3_000)  # closeness or eccentricity of one vertex, by functions for many vertices
+LAYERS = Threshold(None, 1_500)  # as ONE_SEARCH, but NetworkX's functions call it and stop after a few layers
+LISTED_PATHS = Threshold(100_000, 3_000)  # both libraries spend most time on Python lists of paths
 LISTED_EDGES = Threshold(100_000, 10_000)  # as LISTED_PATHS, with more lists
-PAIR_PATHS = Threshold(None, 10_000)  # one search and few lists: conversion and call of 180,000 arcs took 3.6 × as long
-NEAR = Threshold(None, 3_000)  # the search ends a few hops away
-NEAR_GRAPH = Threshold(None, None)  # as NEAR, and most time goes into a new graph, in both libraries
-TWO_SIDES = Threshold(None, None)  # NetworkX stops at the first odd cycle, which most graphs have nearby
-PAIR = Threshold(None, 100_000)  # a search from both ends reads a few vertices
+PAIR_PATHS = Threshold(None, 10_000)  # one search, few lists; with conversion, 3.6 × NetworkX's time at 180,000 arcs
+NEAR = Threshold(None, 3_000)  # the search ends after a few hops
+NEAR_GRAPH = Threshold(None, None)  # as NEAR; both libraries spend most time on building a new graph
+TWO_SIDES = Threshold(None, None)  # NetworkX stops at the first odd cycle, which is near in most graphs
+PAIR = Threshold(None, 100_000)  # a bidirectional search reads a few vertices
 DIJKSTRA = Threshold(2_000, 0)  # NetworkX's heap is Python code; also for PageRank
 DIJKSTRA_PAIR = Threshold(None, 0)
 TRIANGLES = Threshold(4_000, 2_000)
 SQUARES = Threshold(150, 60)  # NetworkX intersects sets
 POWERS = Threshold(500, 400)  # NetworkX's rounds are Python code; a product takes at least 60 µs here
-SINGULAR = Threshold(20_000, 5_000)  # NetworkX calls ARPACK; the gain is that no SciPy matrix is made
-DEGREES = Threshold(None, 1_500)  # one pass over the rows, which is less than a conversion; a guess, not measured
-CORES = Threshold(20_000, 20_000)  # a product of vectors per core
+SINGULAR = Threshold(20_000, 5_000)  # NetworkX calls ARPACK; hopwave saves building a SciPy matrix
+DEGREES = Threshold(None, 1_500)  # one pass over the rows is cheaper than a conversion; estimated, not measured
+CORES = Threshold(20_000, 20_000)  # one vector product per core number
 
 
 def by_ends(from_one: Threshold) -> Callable[[Arguments], Threshold]:
-    """The threshold of a function whose ends are both, one (`from_one`) or neither given."""
+    """The threshold by the number of endpoints passed: both, one (`from_one`) or neither."""
 
     def chosen(arguments: Arguments) -> Threshold:
         ends = sum(arguments[end] is not None for end in ("source", "target"))
@@ -109,7 +109,7 @@ def unless_weighted(in_hops: Threshold) -> Callable[[Arguments], Threshold]:
 
 
 def of_one_or_all(keyword: str) -> Callable[[Arguments], Threshold]:
-    """The threshold of a function that answers for one vertex if this argument is a vertex, else for many."""
+    """The threshold of a function for one vertex if this argument is a vertex, else for many."""
 
     def chosen(arguments: Arguments) -> Threshold:
         one = arguments[keyword]
@@ -126,8 +126,8 @@ def of_one_or_all(keyword: str) -> Callable[[Arguments], Threshold]:
 ALONG = "Along an edge attribute, in NetworkX's order."
 BOTH = "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order."
 ORDER = "Counted in hops, in NetworkX's order."
-CONVERTED_BEFORE = "Runs if a converted graph is cached; otherwise NetworkX's own search finishes sooner."
-HOPS = "Counted in hops; all sources at once, 64 per machine word."
+CONVERTED_BEFORE = "Runs if a converted graph is cached; otherwise NetworkX is faster."
+HOPS = "Counted in hops, 64 sources per machine word."
 LENGTHS = "In hops, 64 sources per machine word, or along an edge attribute, one source per thread."
 CHECKED = "Path counts never overflow; every run is checked against an identity of exact scores."
 CERTIFIED = "In hops, or along an edge attribute. " + CHECKED
@@ -138,7 +138,7 @@ CERTIFIED = "In hops, or along an edge attribute. " + CHECKED
 
 @dataclass(frozen=True)
 class Served:
-    """A function of NetworkX that hopwave answers."""
+    """A function of NetworkX that hopwave implements."""
 
     name: str
     function: Callable[..., Any]
@@ -148,17 +148,17 @@ class Served:
 
     @cached_property
     def own(self) -> tuple[str, ...]:
-        """The arguments of NetworkX's function that this one uses."""
+        """The arguments of NetworkX's function that hopwave's function uses."""
         return tuple(name for name in inspect.signature(self.function).parameters if name not in KEYWORDS)
 
     @cached_property
     def keywords(self) -> tuple[str, ...]:
-        """The keywords that NetworkX's function does not have."""
+        """The keywords that only hopwave's function has."""
         return KEYWORDS.get([*inspect.signature(self.function).parameters][-1], ())
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """The signature of the installed NetworkX's function, with our keywords."""
+        """The signature of the installed NetworkX function, with hopwave's keywords."""
         registered = nx.utils.backends._registered_algorithms.get(self.name)
         theirs = inspect.signature(self.function if registered is None else registered.orig_func)
         named = (one for one in theirs.parameters.values() if one.kind is not one.VAR_KEYWORD)
@@ -174,7 +174,7 @@ class Served:
         return positional, defaults, frozenset(self.signature.parameters)
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        """The arguments of a call by name, with defaults; raises a TypeError if they do not fit the signature."""
+        """The arguments of a call by name, with defaults; raises a TypeError if they do not match the signature."""
         positional, defaults, names = self._names
         found = {**defaults, **kwargs}
         found.update(zip(positional, args, strict=False))
@@ -186,13 +186,13 @@ class Served:
         return bound.arguments
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Answer a call of NetworkX."""
+        """Run a call of NetworkX."""
         arguments = self.arguments(args, kwargs)
         place = {name: kwargs[name] for name in self.keywords if name in kwargs}
         return self.function(**{name: arguments[name] for name in self.own}, **place)
 
     def reason(self, arguments: Arguments) -> str | None:
-        """Why hopwave cannot answer a call with these arguments; None if it can."""
+        """The reason why hopwave cannot run a call with these arguments; None if it can."""
         defaults = self._names[1]
         for name, value in arguments.items():
             if name not in self.own and name not in self.keywords:
@@ -200,12 +200,12 @@ class Served:
                 if value is not default and (default is None or value != default):
                     return f"{name}={value!r:.60} is not supported by hopwave, which needs {name}={default!r}"
             elif name in ("weight", "distance") and callable(value):
-                return f"{name} is a Python function, which compiled searches cannot call"
+                return f"{name} is a Python function, which hopwave's compiled code cannot call"
         return None if self.why_not is None else self.why_not(arguments)
 
 
 FUNCTIONS: dict[str, Served] = {}  # by dispatch name
-LATER: dict[str, Served] = {}  # functions that the installed NetworkX does not have yet
+LATER: dict[str, Served] = {}  # functions that only newer versions of NetworkX have
 
 
 def serves(
@@ -216,7 +216,7 @@ def serves(
     threshold: Threshold | Callable[[Arguments], Threshold] = MANY_SEARCHES,
     notes: str = "",
 ) -> Callable[[Function], Function]:
-    """Registers a function that answers calls of NetworkX's function of that dispatch name, new in version `since`."""
+    """Register a function for NetworkX's function with this dispatch name, new in version `since`."""
 
     def register(function: Function) -> Function:
         dispatched = name or function.__name__
@@ -227,7 +227,7 @@ def serves(
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """True, or why hopwave cannot answer this call."""
+    """True, or the reason why hopwave cannot run this call."""
     served = FUNCTIONS[name]
     try:
         arguments = served.arguments(args, kwargs)
@@ -237,7 +237,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """True, or why NetworkX is likely to be as fast."""
+    """True, or the reason why NetworkX is likely to be as fast."""
     served = FUNCTIONS[name]
     threshold = served.threshold
     if isinstance(threshold, Threshold):  # binding arguments would take as long as most small calls in NetworkX
@@ -257,21 +257,21 @@ LOOKUPS = (
 
 @lru_cache(maxsize=256)
 def other_neighbours(kind: Any) -> str | None:
-    """Why not, if the graph's class has its own neighbour lookup: hopwave reads `_adj`, which may differ from that."""
+    """The reason for falling back if the graph's class overrides its neighbour lookup: hopwave reads `_adj`."""
     base = next((known for known in KINDS if issubclass(kind, known)), kind)
     for name in LOOKUPS:
         if getattr(kind, name, None) is not getattr(base, name, None):
-            return f"{kind.__name__}.{name} is not NetworkX's own, and hopwave does not call it"
+            return f"{kind.__name__} overrides {name}, which hopwave does not call"
     return None
 
 
 def simple(reason: str) -> WhyNot:
-    """Why not, if the graph is a multigraph: a converted graph keeps neither keys nor sums of parallel edges."""
+    """The reason for falling back on a multigraph: a converted graph stores neither keys nor sums of parallel edges."""
     return lambda arguments: reason if arguments["G"].is_multigraph() else None
 
 
 def hops_or_dijkstra(arguments: Arguments) -> str | None:
-    """Why not, if Bellman-Ford is asked for: hopwave counts hops or runs Dijkstra's algorithm."""
+    """The reason for falling back on Bellman-Ford: hopwave counts hops or runs Dijkstra's algorithm."""
     if arguments["weight"] is not None and arguments["method"] == "bellman-ford":
-        return "Bellman-Ford's order of results is not Dijkstra's; hopwave runs method='dijkstra'"
+        return "results of Bellman-Ford have another order than Dijkstra's; hopwave supports only method='dijkstra'"
     return None

@@ -32,7 +32,7 @@ NULL = "Cannot compute eccentricity of a null graph."  # NetworkX's message sinc
 Scores = dict[Any, float]
 
 
-# ------------------------------------------------------------------ many searches at once
+# ------------------------------------------------------------------ batches of searches
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +51,13 @@ class Measured:
 
 
 def measured(G: NetworkXGraph, attribute: Any = None) -> Measured:
-    """By an edge attribute, or in hops if it is None. Raises NotImplementedError if only NetworkX can use it."""
+    """Measured along an edge attribute, or in hops if it is None; NotImplementedError for unsupported values."""
     whole = attribute is None or G.lengths_of(attribute).whole
     return Measured(G.weighted(attribute), attribute is not None, whole)
 
 
 def sums(by: Measured, sources: list[int] | None = None, only: What | None = None, **place: Any) -> Swept:
-    """For each source (all, if None): vertices reached, Σ d, Σ 1/d, largest d; `only` one may need fewer searches."""
+    """For each source (None: all): vertices reached, Σ d, Σ 1/d, maximum d. With `only`, fewer searches may suffice."""
     engine, ids, threads = _prepared(by, sources, **place)
     job = Sweep(ids, "sums", weighted=by.weighted)
     if only is not None:
@@ -66,7 +66,7 @@ def sums(by: Measured, sources: list[int] | None = None, only: What | None = Non
 
 
 def blocks(by: Measured, sources: list[int] | None = None, **place: Any) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
-    """(sources, their distances), a few sources at a time; without a path −1 hops, or an infinite length."""
+    """(sources, their distances) in batches; unreachable vertices have −1 hops or infinite length."""
     engine, ids, threads = _prepared(by, sources, **place)
     return distance_blocks(engine, by.graph, ids, threads, weighted=by.weighted)
 
@@ -106,7 +106,7 @@ def unreached(G: NetworkXGraph) -> str:
 
 
 def _extreme(name: str, best: Callable[..., Any], lists: bool) -> None:
-    """Serve diameter, radius, periphery or center: the largest or smallest (`best`) eccentricity, or its vertices."""
+    """Register diameter, radius, periphery or center: the highest or lowest (`best`) eccentricity, or its vertices."""
 
     def found(G: NetworkXGraph, e: Any, usebounds: Any, weight: Any, **place: Any) -> Any:
         if e is not None:
@@ -118,7 +118,7 @@ def _extreme(name: str, best: Callable[..., Any], lists: bool) -> None:
         if SINCE_3_7 and not bounded:
             check_not_null(G, NULL)
         if len(G) == 0:
-            (max if bounded else best)({}.values())  # Python's own message, which changes between versions
+            (max if bounded else best)({}.values())  # Python's message, which changes between versions
         if not reaches_each_other(G):
             raise nx.NetworkXError("Cannot compute metric because graph is not connected." if bounded else unreached(G))
         by = measured(G, weight)
@@ -150,7 +150,7 @@ def barycenter(G: NetworkXGraph, weight: Any, **place: Any) -> list[Any]:
         )
     least = np.flatnonzero(found.total == found.total.min())
     if len(least) == 2 and not G.directed and weight is None and G.number_of_edges() == len(G) - 1:
-        # NetworkX walks a tree from its first vertex, and lists the two in the order in which it reaches them.
+        # NetworkX searches a tree from its first vertex and lists both centres in the order of discovery.
         level = np.empty(len(G), np.int32)
         walk = search(G.out_rows, [0])
         level[walk.order] = walk.level
@@ -159,13 +159,13 @@ def barycenter(G: NetworkXGraph, weight: Any, **place: Any) -> list[Any]:
 
 
 # Before NetworkX 3.7, `centroid` was another function: the centroid of a tree.
-serves("centroid", since=(3, 7), notes="The name of `barycenter` since NetworkX 3.7.")(barycenter)
+serves("centroid", since=(3, 7), notes="Name of `barycenter` since NetworkX 3.7.")(barycenter)
 
 
 def by_search(arguments: Arguments) -> str | None:
-    """Why not, if the caller names a matrix algorithm: hopwave searches."""
+    """The reason for falling back if the caller selects a matrix algorithm."""
     if arguments["method"] in ALL_PAIRS:
-        return f"method={arguments['method']!r} is a matrix algorithm; hopwave searches"
+        return f"method={arguments['method']!r} is a matrix algorithm; hopwave supports only searches"
     return None
 
 
@@ -213,7 +213,7 @@ def _gutman(G: NetworkXGraph, by: Measured, place: Any) -> float:
 
 
 def _index(name: str, of: Callable[..., float]) -> None:
-    """Serve a sum over all pairs of a connected graph, infinite otherwise."""
+    """Register a sum over all pairs; infinite if the graph is not connected."""
     serves(f"{name}_index", notes=dispatch.LENGTHS)(
         lambda G, weight, **place: of(G, measured(G, weight), place) if reaches_each_other(G) else math.inf
     )
@@ -227,7 +227,7 @@ _index("gutman", _gutman)
 
 
 def degrees(G: NetworkXGraph) -> Any:
-    """Degrees as NetworkX counts them: a self-loop twice."""
+    """Degrees as in NetworkX: a self-loop counts twice."""
     source, target = arc_labels(G, np.arange(len(G)))
     return np.bincount(source, minlength=len(G)) + np.bincount(source[source == target], minlength=len(G))
 
@@ -246,7 +246,7 @@ def closeness_centrality(G: NetworkXGraph, u: Any, distance: Any, wf_improved: b
 
 @serves(notes=dispatch.LENGTHS)
 def harmonic_centrality(G: NetworkXGraph, nbunch: Any, distance: Any, sources: Any, **place: Any) -> Scores:
-    # NetworkX makes a set, too, and returns nodes in the order of this set.
+    # NetworkX also builds a set and returns nodes in its order.
     nodes = list(set(G.nodes if nbunch is None else chosen(G, nbunch)))
     ids = [G.number[node] for node in nodes]
     by = measured(G, distance)
@@ -288,7 +288,7 @@ def bipartite_closeness_centrality(G: NetworkXGraph, nodes: Any, normalized: boo
     return scores
 
 
-@serves(threshold=dispatch.MEANS, notes="Unweighted, without given paths.")
+@serves(threshold=dispatch.MEANS, notes="Unweighted, without `paths=`.")
 def local_reaching_centrality(G: NetworkXGraph, v: Any, normalized: bool) -> float:
     check_size(G)
     if v not in G:
@@ -307,7 +307,7 @@ def global_reaching_centrality(G: NetworkXGraph, normalized: bool, **place: Any)
 
 
 def check_size(G: NetworkXGraph) -> None:
-    """Raises NetworkX's errors if there is no edge to another vertex."""
+    """Raise NetworkX's errors if no edge leads to another vertex."""
     edges = G.number_of_edges()
     if edges > 0 and len(G) == 1:
         raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")

@@ -1,7 +1,7 @@
 """Shortest paths in hops and along an edge attribute (networkx.algorithms: shortest_paths, simple_paths).
 
-Along an attribute, vertices are settled in NetworkX's order: dictionaries have its order, and of several shortest paths
-its own is chosen.
+Along an attribute, vertices are settled in NetworkX's order. Dictionaries therefore have the same order, and of several
+shortest paths the same one is chosen.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PAIRED = dispatch.ALONG + " " + dispatch.CONVERTED_BEFORE
 
 
 def max_levels(cutoff: Any) -> float:
-    """How many levels NetworkX's loops run for a cutoff: at least one, and all levels for 0 or None."""
+    """The number of levels of NetworkX's loops for a cutoff: at least one; all levels for 0 or None."""
     return max(1, cutoff) if cutoff else float("inf")
 
 
@@ -45,7 +45,7 @@ def along_lengths() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A search in hops or along an edge attribute (None: 1 each), run when it is read; `backwards`: along in_rows."""
+    """A lazy search in hops or along an edge attribute (None: 1 each); `backwards`: along in_rows."""
 
     G: NetworkXGraph
     attribute: Any
@@ -54,7 +54,7 @@ class Search:
     target: int | None = None
     backwards: bool = False
     hops: bool = False
-    read: Lengths | None = None  # lengths that were read before, for several searches
+    read: Lengths | None = None  # lengths already read, shared by several searches
 
     @property
     def rows(self) -> Rows:
@@ -66,7 +66,7 @@ class Search:
 
     @cached_property
     def found(self) -> tuple[Ids, npt.NDArray[Any], Ids]:
-        """The vertices in the order settled, up to the target's distance; each vertex's distance and predecessor."""
+        """The settled vertices in order, up to the target's distance; each vertex's distance and predecessor."""
         if self.hops:
             return searched(self.rows, self.sources, self.limit)
         arcs = along_lengths().arcs(self.rows, self.lengths.values)
@@ -74,13 +74,13 @@ class Search:
         return along_lengths().dijkstra(arcs, self.sources, self.limit, targets, None)  # type: ignore[no-any-return]
 
     def distances(self) -> dict[Any, Any]:
-        """The distance of every vertex that was settled, nearest first."""
+        """The distance of every settled vertex, nearest first."""
         order, d, _ = self.found
         numbers = d[order].tolist() if self.hops else self.lengths.numbers(d[order])
         return dict(zip(self.G.names(order), numbers, strict=True))
 
     def paths(self) -> Paths:
-        """A path to every vertex that was settled (or from it); sources in the order given, then nearest first."""
+        """A path to (or from) every settled vertex; sources in the order passed, then nearest first."""
         (order, _, before), backwards = self.found, self.backwards
         by_id = {v: [self.G.nodes[v]] for v in self.sources}
         for v, parent, name in zip(order.tolist(), before[order].tolist(), self.G.names(order), strict=True):
@@ -89,7 +89,7 @@ class Search:
         return by_id if self.G.plain else dict(zip(self.G.names(list(by_id)), by_id.values(), strict=True))
 
     def path(self) -> list[Any]:
-        """The path to the target, which was settled."""
+        """The path to the target, which must be settled."""
         _, _, before = self.found
         assert self.target is not None
         path = [self.target]
@@ -136,7 +136,7 @@ def run_of(G: NetworkXGraph, sources: Collection[Any], weight: Any, cutoff: Any 
 
 
 def searches(G: NetworkXGraph, cutoff: Any, weight: Any, hops: bool = False) -> Iterator[tuple[Any, Search]]:
-    """A search from every node in turn. Lengths are read now, so that NetworkX sees a NotImplementedError at once."""
+    """A search from every node in turn. Lengths are read first: NetworkX must see a NotImplementedError at once."""
     read = None if hops else G.lengths_of(weight)
     return ((node, replace(run_of(G, [node], weight, cutoff), hops=hops, read=read)) for node in G.nodes)
 
@@ -153,7 +153,7 @@ def from_one(
     to: bool = False,
     weight: Any = None,
 ) -> Any:
-    """Lengths or paths (`read`) from a node, or to it; NetworkX's error calls it `end`."""
+    """Lengths or paths (`read`) from or to a node; `end` is its name in NetworkX's error."""
     if weight is None and node not in G:
         raise nx.NodeNotFound(f"{end} {node} {'is ' if read is Search.distances else ''}not in G")
     return read(replace(run_of(G, [node], weight, cutoff), backwards=to, hops=weight is None))
@@ -205,11 +205,11 @@ def predecessor(G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any =
 
 # ------------------------------------------------------------------ in hops or along an edge attribute
 
-ENDS = dispatch.BOTH + " Both ends given: " + dispatch.CONVERTED_BEFORE
+ENDS = dispatch.BOTH + " With both endpoints: " + dispatch.CONVERTED_BEFORE
 
 
 def check_method(method: Any) -> None:
-    """Raises NetworkX's error for an unknown method, even if the method is not used."""
+    """Raise NetworkX's error for an unknown method, even if the method is not used."""
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
 
@@ -251,7 +251,7 @@ def _ways(read: Any, G: NetworkXGraph, source: Any, target: Any, weight: Any) ->
     """Lengths or paths (`read`) from a source, to a target, or of all pairs."""
     if source is None and target is None:
         return ((node, read(run)) for node, run in searches(G, None, weight, weight is None))
-    # NetworkX searches from a target in the reversed graph, as if it were a source.
+    # NetworkX searches from a target in the reversed graph, as from a source.
     return from_one(read, G, target if source is None else source, to=source is None, weight=weight)
 
 
@@ -287,7 +287,7 @@ def all_pairs_all_shortest_paths(
 
 
 def _back(before: dict[Any, list[Any]], source: Any, target: Any) -> Iterator[list[Any]]:
-    """Every path from source to target, by predecessors. No path visits a vertex twice, even if arcs have length 0."""
+    """All paths from source to target, from predecessors. No path visits a vertex twice, even if arcs have length 0."""
     if target not in before:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     yield from simple_paths(lambda node: iter(before[node]), source, target)
@@ -297,23 +297,23 @@ def _back(before: dict[Any, list[Any]], source: Any, target: Any) -> Iterator[li
 
 
 def check_ends(G: NetworkXGraph, source: Any, target: Any) -> None:
-    """Raises NetworkX's error if an end is not a node."""
+    """Raise NetworkX's error if an endpoint is not a node."""
     for role, node in (("Source", source), ("Target", target)):
         if node not in G:
             raise nx.NodeNotFound(f"{role} {node} is not in G")
 
 
 def from_both_ends(G: NetworkXGraph, weight: Any) -> Callable[..., tuple[list[int], float] | None]:
-    """A function of source, target and `Closed` vertices: NetworkX's path from both ends and its length, or None."""
+    """A bidirectional search by source, target and `Closed` vertices: NetworkX's path and its length, or None."""
     from hopwave.engines.cpu.shortest_paths.between import path_from_both_ends
 
-    kernels, into = along_lengths(), G.lengths_of(weight, into=True)  # reads all edges; then G.lengths has them
+    kernels, into = along_lengths(), G.lengths_of(weight, into=True)  # reads all edges and stores them in G.lengths
     arcs = kernels.arcs(G.out_rows, G.lengths[weight].values), kernels.arcs(G.in_rows, into.values)
     return partial(path_from_both_ends, *arcs)
 
 
 def pair(out_rows: Rows, in_rows: Rows, source: int, target: int, closed: Closed = OPEN) -> list[int] | None:
-    """The shortest path that NetworkX's search from both ends finds first, or None."""
+    """The shortest path that NetworkX's bidirectional search finds first, or None."""
     from hopwave.engines.cpu.shortest_paths.between import path_between
 
     found: list[int] | None = path_between(out_rows, in_rows, source, target, closed, by_vertices=True)
@@ -324,7 +324,7 @@ def pair(out_rows: Rows, in_rows: Rows, source: int, target: int, closed: Closed
 
 
 def _along_lengths(read: Callable[[Search], Any], suffix: str) -> None:
-    """Functions of several sources, of one and of all that return what `read` finds in a search."""
+    """Register functions of several sources, one source and all sources that return `read` of a search."""
 
     def named(ends: str, **how: Any) -> Any:
         return serves(f"{ends}_dijkstra{suffix}", notes=dispatch.ALONG, **how)
@@ -448,10 +448,10 @@ def _named(
 def yen(
     n: int, first: tuple[Any, list[int]], find: Find, along: Callable[[list[int]], list[Any]]
 ) -> Iterator[list[int]]:
-    """The paths as ids, shortest first, then in the order found. `along` lists the lengths of a path's arcs."""
+    """The paths as ids, shortest first; ties in the order found. `along` lists the lengths of a path's arcs."""
     barred, head = compiled().BARRED, compiled().HEAD
     waiting, known, found = [(first[0], 0, first[1])], {tuple(first[1])}, 1
-    left: dict[tuple[int, ...], list[int]] = {}  # root → heads of the arcs by which it was left
+    left: dict[tuple[int, ...], list[int]] = {}  # root → heads of the arcs already taken from its end
     closed = np.zeros(n, np.uint8)
     while waiting:
         _, _, path = heapq.heappop(waiting)

@@ -1,8 +1,8 @@
-"""Searches in NetworkX's own order: breadth-first traversal, components, bridges, two colours (networkx.algorithms:
+"""Searches in NetworkX's order: breadth-first traversal, components, bridges, two colours (networkx.algorithms:
 traversal, dag, components, bridges, bipartite.basic; generators.ego).
 
 Some results of NetworkX depend on the order of neighbours. For these, sequential kernels read the rows that `convert`
-stored in NetworkX's order. `topological_sort` is left to NetworkX, which notices if the graph changes meanwhile.
+stored in NetworkX's order. `topological_sort` runs in NetworkX, which detects changes of the graph during iteration.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DEPRECATED = (  # the warning of NetworkX 3.7
 
 @cache
 def compiled() -> Any:
-    """The kernels. Imported when first needed, because importing Numba takes long."""
+    """The kernels, imported when first needed, because importing Numba is slow."""
     from hopwave.engines.cpu import row_order
 
     return row_order
@@ -43,7 +43,7 @@ def compiled() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Vertices in the order found; for each, its level and the vertex that found it (a source: itself)."""
+    """Vertices in the order found, with the level and the parent of each (a source is its own parent)."""
 
     order: Ids
     level: Ids
@@ -60,7 +60,7 @@ def searched(rows: Rows, sources: list[int], limit: float | None = None) -> tupl
 
 
 def search(rows: Rows, sources: list[int], limit: float | None = None) -> Search:
-    """Breadth first from the sources in their order, `limit` hops deep."""
+    """Breadth-first search from the sources in their order, `limit` hops deep."""
     order, level, parent = searched(rows, sources, limit)
     return Search(order, level[order], parent[order])
 
@@ -74,12 +74,12 @@ def arcs_from(rows: Rows, order: Ids) -> tuple[Any, Any, Any]:
 
 
 def pieces(listed: list[Any], ends: Any) -> Iterator[list[Any]]:
-    """A list cut at the given ends."""
+    """Split a list at `ends`."""
     return (listed[begin:end] for begin, end in pairwise([0, *ends.tolist()]))
 
 
 def tree(G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None) -> Search:
-    """The search that `bfs_edges` and the functions like it return; raises the error of NetworkX's `G.neighbors`."""
+    """The search behind `bfs_edges` and similar functions; raises the error of NetworkX's `G.neighbors`."""
     v = G.number.get(source)
     if v is None:
         raise nx.NetworkXError(f"The node {source} is not in the {'digraph' if G.directed else 'graph'}.")
@@ -148,7 +148,7 @@ def bfs_labeled_edges(G: NetworkXGraph, sources: Any) -> Iterator[tuple[Any, Any
     place[found.order] = np.arange(len(found.order), dtype=np.int32)
     u, v, _ = arcs_from(G.out_rows, found.order)
     level_u, level_v = found.level[place[u]], found.level[place[v]]
-    # A source is its own parent, so the level is tested too: a self-loop at a source is not a tree edge.
+    # A source is its own parent, so the level is also tested: a self-loop at a source is not a tree edge.
     is_tree = (found.parent[place[v]] == u) & (level_v == level_u + 1)
     is_level = (level_u == level_v) & (G.directed | (place[v] >= place[u]))
     kind = np.select([is_tree, is_level, level_u < level_v, (level_u > level_v) & G.directed], [0, 1, 2, 3], 4)
@@ -182,7 +182,7 @@ def ancestors(G: NetworkXGraph, source: Any) -> set[Any]:
 serves("is_directed_acyclic_graph", threshold=dispatch.ONE_SEARCH)(lambda G: hw.is_directed_acyclic_graph(G.graph))
 
 
-@serves(threshold=dispatch.NEAR_GRAPH, notes="Unweighted; the attributes are copied from the graph itself.")
+@serves(threshold=dispatch.NEAR_GRAPH, notes="Unweighted; attributes are copied from the graph.")
 def ego_graph(G: NetworkXGraph, n: Any, radius: Any, center: bool, undirected: bool) -> nx.Graph:
     if n not in G:
         raise nx.NodeNotFound(f"Source {n} is not in G")
@@ -200,13 +200,13 @@ IN_ORDER = "In the order in which NetworkX finds them."
 
 
 def labelled(graph: Graph) -> tuple[Ids, int]:
-    """The number of every vertex's component, in the order of first vertices, and the number of components."""
+    """The component of every vertex, numbered in the order of first vertices, and the number of components."""
     found = hw.connected_components(graph)
     return found.labels, found.count
 
 
 def strong_components(G: NetworkXGraph) -> tuple[Ids, int]:
-    """The strong component of every vertex, numbered as a depth-first search closes them, and how many there are."""
+    """The strong component of every vertex, numbered as a depth-first search completes them, and their number."""
     label = np.full(len(G), -1, np.int32)
     return label, int(compiled().strong_components(*G.out_rows, label))
 
@@ -218,20 +218,20 @@ def members(G: NetworkXGraph, labels: Ids, count: int) -> Iterator[set[Any]]:
 
 
 def check_not_null(G: NetworkXGraph, message: str = "Connectivity is undefined for the null graph.") -> None:
-    """Raises NetworkX's error for a graph without vertices."""
+    """Raise NetworkX's error for a graph without vertices."""
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept(message)
 
 
 def reaches_each_other(G: NetworkXGraph, both_ways: bool = False) -> bool:
-    """Whether every vertex reaches every other; `both_ways`: if arcs may be followed backwards, too."""
+    """Whether every vertex reaches every other; `both_ways`: arcs may also be followed backwards."""
     check_not_null(G)
     rows = [G.rows_both_ways] if both_ways else [G.out_rows, G.in_rows][: 1 + G.directed]
     return all(len(search(one, [0]).order) == len(G) for one in rows)
 
 
 def _family(kind: str, label: Any, threshold: Threshold, notes: str = "") -> None:
-    """Serve the components of a kind as sets, their number, and whether there is one."""
+    """Register the components of a kind as sets, their number, and whether there is exactly one."""
 
     def components(G: NetworkXGraph) -> Iterator[set[Any]]:
         yield from members(G, *label(G))
@@ -243,7 +243,7 @@ def _family(kind: str, label: Any, threshold: Threshold, notes: str = "") -> Non
 
 _family("", lambda G: labelled(G.graph), dispatch.ONE_SEARCH)
 _family("weakly_", lambda G: labelled(G.both_ways), dispatch.ONE_SEARCH)
-_family("strongly_", strong_components, dispatch.STRONG, "In the order in which NetworkX closes them.")
+_family("strongly_", strong_components, dispatch.STRONG, "In the order in which NetworkX completes them.")
 
 
 @serves(threshold=dispatch.ONE_SEARCH, notes=dispatch.CONVERTED_BEFORE)
@@ -266,7 +266,7 @@ def condensation(G: NetworkXGraph, scc: Any) -> nx.DiGraph:
     u, v = arc_labels(G, label)
     lost = np.flatnonzero((label < 0) & ((np.diff(G.out_rows[0]) > 0) | (np.diff(G.in_rows[0]) > 0)))
     if len(lost):
-        raise KeyError(G.nodes[lost[0]])  # the sets given lack an end of some edge
+        raise KeyError(G.nodes[lost[0]])  # the sets of `scc` lack an endpoint of an edge
     across = u != v
     C.add_edges_from(zip(u[across].tolist(), v[across].tolist(), strict=True))
     return C
@@ -282,7 +282,7 @@ def arc_labels(G: NetworkXGraph, label: npt.NDArray[Any]) -> tuple[npt.NDArray[A
 
 
 def attracting(G: NetworkXGraph) -> tuple[Ids, int, list[int]]:
-    """The strong component of every vertex, the number of components, and those that no arc leaves."""
+    """The strong component of every vertex, the number of components, and the components that no arc leaves."""
     label, count = strong_components(G)
     u, v = arc_labels(G, label)
     return label, count, np.setdiff1d(np.arange(count), u[u != v]).tolist()
@@ -304,7 +304,7 @@ def is_semiconnected(G: NetworkXGraph) -> bool:
     check_not_null(G)
     label, count = strong_components(G)
     u, v = arc_labels(G, label)
-    # Components close in reverse topological order, so a chain leads from each one to the one closed before it.
+    # Components are completed in reverse topological order, so a chain leads from each one to the previous one.
     return len(np.unique(u[u == v + 1])) == count - 1
 
 
@@ -312,7 +312,7 @@ def is_semiconnected(G: NetworkXGraph) -> bool:
 
 
 def blocks(G: NetworkXGraph) -> tuple[Ids, Ids, Ids, Ids]:
-    """The edges (tails, heads) of all biconnected components in NetworkX's order, where each ends; the cut vertices."""
+    """The edges (tails, heads) of all biconnected components in NetworkX's order, their ends, and the cut vertices."""
     n, m = len(G), len(G.out_rows[1])
     tails, heads, ends, points = (np.empty(size, np.int32) for size in (m, m, n, n))
     count, cuts = compiled().close_blocks(*G.out_rows, tails, heads, ends, points)
@@ -345,7 +345,7 @@ def is_biconnected(G: NetworkXGraph) -> bool:
 def bridges(G: NetworkXGraph) -> Iterator[tuple[Any, Any]]:
     (tails, heads, ends, _), n = blocks(G), len(G)
     number = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-    joins = tails != heads  # a loop is an edge of a component, too
+    joins = tails != heads  # a self-loop is also an edge of a component
     alone = joins & (np.bincount(number[joins], minlength=len(ends)) == 1)[number]
     low, high = np.sort([tails[alone], heads[alone]], axis=0).astype(np.int64)
     u, v = arc_labels(G, np.arange(n))
@@ -361,7 +361,7 @@ serves("has_bridges", threshold=dispatch.STRONG)(lambda G: next(bridges(G), None
 # ------------------------------------------------------------------ two colours
 
 
-@serves(threshold=dispatch.TWO_SIDES, notes="In Python, for NetworkX's order: the vertex found last goes first.")
+@serves(threshold=dispatch.TWO_SIDES, notes="Runs in Python to keep NetworkX's order: last found, first read.")
 def color(G: NetworkXGraph) -> dict[Any, int]:
     ways = [[part.tolist() for part in rows] for rows in ([G.in_rows] if G.directed else []) + [G.out_rows]]
     found: dict[int, int] = {}

@@ -1,6 +1,6 @@
-"""The five papers' tables and figures, measured here beside what the papers state: `hopwave paper NAME`.
+"""The five papers' tables and figures, measured here next to the published numbers: `hopwave paper NAME`.
 
-NAME.toml has what a paper states, and NAME.py the studies that measure it; `run` measures and writes one HTML file.
+NAME.toml contains a paper's published numbers, NAME.py the studies that measure ours; `run` writes one HTML file.
 """
 
 from importlib import import_module

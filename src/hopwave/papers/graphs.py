@@ -1,6 +1,6 @@
-"""Graphs of the papers: made by rule (`MADE`), else read from the folder HOPWAVE_DATA (NAME.mtx.gz) or downloaded.
+"""Graphs of the papers: generated (`MADE`), else read from the folder HOPWAVE_DATA (NAME.mtx.gz) or downloaded.
 
-If that fails, a graph of the same kind, size, direction and depth stands in (`KINDS`), and its row says so. Every
+If that fails, a graph of the same kind, size, direction and depth replaces it (`KINDS`), and its row is marked. Every
 stand-in has its own seed.
 """
 
@@ -18,18 +18,18 @@ from hopwave.errors import DownloadError, FormatError
 from hopwave.graph import Graph
 from hopwave.papers.records import Case
 
-RMAT = (0.45, 0.15, 0.15, 0.25)  # GTgraph's own initiator
+RMAT = (0.45, 0.15, 0.15, 0.25)  # GTgraph's initiator
 
 
 class Found(NamedTuple):
-    """A graph and where it comes from; or no graph, and why."""
+    """A graph and its origin, or None and the reason."""
 
     graph: Graph | None
     origin: str
 
 
 class Limits(NamedTuple):
-    """The most arcs of a graph: made by rule, a stand-in that a GPU draws, made or read by the host; if to download."""
+    """Maximum arcs of a generated graph, of a stand-in on a GPU, of a graph on the host; whether to download."""
 
     drawn: int
     stand_in: int
@@ -38,9 +38,9 @@ class Limits(NamedTuple):
 
 
 class Shelf:
-    """The graphs of one run, kept for several tables. A network that is not there is asked once."""
+    """The graphs of one run, cached for several tables. A missing network connection is tested once."""
 
-    KEPT = 200_000_000  # most arcs of a graph that is kept
+    KEPT = 200_000_000  # maximum arcs of a cached graph
 
     def __init__(self, device: str, limits: Limits) -> None:
         self.device, self.limits = device, limits
@@ -48,7 +48,7 @@ class Shelf:
         self.kept: dict[str, Found] = {}
 
     def at_hand(self, case: Case) -> bool:
-        """Whether a graph is made by its rule, or read from the folder."""
+        """Whether a graph is generated or in the folder."""
         return case.made is not None or self._file(case) is not None
 
     def _file(self, case: Case) -> Path | None:
@@ -70,11 +70,11 @@ class Shelf:
     def _made(self, case: Case) -> Found:
         assert case.made is not None
         (family, size, edges), m = case.made, case.m
-        while m > self.limits.drawn and not self.limits.download and size < 100:  # a quick run takes a smaller one
+        while m > self.limits.drawn and not self.limits.download and size < 100:  # a quick run uses a smaller graph
             m, size = m // (3 if family == "mycielskian" else 2), size - 1
         if m > self.limits.drawn:
-            return Found(None, f"{case.m:,} arcs; this run makes up to {self.limits.drawn:,}")
-        rule = f"made: {family} {size}" + (f", {edges} edges per vertex" if edges else "")
+            return Found(None, f"{case.m:,} arcs; this run generates up to {self.limits.drawn:,}")
+        rule = f"generated: {family} {size}" + (f", {edges} edges per vertex" if edges else "")
         made = MADE | ON_GPU if self.device == "cuda" else MADE
         return Found(made[family](size, edges), rule)
 
@@ -102,11 +102,11 @@ class Shelf:
         return Found(graph, f"stand-in: {what}")
 
 
-# ---------------------------------------------------------------- made by rule
+# ---------------------------------------------------------------- generated graphs
 
 
 def on_gpu_kronecker(scale: int, edges: int) -> Graph:
-    """The graph of generate.kronecker(scale, edges), drawn and built on the GPU."""
+    """The graph of generate.kronecker(scale, edges), generated and built on the GPU."""
     from hopwave.engines.cuda.kronecker import edges as drawn
 
     source, target = drawn(scale, 1, 0, edges << scale, np.int32)
@@ -176,7 +176,7 @@ def module(device: str) -> Any:
 
 
 def recursive(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np) -> Made:
-    """A Kronecker graph: few levels, hubs. A path from vertex 0 makes it as deep as the paper's."""
+    """A Kronecker graph: few levels, hubs. A path from vertex 0 gives it the depth of the paper's graph."""
     scale = max(6, round(math.log2(n)))
     edges = max(1, round(m / (1 << scale) / (1 if directed else 2) * 1.1))  # some draws repeat
     draw: Any = generate.kronecker_edges
@@ -188,7 +188,7 @@ def recursive(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = n
 
 
 def with_path(source: Any, target: Any, n: int, directed: bool, depth: int, seed: int, what: str, xp: Any) -> Made:
-    """A graph from these edges, and if a depth is given with a path of that depth from vertex 0, joined to others."""
+    """A graph of these edges; with `depth`, also with a path of this depth from vertex 0, joined to other vertices."""
     if depth:
         path = xp.concatenate([xp.zeros(1, xp.int64), xp.arange(n, n + depth - 1)])
         joined = xp.random.default_rng(seed).integers(0, n, 32)
@@ -199,9 +199,9 @@ def with_path(source: Any, target: Any, n: int, directed: bool, depth: int, seed
 
 
 def layered(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np) -> Made:
-    """As many levels as the paper's graph has, from vertex 0: arcs lead to near ids of the same and the next levels.
+    """A graph with the depth of the paper's graph from vertex 0: arcs lead to near ids of the same and the next levels.
 
-    Every vertex but 0 has an arc from the level before; the other arcs are drawn.
+    Every vertex except 0 has an arc from the previous level; the other arcs are random.
     """
     count = max(2, min(depth or 50, n // 8))
     level = np.arange(count)
@@ -235,6 +235,6 @@ KINDS: dict[str, Callable[..., Made]] = {
     "mesh": lambda n, *rest: (generate.delaunay(n, rest[3]), f"Delaunay triangulation of {n:,} points"),
     **dict.fromkeys(("matrix", "goods", "road", "chains", "blocks", "geometric"), layered),
 }  # fmt: skip
-LEVELS = {"blocks": 500, "goods": 20}  # where a paper states no depth: of packing-500x100x100 and cit-Patents
-HOST_ONLY = {"mesh"}  # made by SciPy
-MOST = {"hub": 10_000_000, "chains": 50_000_000}  # arcs: where one thread reads a hub's rows, or levels are many
+LEVELS = {"blocks": 500, "goods": 20}  # depths that the papers do not state: packing-500x100x100 and cit-Patents
+HOST_ONLY = {"mesh"}  # generated with SciPy
+MOST = {"hub": 10_000_000, "chains": 50_000_000}  # maximum arcs with one thread per hub row, or with many levels

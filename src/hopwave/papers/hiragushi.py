@@ -20,8 +20,8 @@ from hopwave.papers.records import Case, Row, left_out, tables
 
 PLANS = {"Merrill": "merrill", "hybrid": "hiragushi-hybrid"}
 RANKS = (1, 2, 4)
-# Open MPI needs two settings to run as root, one to start more ranks than cores, and one (by version) not to bind each
-# of one or two ranks, with all of its threads, to a single core; MPICH needs none.
+# Open MPI needs two settings to run as root, one to start more ranks than cores, and one (which depends on the version)
+# not to bind each of one or two ranks, with all of its threads, to a single core; MPICH needs none.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -30,12 +30,12 @@ OPEN_MPI = {
     "PRTE_MCA_hwloc_default_binding_policy": "none",
 }
 RESULT = re.compile(r"\{.*\}")  # the JSON that rank 0 prints; mpiexec may add colours on the same line
-SECONDS = 40  # after which a job over ranks is stopped
+SECONDS = 40  # time limit of a job over ranks
 (TABLE_1,) = tables("hiragushi")
 
 
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
-    """Trees from random vertices, by both plans in turn: TEPS, the gain, and the shares of the two directions."""
+    """Trees from random vertices, by both plans in turn: TEPS, the speedup, and the shares of the two directions."""
     runs, sources, right = lab.in_turn(graph, PLANS, lab.effort.sources, parents=True)
     check_tree(lab, graph, sources[0], right[0])
     degrees = np.asarray(graph.degrees)
@@ -62,11 +62,11 @@ def check_tree(lab: Lab, graph: Graph, source: int, distance: object) -> None:
 
 
 def ranks(lab: Lab) -> list[Row]:
-    """Figure 5: Graph500 over ranks of this machine, on its CPU and, if there is one, on its GPU."""
+    """Figure 5: Graph500 over ranks of this machine, on its CPU and, if available, on its GPU."""
     here = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     mpiexec = shutil.which("mpiexec", path=here)
     if mpiexec is None:
-        return [{"ranks on": lab.device} | left_out("there is no mpiexec; pip install mpich brings one")]
+        return [{"ranks on": lab.device} | left_out("mpiexec is missing; run: pip install mpich")]
     roots, counts = (4, RANKS[:2]) if lab.quick else (8, RANKS)
     rows = []
     least = 13 if lab.quick else 20 if lab.device == "cuda" else 18
@@ -83,7 +83,7 @@ def ranks(lab: Lab) -> list[Row]:
 
 
 def over_ranks(mpiexec: str, count: int, device: str, layout: str, scale: int, roots: int, seconds: float) -> Row:
-    """TEPS of Graph500 by the hybrid plan on some ranks, and its time in computing and in exchanges."""
+    """TEPS of Graph500 by the hybrid plan over ranks, and its times of computation and of exchanges."""
     command = [mpiexec, "-n", str(count), sys.executable, "-m", "hopwave", "graph500", "--scale", str(scale), "--nbfs",
                str(roots), "--plan", PLANS["hybrid"], "--device", device, "--json"]  # fmt: skip
     command += ["--layout", layout] if count > 1 else []
@@ -92,14 +92,14 @@ def over_ranks(mpiexec: str, count: int, device: str, layout: str, scale: int, r
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=known, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        return left_out(f"not done after {seconds:.0f} s")
+        return left_out(f"not finished after {seconds:.0f} s")
     printed = RESULT.findall(done.stdout)
     if done.returncode or len(printed) != 1:
         said = [line for line in done.stderr.splitlines() if line.strip(" -")]
         return left_out(f"the job failed: {said[-1] if said else 'it printed nothing'}")
     found = json.loads(printed[0])
     if not found["valid"]:
-        raise WrongAnswer(f"a search over {count} ranks breaks Graph500's rules; please report this")
+        raise WrongAnswer(f"a search over {count} ranks violates Graph500's rules; please report this")
     share, ms = found.get("waiting_share") or 0.0, 1e3 * found["bfs_median_time"]
     bar = f"{count} on {device}{', 2D' if layout == '2d' else ''}"
     times = {"computing ms": ms * (1 - share), "exchanging ms": ms * share}

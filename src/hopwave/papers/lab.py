@@ -1,4 +1,4 @@
-"""What every study uses: the device, how long to measure, graphs, sources, checks before anything is timed, searches
+"""Shared by all studies: the device, the time limits, graphs, sources, checks before timing, searches
 level by level, and SuiteSparse:GraphBLAS for comparison if it is installed."""
 
 import importlib.util
@@ -25,21 +25,21 @@ Levels = list[Any]  # the records of one search, hopwave.planning.trace.Level
 
 
 class WrongAnswer(HopwaveError):
-    """An answer that failed its check; nothing is timed then."""
+    """A result that failed its check; it is not timed."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to measure."""
+    """Limits of the measurements."""
 
-    trials: int  # the most calls of one measurement
-    seconds: float  # after which no further call begins
-    sources: int  # of a study over several sources
+    trials: int  # maximum calls of one measurement
+    seconds: float  # time limit of one measurement
+    sources: int  # sources of a study over several sources
     points: int  # sources of a figure that draws a point for each
-    scale: int  # of the Kronecker graph of a figure on one graph
+    scale: int  # scale of the Kronecker graph in figures about one graph
     limits: Limits
-    sequential: int  # the most arcs, times levels, of a sequential run
-    budget: float  # seconds of the whole run, spread over its studies and graphs
+    sequential: int  # maximum arcs × levels of a sequential run
+    budget: float  # seconds of the full run, divided among its studies and graphs
 
 
 EFFORTS = {  # (device, quick)
@@ -54,44 +54,44 @@ EFFORTS = {  # (device, quick)
 
 @dataclass
 class Lab:
-    """One run of one paper. `results` has the rows of the studies that are done, by their names."""
+    """One run of one paper. `results` contains the rows of completed studies, by name."""
 
     device: str
     quick: bool
     say: Callable[[str], None] = print
-    seconds: float = 0.0  # 0: as much as the effort allows
+    seconds: float = 0.0  # 0: the budget of the effort
     results: dict[str, list[Row]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
-    study: str = ""  # the one that is measured now
-    keep: Callable[[], Any] = lambda: None  # writes down what is there, after each row
+    study: str = ""  # the study being measured
+    keep: Callable[[], Any] = lambda: None  # saves the results after each row
     studies: Mapping[str, Study] = field(default_factory=dict)
-    tables: frozenset[str] = frozenset()  # the tables whose graphs are measured; all if empty
+    tables: frozenset[str] = frozenset()  # tables whose graphs are measured; empty: all
 
     def __post_init__(self) -> None:
         effort = EFFORTS[self.device, self.quick]
         self.seconds = self.seconds or effort.budget
-        share = min(1.0, self.seconds / effort.budget)  # in less time, stand-ins are smaller, and trials fewer
+        share = min(1.0, self.seconds / effort.budget)  # less time means smaller stand-ins and fewer trials
         limits = effort.limits._replace(stand_in=int(share * effort.limits.stand_in))
         self.effort = replace(effort, seconds=round(share * effort.seconds, 4), limits=limits)
         self.shelf = Shelf(self.device, limits)
         self.ends = time.perf_counter() + self.seconds
-        self.until = self.ends  # of the study or row that is measured: after it no further search is timed
+        self.until = self.ends  # end of the current study or row: no search is timed later
 
     def late(self) -> str:
-        """Why nothing more is begun; "" while there is time."""
-        return f"not begun: this run had {self.seconds:.0f} seconds" if time.perf_counter() > self.ends else ""
+        """The reason for not starting further measurements; "" while time remains."""
+        return f"not started: the limit was {self.seconds:.0f} seconds" if time.perf_counter() > self.ends else ""
 
     def grant(self, share: float, ends: float | None = None) -> float:
-        """Let what is measured next take a share of the time until `ends`, or until the end of the run."""
+        """Grant the next measurement a share of the time until `ends`, or until the end of the run."""
         now = time.perf_counter()
         self.until = now + share * max(0.0, (self.ends if ends is None else ends) - now)
         return self.until
 
     def over(self, cases: Iterable[Case], measure: Callable[[Case, Graph], Row], share: float = 1.0) -> list[Row]:
-        """A row for each case: what `measure` finds on its graph, or why there is none.
+        """A row for each case: the result of `measure` on its graph, or the reason for its absence.
 
-        All rows have a `share` of the remaining time, divided equally among the rows still to come. With --quick, one
-        graph of each kind and table is measured. Graphs that are made or read from a folder come first.
+        All rows get a `share` of the remaining time, divided equally among the remaining rows. With --quick, one
+        graph of each kind and table is measured. Graphs that are generated or read from a folder come first.
         """
         cases = [case for case in cases if not self.tables or case.stated.get("table") in self.tables]
         rows: dict[int, Row] = {}
@@ -126,7 +126,7 @@ class Lab:
         return [rows[at] for at in range(len(cases))]
 
     def rows(self, study: str) -> list[Row]:
-        """The rows of a study, which is measured if it was not yet."""
+        """The rows of a study, which is measured on the first call."""
         if study not in self.results:
             before, self.study = self.study, study
             self.say(study)
@@ -139,17 +139,17 @@ class Lab:
         return self.results[study]
 
     def measured(self, study: str) -> list[Row]:
-        """The rows of a study, without those that say why they have no numbers."""
+        """The rows of a study, without rows that lack numbers."""
         return [row for row in self.rows(study) if WHY not in row]
 
     def failed(self, error: Exception) -> Row:
-        """The columns of a row that could not be measured. Wrong answers are kept: the run fails in the end."""
+        """The columns of a row that could not be measured. Wrong results are recorded, and the run fails at its end."""
         if isinstance(error, WrongAnswer):
             self.wrong.append(str(error))
         return left_out(f"{'WRONG: ' if isinstance(error, WrongAnswer) else ''}{error}")
 
     def kron(self) -> tuple[Graph, str]:
-        """The Kronecker graph of figures about one graph, as large as this run allows: kron_g500-logn21 on a GPU."""
+        """The Kronecker graph in figures about one graph, as large as this run allows: kron_g500-logn21 on a GPU."""
         scale = self.effort.scale
         found = self.shelf.get(Case("", "", ("kron", scale, 48), "social", 1 << scale, 87 << scale, directed=False))
         assert found.graph is not None
@@ -168,7 +168,7 @@ class Lab:
             cupy.cuda.runtime.deviceSynchronize()
 
     def mean_ms(self, call: Callable[[], Any]) -> float:
-        """Milliseconds of a call by the host's clock: the mean of the trials, fewer if their seconds are used up."""
+        """Wall-clock milliseconds of a call: the mean of the trials; fewer trials if the time limit is reached."""
         self.wait()
         began, done, taken = time.perf_counter(), 0, 0.0
         while done < self.effort.trials and taken <= self.effort.seconds:
@@ -178,7 +178,7 @@ class Lab:
         return taken / done * 1e3
 
     def sources(self, graph: Graph, count: int) -> list[int]:
-        """Vertices drawn from those that the vertex of highest degree reaches."""
+        """Random vertices in the reach of the vertex of highest degree."""
         degrees = np.asarray(graph.degrees)
         found = hw.bfs(graph, int(degrees.argmax()), predecessors=False, device=self.device).distances
         inside = np.flatnonzero((on_host(found) >= 0) & (degrees > 0))
@@ -186,7 +186,7 @@ class Lab:
         return [int(one) for one in drawn]
 
     def root_of(self, graph: Graph) -> int:
-        """Vertex 0, as TurboBFS and TurboBC name no roots; that of highest degree where 0 reaches less than 1%."""
+        """Vertex 0, because TurboBFS and TurboBC name no roots; that of highest degree if 0 reaches less than 1%."""
         reached = hw.bfs(graph, 0, predecessors=False, device=self.device).reached
         return 0 if reached >= graph.n / 100 else int(np.asarray(graph.degrees).argmax())
 
@@ -198,10 +198,10 @@ class Lab:
     def in_turn(
         self, graph: Graph, plans: Mapping[str, str | Plan], count: int, parents: bool = False
     ) -> tuple[dict[str, list[Levels]], list[int], list[Any]]:
-        """The levels of searches by the name of their plan; the sources, and their distances by hopwave's own plan.
+        """The levels of searches by the name of their plan; the sources, and their distances by hopwave's plan.
 
-        From each source all plans search in turn, since the host's time between launches drifts; fewer sources if the
-        time granted is used up. The first search of each plan is not counted: it may compile, and is from the source
+        From each source all plans search in turn, because the host's time between launches drifts; fewer sources if the
+        granted time is used up. The first search of each plan is a warm-up that may compile; it starts from the source
         with the largest level, so that no later search allocates.
         """
         sources = self.sources(graph, count)
@@ -215,14 +215,14 @@ class Lab:
             for name, plan in plans.items():
                 levels, distances = self.search(graph, plan, source, parents)
                 if not bool((distances == expected).all()):
-                    raise WrongAnswer(f"{name} is wrong from {source}; please report this")
+                    raise WrongAnswer(f"{name} returns wrong distances from {source}; please report this")
                 runs[name].append(levels)
             if time.perf_counter() > self.until:
                 break
         return runs, sources, right
 
     def claimed(self, claim: Claim, cases: Iterable[Case]) -> Row:
-        """A number of a paper's text, next to its own tables and to ours, in which stand-ins alike count once."""
+        """A number in a paper's text, next to its tables and ours, in which similar stand-ins count once."""
         found = claim.values(unlike(self.measured(claim.study)), claim.column, claim.over) if claim.column else []
         part = "abstract" if claim.where == "Abstract" else "text"
         row: Row = {"part": part, "where": claim.where, "claim": claim.claim, "paper": claim.paper}
@@ -231,12 +231,12 @@ class Lab:
             remark = f"{claim.how} of {len(found)} different graphs" if len(found) > 1 else ""
             return row | {"ours": STATISTICS[claim.how](found), "remark": claim.remark or remark}
         theirs = not claim.column or any({claim.column, claim.over} & case.stated.keys() for case in cases)
-        missing = "another program, which hopwave does not bring" if theirs else "needs a GPU: --device cuda"
+        missing = "needs a program that hopwave does not include" if theirs else "needs a GPU: --device cuda"
         suite = no_suitesparse() if "(GBLAS)" in claim.column or "SuiteSparse" in claim.column else ""
         return row | {"remark": claim.remark or suite or missing}
 
     def suitesparse_ms(self, graph: Graph, source: int, right: Any) -> float | None:
-        """Milliseconds of a search by python-graphblas on this machine's CPU, whose distances must be `right`."""
+        """Milliseconds of a search by python-graphblas on this machine's CPU, whose distances must equal `right`."""
         if no_suitesparse():
             return None
         from graphblas import Matrix, Vector, semiring  # type: ignore[import-untyped]
@@ -258,12 +258,12 @@ class Lab:
             return level
 
         if not np.array_equal(search().to_dense(-1), right):
-            raise WrongAnswer("SuiteSparse:GraphBLAS finds other distances; please report this")
+            raise WrongAnswer("SuiteSparse:GraphBLAS returns different distances; please report this")
         return self.mean_ms(search)
 
 
 def unlike(rows: Iterable[Row]) -> list[Row]:
-    """Of stand-ins of one table, one kind and about one size (within a factor of two) the first row only."""
+    """Only the first row of stand-ins of the same table, kind and approximate size (within a factor of two)."""
     found: dict[Any, Row] = {}
     for at, row in enumerate(rows):
         kind = re.sub(r"[\d,.]+", "", row.get("from", ""))
@@ -273,28 +273,28 @@ def unlike(rows: Iterable[Row]) -> list[Row]:
 
 
 def claimed(name: str) -> Study:
-    """The study of everything that a paper's text states of its tables."""
+    """The study of all claims in a paper's text about its tables."""
     return lambda lab: [lab.claimed(claim, [*chain(*tables(name))]) for claim in claims(name)]
 
 
 def degree_of(graph: Graph) -> str:
-    """Greatest, mean and deviation of the degrees, as in the papers' tables."""
+    """Maximum, mean and standard deviation of the degrees, as in the papers' tables."""
     degrees = np.asarray(graph.degrees)
     return f"{int(degrees.max())}/{graph.m / graph.n:.0f}/{float(degrees.std()):.0f}"
 
 
 def check_search(graph: Graph, distance: Any, counts: Any, source: int) -> None:
-    """Raise WrongAnswer unless distances, and path counts if given, follow from the arcs."""
+    """Raise WrongAnswer unless distances, and path counts if passed, are consistent with the arcs."""
     if broken := wrong(graph, distance, counts, source):
         raise WrongAnswer(f"a search from {source} is wrong: {broken}; please report this")
 
 
 def wrong(graph: Graph, distance: Any, counts: Any, source: int) -> str:
-    """What is wrong with distances and path counts from a source, by array operations alone; "" if nothing is."""
+    """The first error in distances and path counts from a source, found by array operations; "" without an error."""
     xp: Any = module_of(distance)
     offsets, neighbours = rows_of(graph, xp)
     if int(distance[source]) or int(xp.count_nonzero(distance == 0)) != 1:
-        return "the source is not the one vertex at distance 0"
+        return "the source is not the only vertex at distance 0"
     parents, sums = xp.zeros(graph.n, xp.int64), xp.zeros(graph.n, xp.float64)
     logarithms: Any = None if counts is None else log2_of(counts, xp)
     for begin in range(0, graph.m, CHUNK):
@@ -310,9 +310,9 @@ def wrong(graph: Graph, distance: Any, counts: Any, source: int) -> str:
             sums += xp.bincount(heads, weights=xp.exp2(logarithms[tails] - logarithms[heads]), minlength=graph.n)
     found = distance > 0
     if not bool((parents[found] > 0).all()):
-        return "a vertex has no arc from the level before"
+        return "a vertex has no arc from the previous level"
     if counts is not None and not bool(xp.allclose(sums[found], 1, rtol=1e-9, atol=0)):
-        return "a path count is not the sum over the arcs from the level before"
+        return "a path count is not the sum over the arcs from the previous level"
     return ""
 
 
@@ -325,7 +325,7 @@ def log2_of(counts: Any, xp: Any) -> Any:
 
 
 def rows_of(graph: Graph, xp: Any) -> tuple[Any, Any]:
-    """Offsets and neighbours, without a copy where the graph lives."""
+    """Offsets and neighbours; not copied on the graph's device."""
     if xp is np:
         return graph.indptr, graph.indices
     from hopwave.engines.cuda.graph import CudaGraph
@@ -335,14 +335,14 @@ def rows_of(graph: Graph, xp: Any) -> tuple[Any, Any]:
 
 
 def widest(graph: Graph, distances: Any) -> int:
-    """The arcs out of the level that has most of them."""
+    """The largest number of arcs that leave a level."""
     xp: Any = module_of(distances)
     degrees = xp.diff(rows_of(graph, xp)[0])
     return int(xp.bincount(distances[distances >= 0], weights=degrees[distances >= 0]).max())
 
 
 def ms_of(levels: Levels, direction: str = "") -> float:
-    """Milliseconds inside levels, or inside those of one direction; by the GPU's clock on a GPU."""
+    """Milliseconds inside levels, or inside those of one direction; measured by the GPU on a GPU."""
     return 1e3 * float(sum(level.seconds for level in levels if direction in ("", level.direction)))
 
 
@@ -352,7 +352,7 @@ def over(measure: Callable[[Lab, Case, Graph], Row], *tables: Iterable[Case], sh
 
 
 def no_suitesparse() -> str:
-    """Why SuiteSparse:GraphBLAS cannot be compared with; "" if it can."""
+    """The reason why SuiteSparse:GraphBLAS is not available for comparison; "" if it is."""
     if importlib.util.find_spec("graphblas") is not None:
         return ""
     return "SuiteSparse:GraphBLAS is not installed; run: pip install python-graphblas"

@@ -15,19 +15,19 @@ from hopwave.papers.lab import Lab, WrongAnswer, claimed, ms_of, over, rows_of
 from hopwave.papers.records import Case, Row, quoted, tables
 from hopwave.planning.rules import Always
 
-IDEAS = quoted("pushpull")["ideas"]  # Table 2: our plan → the row's name, the paper's GTEPS and gain
-OTHERS = ("SuiteSparse", "CuSha", "baseline", "Ligra", "push-pull")  # that the paper compares with Gunrock
+IDEAS = quoted("pushpull")["ideas"]  # Table 2: hopwave's plan → the row's name, the paper's GTEPS and speedup
+OTHERS = ("SuiteSparse", "CuSha", "baseline", "Ligra", "push-pull")  # programs that the paper compares with Gunrock
 (TABLE_3,) = tables("pushpull")
-KINDS = ("back a level", "in the level", "to the next level")  # of arcs
+KINDS = ("back a level", "in the level", "to the next level")  # kinds of arcs
 
 
 # ---------------------------------------------------------------- Table 1, Figure 2: the four products
 #
-#   by rows            more and more entries in f, no mask       by columns           more and more entries in f
-#   by rows, masked    f full, more and more rows in the mask    by columns, masked   … and a mask of 2/3 as many
+#   by rows            growing number of entries in f, no mask   by columns           growing number of entries in f
+#   by rows, masked    f full, growing number of rows in mask    by columns, masked   … and a mask of 2/3 as many
 #
-# linalg tests the mask before it computes a term, so that its masked product by columns saves work where Table 1 says
-# that nothing is saved. `by columns, then mask` does as the paper: the full product, then the mask.
+# linalg tests the mask before it computes a term, so its masked product by columns saves work, although Table 1
+# predicts no saving. `by columns, then mask` follows the paper: the full product, then the mask.
 
 la = hw.linalg
 SHARES = (1 / 4096, 1 / 256, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
@@ -62,7 +62,7 @@ def products(lab: Lab) -> list[Row]:
 
 
 def plain(lab: Lab, graph: Any) -> Any:
-    """The matrix of SciPy or CuPy that results are compared with."""
+    """The matrix of SciPy or CuPy for checking results."""
     if lab.device == "cpu":
         return graph.to_scipy(np.float64)
     import cupy
@@ -73,7 +73,7 @@ def plain(lab: Lab, graph: Any) -> Any:
 
 
 def measure(lab: Lab, A: Any, product: str, count: int, right: Any) -> float:
-    """Milliseconds of one product, after it was compared."""
+    """Milliseconds of one product, after it was checked."""
     n = A.shape[0]
     f, mask = operands(product, n, count)
     f, mask = f.to(lab.device), mask and mask.to(lab.device)
@@ -149,7 +149,7 @@ def ideas(lab: Lab) -> list[Row]:
 
 
 def iterations(lab: Lab) -> list[Row]:
-    """Figure 5: the arcs of each iteration by where they lead, and its milliseconds, only pushing and only pulling."""
+    """Figure 5: the arcs of each iteration by destination, and its milliseconds with only pushes and only pulls."""
     lab.grant(0.1)
     graph, _ = lab.kron()
     runs, _, right = lab.in_turn(graph, one_way(), min(lab.effort.sources, 16))
@@ -167,7 +167,7 @@ def one_way() -> dict[str, Any]:
 
 
 def kinds(graph: Graph, distances: Any) -> list[Row]:
-    """For every level its vertices, the unvisited vertices, and where its out-arcs lead."""
+    """For every level, its vertices, the unvisited vertices, and the destinations of its out-arcs."""
     xp: Any = module_of(distances)
     indptr, indices = rows_of(graph, xp)
     row = distances[xp.searchsorted(indptr, xp.arange(graph.m, dtype=indptr.dtype), side="right") - 1]
@@ -203,7 +203,7 @@ def samples(lab: Lab) -> list[Row]:
 
 
 def fewer(lab: Lab) -> list[Row]:
-    """Figure 6's points, thinned so that a page can hold them."""
+    """Figure 6's points, thinned for a page."""
     rows = lab.measured("samples")
     return rows[:: max(1, len(rows) // 600)]
 

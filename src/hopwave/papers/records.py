@@ -1,7 +1,7 @@
-"""Papers as records: their tables and figures, what these state, and which study measures ours.
+"""Papers as records: their tables and figures, the published numbers, and the studies that measure ours.
 
 A *study* measures: it takes a `Lab` and returns rows, dictionaries of columns. An *exhibit* is a table or a figure of
-the paper; it shows columns of a study's rows. Several exhibits may show one study. NAME.toml has what a paper states:
+the paper; it shows columns of a study's rows. Several exhibits may show one study. NAME.toml stores a paper's data:
 its graphs with their numbers, and its exhibits.
 """
 
@@ -18,16 +18,16 @@ from statistics import fmean, geometric_mean
 from typing import Any
 
 Row = dict[str, Any]
-Study = Callable[[Any], list[Row]]  # takes a hopwave.papers.lab.Lab
+Study = Callable[[Any], list[Row]]  # its argument is a hopwave.papers.lab.Lab
 LABELS = {"", "graph", "kind", "from", "where", "claim", "remark", "table", "algorithm", "program", "product"}
-WHY = "why not"  # the column that says why a row has no numbers of ours
+WHY = "why not"  # the column with the reason for missing measurements
 
 
 @dataclass(frozen=True)
 class Drawing:
     """How a figure is drawn: `bars`, `stacked`, `lines` or `points` over the column `x`, from the columns `series`.
 
-    If `by` names a column, each of its values is a series of its own, and `series` has one column.
+    If `by` names a column, each of its values is a separate series, and `series` has one column.
     """
 
     form: str
@@ -40,19 +40,19 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or figure, as the paper numbers it. Without a study, the note says why there is nothing of ours."""
+    """A table or figure with the paper's number. Without a study, the note is the reason for missing measurements."""
 
     number: str
     caption: str
     study: str = ""
-    columns: tuple[str, ...] = ()  # of the rows, as in the paper's order
+    columns: tuple[str, ...] = ()  # columns of the rows, in the paper's order
     only: tuple[str, Any] | None = None  # rows whose column has this value
     drawings: tuple[Drawing, ...] = ()
     note: str = ""
-    listed: bool = True  # False: the figure has too many points for a table of them
+    listed: bool = True  # False: the figure has too many points for a table
 
     def measured(self, found: Mapping[str, list[Row]]) -> bool:
-        """Whether a row has a value of ours."""
+        """Whether a row contains a measured value."""
         ours = [column for column in self.columns if column not in LABELS and not column.startswith("paper")]
         ours += [name for drawing in self.drawings for name in drawing.series if not name.startswith("paper")]
         return any(row.get(column) is not None for row in self.rows(found) if WHY not in row for column in ours)
@@ -64,18 +64,18 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Claim:
-    """A number of a paper's text: a statistic of a column, over the rows of a study and over the paper's own tables.
+    """A number in a paper's text: a statistic of a column, over the rows of a study and over the paper's tables.
 
-    `own` has the columns of the paper's tables if they are not those of our rows: one, or a ratio of two. Without a
-    column the remark says why there is nothing of ours. `tables`, `kinds` and `graphs` select rows.
+    `own` has the columns of the paper's tables if they differ from ours: one, or a ratio of two. Without a
+    column, the remark is the reason for missing measurements. `tables`, `kinds` and `graphs` select rows.
     """
 
     where: str
     claim: str
     paper: float | str
     column: str = ""
-    over: str = ""  # a ratio of two columns
-    how: str = "mean"  # of STATISTICS
+    over: str = ""  # denominator of a ratio of two columns
+    how: str = "mean"  # a key of STATISTICS
     tables: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     graphs: tuple[str, ...] = ()
@@ -84,14 +84,14 @@ class Claim:
     remark: str = ""
 
     def values(self, rows: Iterable[Row], column: str, over: str = "") -> list[float]:
-        """The column's numbers, or their ratios to those of another, in the rows that this claim is about."""
+        """The column's numbers, or their ratios to another column, in the rows of this claim."""
         chosen = {"table": self.tables, "family": self.kinds, "graph": self.graphs}
         rows = [row for row in rows if all(not some or row.get(name) in some for name, some in chosen.items())]
         pairs = ((row.get(column), row.get(over) if over else 1) for row in rows)
         return [one / other for one, other in pairs if isinstance(one, int | float) and isinstance(other, int | float)]
 
     def of_tables(self, cases: Iterable[Case]) -> Any:
-        """What the paper's own tables say; None if they say nothing."""
+        """The statistic over the paper's tables; None without data."""
         rows = []
         for shown, kind, n, m, stated in ((one.shown, one.kind, one.n, one.m, one.stated) for one in cases):
             sizes = {"thousands of arcs": m / 1e3, "7n + m": 7 * n + m, "9n + 2m": 9 * n + 2 * m}
@@ -111,24 +111,24 @@ STATISTICS: dict[str, Callable[[list[float]], Any]] = {
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: where it was measured by its authors, and what it shows, in its own order."""
+    """A paper: the authors' machine, and its tables and figures in order."""
 
     key: str
     title: str
     authors: str
-    machine: str  # of the authors
+    machine: str  # machine of the authors
     studies: Mapping[str, Study]
     exhibits: tuple[Exhibit, ...]
     method: str = ""
-    part: str = ""  # the number of the exhibits, if they are not all of the paper's
+    part: str = ""  # the number of the selected exhibits, if not all
 
 
 @dataclass(frozen=True)
 class Case:
-    """A row of a paper's table: a graph by the paper's name, how it can be had, and the paper's columns.
+    """A row of a paper's table: a graph with the paper's name, how to obtain it, and the paper's columns.
 
     `made` is a recipe of `graphs.MADE`, and the graph is never downloaded; else `name` is a name of the collection, and
-    `kind` the kind of graph that stands in for it.
+    `kind` the kind of its stand-in.
     """
 
     shown: str
@@ -143,7 +143,7 @@ class Case:
 
 @cache
 def quoted(name: str) -> dict[str, Any]:
-    """What NAME.toml has of a paper."""
+    """The contents of NAME.toml."""
     return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
 
 
@@ -202,12 +202,12 @@ def _value(text: str) -> Any:
 
 
 def stated(case: Case) -> Row:
-    """The paper's numbers of a row, as columns `paper: …`, and its table."""
+    """The published numbers of a row, as columns `paper: …`, and its table."""
     return {key if key == "table" else f"paper: {key}": value for key, value in case.stated.items()}
 
 
 def left_out(why: str) -> Row:
-    """The columns of a row that has no numbers of ours."""
+    """The columns of a row without measurements."""
     return {"from": why, WHY: why}
 
 
@@ -220,10 +220,10 @@ class Outcome:
     where: dict[str, Any]
     found: dict[str, list[Row]]
     seconds: float
-    wrong: tuple[str, ...] = ()  # answers that failed their checks
+    wrong: tuple[str, ...] = ()  # results that failed their checks
 
     def lines(self) -> list[dict[str, Any]]:
-        """One record per exhibit, with the columns that it shows."""
+        """One record per exhibit, with its columns."""
         records = []
         for one in self.paper.exhibits:
             rows = [{key: _as_json(row[key]) for key in one.columns or row if row.get(key) is not None}
@@ -233,7 +233,7 @@ class Outcome:
         return records
 
     def summary(self) -> dict[str, int]:
-        """How many exhibits, rows of tables and graphs were measured, on how many stand-ins; rows without numbers."""
+        """Numbers of measured exhibits, rows of tables and graphs, of stand-ins, and of rows without measurements."""
         listed = {one.study for one in self.paper.exhibits if one.listed}  # not the points of a figure
         rows = [row for study in listed for row in self.found.get(study, ())]
         origins = {
@@ -255,6 +255,6 @@ def slug(*words: str) -> str:
 
 
 def _as_json(value: Any) -> Any:
-    """A number as JSON has it; floats with six digits."""
+    """A number for JSON; floats with six digits."""
     value = value.item() if hasattr(value, "item") else value
     return float(f"{value:.6g}") if isinstance(value, float) else value

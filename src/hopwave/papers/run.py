@@ -1,4 +1,4 @@
-"""Measure one paper, every study once; write its lines, and its page: one HTML file that loads nothing."""
+"""Measure one paper, every study once; write its lines, and its page: one self-contained HTML file."""
 
 import json
 import platform
@@ -25,7 +25,7 @@ COVERAGE = Path(__file__).parents[3] / "docs" / "papers.md"  # in a copy of the 
 
 
 def html(outcome: Outcome) -> str:
-    """The page: what was measured comes first, in the paper's order."""
+    """The page: measured exhibits first, in the paper's order."""
     paper, where = outcome.paper, outcome.where
     order = sorted(paper.exhibits, key=lambda one: not one.measured(outcome.found))
     links = "".join(
@@ -34,8 +34,8 @@ def html(outcome: Outcome) -> str:
         for one in order
     )
     sections = "\n".join(section(paper.key, one, one.rows(outcome.found)) for one in order)
-    quick = " With --quick: small graphs, one of each kind; its times are not to be compared." if outcome.quick else ""
-    cpu = " A CPU's times are not to be set against the paper's GPU." if where["device"] == "cpu" else ""
+    quick = " With --quick: small graphs, one of each kind; do not compare its times." if outcome.quick else ""
+    cpu = " Times of a CPU cannot be compared with the paper's GPU." if where["device"] == "cpu" else ""
     texts = {"key": paper.key, "title": paper.title, "authors": paper.authors, "theirs": paper.machine,
              "method": paper.method, "version": where["hopwave"], "seconds": round(outcome.seconds),
              **where, **outcome.summary()}  # fmt: skip
@@ -58,7 +58,7 @@ def section(key: str, one: Exhibit, rows: list[Row]) -> str:
 
 
 def table(one: Exhibit, rows: list[Row]) -> str:
-    """The rows, without columns that no row has; "" if only names of graphs are left."""
+    """The rows, without empty columns; "" if only names of graphs remain."""
     columns = [column for column in one.columns or rows[0] if any(row.get(column) is not None for row in rows)]
     if one.drawings and columns in (["graph"], ["graph", "from"]):
         return ""
@@ -77,7 +77,7 @@ def figure(drawing: Drawing, rows: list[Row]) -> str:
     """A figure in the paper's form; a sentence if there is nothing to draw."""
     rows = [row for row in rows if any(_number(row.get(name)) is not None for name in drawing.series)]
     if not rows:
-        return '<p class="soft">Nothing to draw: this was not measured on this device.</p>'
+        return '<p class="soft">This figure was not measured on this device.</p>'
     if drawing.form in ("bars", "stacked"):
         names = [str(row[drawing.x]) for row in rows]
         heights = {name: [_number(row.get(name)) for row in rows] for name in drawing.series}
@@ -122,7 +122,7 @@ def measure(
 
 
 def only(paper: Paper, number: str) -> Paper:
-    """The paper with only the tables and figures of this number; "Figure 5" has 5(a) and 5(b), too."""
+    """The paper with only the tables and figures of this number; "Figure 5" includes 5(a) and 5(b)."""
     asked = number.lower()
     chosen = tuple(one for one in paper.exhibits if asked in (one.number.lower(), one.number.lower().partition("(")[0]))
     return replace(paper, exhibits=chosen, part=number)

@@ -20,7 +20,7 @@ from hopwave.planning.jobs import BetweennessJob
 from hopwave.system.numba_cache import njit
 
 PLANS = ("sccsc", "sccooc", "vecsc")
-TO_COMPARE = 3  # trials by which Table 5 finds the fastest algorithm
+TO_COMPARE = 3  # trials to find the fastest algorithm for Table 5
 TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5 = tables("turbobc")
 
 
@@ -29,7 +29,7 @@ TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5 = tables("turbobc")
 
 
 def dependencies(columns: Graph, source: int) -> Any:
-    """δ of every vertex for one source; of a directed graph its reverse is given, whose rows are the columns of A."""
+    """δ of every vertex for one source; `columns` is the reverse of a directed graph: its rows are columns of A."""
     return _dependencies(columns.indptr, columns.indices, columns.n, source)
 
 
@@ -93,12 +93,12 @@ single = over(one_graph, TABLE_1, TABLE_2, TABLE_3, TABLE_4)
 
 
 def expected(lab: Lab, graph: Graph, root: int) -> tuple[Any, int, float | None]:
-    """Dependencies, the depth, and the sequential milliseconds; on graphs that would take too long, by our own plan."""
+    """Dependencies, the depth, and the sequential milliseconds; large graphs use hopwave's plan instead."""
     depth = hw.bfs(graph, root, predecessors=False, device=lab.device).depth
     if graph.m * (depth + 2) <= lab.effort.sequential:
         host = graph.to("cpu")
         host = host.reversed() if host.directed else host
-        dependencies(Graph(host.indptr[:1], host.indices[:0], directed=False), 0)  # compiles
+        dependencies(Graph(host.indptr[:1], host.indices[:0], directed=False), 0)  # warm-up: compiles
         began = time.perf_counter()
         right = dependencies(host, root)
         return right, depth, (time.perf_counter() - began) * 1e3
@@ -107,13 +107,13 @@ def expected(lab: Lab, graph: Graph, root: int) -> tuple[Any, int, float | None]
 
 
 def timed(lab: Lab, graph: Graph, plan: str, sources: Any, right: Any) -> tuple[float, float | None]:
-    """Milliseconds per source of one algorithm, after its sums were compared with `right`; and megabytes held."""
+    """Milliseconds per source of one algorithm, after its sums were compared with `right`; and megabytes used."""
     engine: Any = engines.engine(lab.device)
     record = CATALOGUE[f"turbobc-{plan}"]
     before = used_bytes(lab, graph)
     run = engine.accumulation(graph, BetweennessJob(np.asarray(sources[:1], np.int64)), record)
     run.advance(0, lambda done: False)
-    held = (used_bytes(lab) - before) / 1e6 if lab.device == "cuda" else None  # with the graph
+    held = (used_bytes(lab) - before) / 1e6 if lab.device == "cuda" else None  # including the graph
     if not np.allclose(on_host(run.total), right, rtol=1e-9, atol=1e-290):
         raise WrongAnswer(f"turbobc-{plan} differs from the sequential algorithm; please report this")
     del run
@@ -129,7 +129,7 @@ def until(began: float, seconds: float) -> Callable[[int], bool]:
 
 
 def used_bytes(lab: Lab, without: Graph | None = None) -> int:
-    """Bytes of CuPy's pool, without those of a graph, whose other forms on the GPU are dropped; 0 on a CPU."""
+    """Bytes of CuPy's pool, without a graph, whose other forms on the GPU are dropped; 0 on a CPU."""
     if lab.device == "cpu":
         return 0
     import cupy
@@ -144,7 +144,7 @@ def used_bytes(lab: Lab, without: Graph | None = None) -> int:
 
 
 def scf_of(graph: Graph, xp: Any) -> float:
-    """The scale-free metric: Σ degree(u)·degree(v) over the arcs, over n times the greatest degree."""
+    """The scale-free metric: Σ degree(u)·degree(v) over the arcs, divided by n times the maximum degree."""
     offsets, neighbours = rows_of(graph, xp)
     degrees = xp.diff(offsets).astype(xp.float64)
     sums = xp.concatenate([xp.zeros(1), xp.cumsum(degrees[neighbours])])[offsets]
@@ -152,7 +152,7 @@ def scf_of(graph: Graph, xp: Any) -> float:
 
 
 def all_sources(lab: Lab, case: Case, graph: Graph) -> Row:
-    """Table 5: seconds for all sources, by the fastest algorithm; what does not end in time is projected."""
+    """Table 5: seconds for all sources, by the fastest algorithm; extrapolated if the time limit is reached."""
     root = lab.root_of(graph)
     right, depth, alone = expected(lab, graph, root)
     ms = {plan: timed(lab, graph, plan, np.full(TO_COMPARE, root), right)[0] for plan in PLANS}
@@ -179,7 +179,7 @@ exact = over(all_sources, TABLE_5, share=0.3)
 
 
 def arrays(lab: Lab) -> list[Row]:
-    """Figure 4: the arrays of both programs, as the paper counts them, and ours."""
+    """Figure 4: the arrays of both programs, as counted in the paper, and hopwave's arrays."""
     return [
         {"program": "gunrock, by the paper", "words": "9n + 2m"},
         {"program": "TurboBC, by the paper", "words": "7n + m"},

@@ -17,7 +17,7 @@ TABLE_I, TABLE_II, TABLE_III = tables("turbobfs")
 
 
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
-    """The seven algorithms on one graph, checked, then timed; those that count paths do."""
+    """The seven algorithms on one graph, checked, then timed, with path counts if supported."""
     root, ms = lab.root_of(graph), {}
     first: Any = None
     for plan in PLANS:
@@ -49,7 +49,7 @@ searches = over(one_graph, TABLE_I, TABLE_II, TABLE_III)
 
 
 def same(counts: Any, first: Any, xp: Any) -> bool:
-    """Whether path counts agree, if both are there: beyond 2^53 they are rounded."""
+    """Whether path counts agree, if both exist: above 2^53 they are rounded."""
     if counts is None or first is None:
         return True
     return bool(xp.allclose(log2_of(counts, xp), log2_of(first, xp), rtol=0, atol=1e-9))
@@ -73,7 +73,7 @@ def histograms(lab: Lab) -> list[Row]:
     return rows
 
 
-EXAMPLE = Graph.from_edges([1, 1, 0, 3, 0], [0, 3, 2, 2, 4], n=5, directed=True)  # of Figures 1 and 3, from 0
+EXAMPLE = Graph.from_edges([1, 1, 0, 3, 0], [0, 3, 2, 2, 4], n=5, directed=True)  # Figures 1 and 3, ids from 0
 
 
 def example(lab: Lab) -> list[Row]:

@@ -15,15 +15,15 @@ from hopwave.papers.lab import Lab, Levels, WrongAnswer, claimed, ms_of, over, r
 from hopwave.papers.records import Case, Row, left_out, tables
 from hopwave.planning.plan import Plan
 
-CHOICES = {"scan-free": 0, "single-scan": 1, "no generation": 3, "double-scan": 2}  # the rule's numbers
+CHOICES = {"scan-free": 0, "single-scan": 1, "no generation": 3, "double-scan": 2}  # step numbers of the rule
 BALANCES = {"thread-centric": "thread", "warp-centric": "warp", "donation": "donate"}
-FEW = 4  # searches whose arcs are counted one by one
+FEW = 4  # number of searches whose arcs are counted individually
 (TABLE_1,) = tables("xbfs")
 
 
 # ---------------------------------------------------------------- Figure 5: queues by atomic operations or prefix sums
 
-MILLIONS = (1, 4, 16, 64, 256, 512)  # statuses
+MILLIONS = (1, 4, 16, 64, 256, 512)  # millions of statuses
 SHARES = (1 / 64, 1 / 2)
 HEADER = "steps/double_scan.cuh"
 ATOMIC = r"""
@@ -38,9 +38,9 @@ __global__ void atomic_queue(const int *distance, u64 n, int level, int *queue, 
 
 
 def queues(lab: Lab) -> list[Row]:
-    """Milliseconds of each way, the best of five, for arrays of many sizes; every queue is checked."""
+    """Milliseconds of each method, the best of five, for arrays of many sizes; every queue is checked."""
     if lab.device != "cuda":
-        return [{"GPU": "none"} | left_out("the ways to make a queue are a GPU's: --device cuda")]
+        return [{"GPU": "none"} | left_out("queues are built only on a GPU; pass --device cuda")]
     rows = []
     for millions, share in product(MILLIONS[:2] if lab.quick else MILLIONS, SHARES):
         ms = queue_ms(millions << 20, share)
@@ -52,7 +52,7 @@ def queues(lab: Lab) -> list[Row]:
 
 
 def queue_ms(n: int, share: float) -> dict[str, float]:
-    """Milliseconds of each method to make a queue of a share of n vertices."""
+    """Milliseconds of each method to build a queue of a share of n vertices."""
     import cupy
 
     from hopwave.engines.cuda.launch import BLOCK, kernels
@@ -107,13 +107,13 @@ def best(call: Callable[[], Any], rounds: int = 5) -> float:
 
 
 def arcs_into(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> tuple[Any, Any]:
-    """The arcs (row, place) whose neighbour is in `level`, in the order of the rows."""
+    """The arcs (row, position) whose neighbour is in `level`, in row order."""
     arcs = xp.flatnonzero(distances[indices] == level)
     return xp.searchsorted(indptr, arcs.astype(indptr.dtype), side="right") - 1, arcs
 
 
 def looks(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> tuple[Any, Any]:
-    """Figure 9: degree and work (neighbours read until one of the level before is found) of the rows of `level`."""
+    """Figure 9: degree and work (neighbours read until one in the previous level is found) of the rows of `level`."""
     row, arc = arcs_into(xp, indptr, indices, distances, level - 1)
     degrees = xp.diff(indptr)
     work = degrees.copy()
@@ -125,13 +125,13 @@ def looks(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> tup
 
 
 def chance_ahead(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> float:
-    """Lemma 3: the mean probability that a vertex of level + 1 is found while bottom-up looks for `level`.
+    """Lemma 3: the mean probability that a vertex of level + 1 is found while a pull computes `level`.
 
-    P = 1 - (1 - s/|Q|)^N, where s is a vertex's place in the queue Q of unvisited vertices, and N the number of its
-    neighbours in `level` (docs/papers.md says how the lemma prints it).
+    P = 1 - (1 - s/|Q|)^N, with s the vertex's position in the queue Q of unvisited vertices, and N the number of its
+    neighbours in `level` (docs/papers.md quotes the printed lemma).
     """
     row, _ = arcs_into(xp, indptr, indices, distances, level)
-    neighbours = xp.diff(xp.searchsorted(row, xp.arange(len(distances) + 1)))  # rows ascend
+    neighbours = xp.diff(xp.searchsorted(row, xp.arange(len(distances) + 1)))  # rows are sorted
     waiting = (distances < 0) | (distances >= level)
     place = (xp.cumsum(waiting) - 1) / max(int(waiting.sum()), 1)
     there = distances == level + 1
@@ -142,9 +142,9 @@ def chance_ahead(xp: Any, indptr: Any, indices: Any, distances: Any, level: int)
 
 
 def ways(device: str) -> dict[str, Any]:
-    """The plans to compare. On a CPU, which makes queues in one way, XBFS with and without asynchronous pulls.
+    """The plans to compare. On a CPU, which has one method to build queues, XBFS with and without asynchronous pulls.
 
-    The baseline has none of XBFS's choices: every queue is made by a scan, and rows are assigned statically.
+    The baseline has none of XBFS's choices: every queue is built by a scan, and rows are assigned statically.
     """
     whole = hw.plan("xbfs")
     if device == "cpu":
@@ -162,7 +162,7 @@ def ways(device: str) -> dict[str, Any]:
 
 
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
-    """Every way to search one graph: Tables 1 and 2, and Figures 10 to 15."""
+    """All plans on one graph: Tables 1 and 2, and Figures 10 to 15."""
     graph = graph.to_undirected() if graph.directed else graph
     runs, _, right = lab.in_turn(graph, ways(lab.device), min(lab.effort.sources, 16))
     row: Row = {f"{name} ms": median(map(ms_of, some)) for name, some in runs.items()} | {"sources": len(runs["XBFS"])}
@@ -200,7 +200,7 @@ searches = over(one_graph, TABLE_1)
 
 
 def total_ms(runs: Iterable[Levels], choice: int) -> float:
-    """Milliseconds of all levels with this choice of the rule; its last choice, 4, is 0 again: scan-free."""
+    """Milliseconds of all levels with this choice of the rule; its last choice, 4, equals 0: scan-free."""
     return sum(ms_of([level for level in levels if level.choice % 4 == choice]) for levels in runs)
 
 
@@ -209,7 +209,7 @@ def first_pull(levels: Levels) -> Any:
 
 
 def ahead(graph: Graph, runs: list[Levels], right: list[Any]) -> Row:
-    """Figure 10 and Lemma 3: the share of the second bottom-up level that the first one found, and its probability."""
+    """Figure 10 and Lemma 3: the share of the second bottom-up level that the first found, and its probability."""
     shares, chances = [], []
     for levels, distances in list(zip(runs, right, strict=False))[:FEW]:
         first = first_pull(levels)

@@ -1,1 +1,1 @@
-"""Records of what to compute and how: jobs, plans, rules, traces."""
+"""Records that describe computations: jobs, plans, rules, traces."""

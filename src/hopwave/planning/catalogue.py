@@ -1,6 +1,6 @@
-"""Every published plan: a line of words and a line of choices. A new paper is two new lines.
+"""All published plans: each has a line of description and a line of choices. A new plan adds two lines.
 
-The plans have the names that their papers use. TurboBFS's "top-down CSC" gathers over in-neighbours, so it is a pull.
+Plans are named as in their papers. TurboBFS's "top-down CSC" gathers over in-neighbours, so it is a pull.
 """
 
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from hopwave.planning.rules import XBFS, Always, Beamer, Fewer, Growing, OneWay,
 # Papers, and below each its plans: name (section): summary.
 WORDS = """
 hopwave
-  hopwave (docs/plans.md): the whole search in one call, with the rule inside; what plan='auto' picks on a CPU
-  hopwave-dense (docs/plans.md): hopwave, pulling sooner: what plan='auto' picks on a GPU, and on a CPU for mean degrees
-    of at least 16
-  hopwave-paths (docs/plans.md): hopwave, adding up every term: what plan='auto' picks for path counts
+  hopwave (docs/plans.md): the full search in one call, including the rule; the choice of plan='auto' on a CPU
+  hopwave-dense (docs/plans.md): hopwave, pulling sooner; the choice of plan='auto' on a GPU, and on a CPU for a mean
+    degree of at least 16
+  hopwave-paths (docs/plans.md): hopwave, summing every term; the choice of plan='auto' for path counts
 Artiles & Saeed, TurboBFS, IPDPSW 2021
   turbobfs-td-sccooc (III-B, Algorithm 3): one thread per arc scatters into a dense vector; counts paths
   turbobfs-td-sccsc (III-B, Algorithm 4): one thread per vertex sums its in-neighbours, masked; counts paths
@@ -32,7 +32,7 @@ Hiragushi & Takahashi, Efficient Hybrid BFS on GPUs, ICA3PP 2013
 Merrill, Garland & Grimshaw, PPoPP 2012, as in Hiragushi
   merrill (3.2): two-phase push only: the baseline of Hiragushi
 Gaihre et al., XBFS, HPDC 2019
-  xbfs (4.3, 5.1-5.2, Algorithms 2 and 3): four ways to make a queue, one chosen per level; warp-balanced asynchronous
+  xbfs (4.3, 5.1-5.2, Algorithms 2 and 3): four methods to build a queue, one per level; warp-balanced asynchronous
     bottom-up
   xbfs-static (5.1.2): xbfs with rows assigned to threads in advance
   xbfs-thread (5.1.2, Algorithm 1): xbfs with threads fetching one row at a time
@@ -56,17 +56,17 @@ hopwave
   hopwave-batch (docs/plans.md): betweenness, a batch of sources shares every read of the graph: shallow or dense graphs
   hopwave-wide (docs/plans.md): betweenness, all workers on one source: huge graphs, few samples
 Dijkstra, A Note on Two Problems in Connexion with Graphs, Numerische Mathematik 1959
-  dijkstra (problem 2): shortest paths, the nearest vertex first, from a heap, on one core; what 'auto' picks for small
+  dijkstra (problem 2): shortest paths, nearest vertex first, from a heap, on one core; the choice of 'auto' for small
     graphs
-  dijkstra-buckets (problem 2): shortest paths, nearest first, from a ring of buckets; for Δ-stepping where one core is
-    faster than several
+  dijkstra-buckets (problem 2): shortest paths, nearest first, from a ring of buckets; used by Δ-stepping if one core
+    is faster than several
 Meyer & Sanders, Δ-Stepping: A Parallelizable Shortest Path Algorithm, J. Algorithms 2003
   delta-stepping (2): shortest paths, one bucket of distances after another, on all cores, or by products on a GPU
 hopwave
-  near-far (docs/plans.md): shortest paths, a whole search in one launch, near vertices before far ones; what 'auto'
-    picks on a GPU
+  near-far (docs/plans.md): shortest paths, a full search in one launch, near vertices before far ones; the choice of
+    'auto' on a GPU
 Kepner & Gilbert, Graph Algorithms in the Language of Linear Algebra, SIAM 2011
-  bellman-ford (5): shortest paths, rounds of products over min-plus, of the distances that became shorter or of all
+  bellman-ford (5): shortest paths, rounds of products over min-plus, of the shortened distances or of all
 """
 
 gather = Pull("thread", early_exit=False)
@@ -76,7 +76,7 @@ scatter = Push("edge", "dense", "atomic")
 sort = Push("merge", "sort", "atomic", structure_only=True)
 row = Pull("thread", "all", "frontier", early_exit=False)
 masked = replace(row, rows="unvisited")
-relax = Push("thread", "queue")  # offers distances to neighbours, which take one that is shorter than their own
+relax = Push("thread", "queue")  # offers distances to neighbours, which keep the shorter one
 ours = Push("merge", "queue", "atomic"), Pull("thread", "unvisited", "frontier")
 ours_counting = ours[0], gather
 ahead = Pull("thread", "compacted", "frontier", asynchronous=True, balance="warp")
@@ -92,7 +92,7 @@ SEARCH: Choices = {"loop": "device", "order": "degree"}
 REGIME: Choices = {"loop": "device", "rule": Fewer(1.5, 32)} | SCORES
 SSSP: Choices = {"loop": "device"} | PATHS
 
-# Of each plan its steps and the fields of `Plan` that are not as usual.
+# For each plan, its steps and the fields of `Plan` that differ from the defaults.
 RECORDS: dict[str, tuple[tuple[Step, ...], Choices]] = {
     "hopwave": (ours, SEARCH | {"rule": Growing(5, 18)}),
     "hopwave-dense": (ours, SEARCH | {"rule": Growing(12, 18)}),
@@ -114,7 +114,7 @@ RECORDS: dict[str, tuple[tuple[Step, ...], Choices]] = {
     "xbfs-thread": ((*before_pull, replace(ahead, balance="thread"), *after_pull), FIVE),
     "xbfs-donate": ((*before_pull, replace(ahead, balance="donate"), *after_pull), FIVE),
     "xbfs-sync": ((*before_pull, replace(ahead, asynchronous=False), *after_pull), FIVE),
-    # Table 2 of the push-pull paper: each row adds one optimisation to the row before.
+    # Table 2 of the push-pull paper: each row adds one optimisation to the previous row.
     "pushpull-baseline": ((replace(sort, structure_only=False),), {}),
     "pushpull-structure": ((sort,), {}),
     "pushpull-direction": ((sort, replace(row, mapping="merge")), SWITCH),
@@ -140,7 +140,7 @@ RECORDS: dict[str, tuple[tuple[Step, ...], Choices]] = {
 
 
 def _read(words: str) -> Iterator[Plan]:
-    """The plans of the text above, in its order."""
+    """The plans of `words`, in order."""
     paper = ""
     for line in words.replace("\n    ", " ").strip().splitlines():
         if not line.startswith(" "):
@@ -156,19 +156,19 @@ CATALOGUE: dict[str, Plan] = {plan.name: plan for plan in _read(WORDS)}
 
 
 def plan(name: str | Plan, task: str | None = None) -> Plan:
-    """The plan of that name.
+    """The plan with this name.
 
     Parameters
     ----------
     name : str or Plan
-        A name of `plans()`. A plan is returned as it is.
+        A name from `plans()`. A Plan is returned unchanged.
     task : {"search", "betweenness", "paths"}, optional
-        What the plan is for: an error then names only those that do that.
+        Task of the plan: an error then lists only plans for this task.
 
     Raises
     ------
     PlanError
-        There is no plan of that name; the message has the nearest names.
+        No plan has this name; the message suggests similar names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What engines compute, and what they return. Records and protocols; nothing here computes."""
+"""Inputs and outputs of engines, as records and protocols."""
 
 import math
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from hopwave.planning.trace import Bucket
 
 @dataclass(frozen=True)
 class SearchJob:
-    """What a search must find: always distances, and if wanted predecessors and path counts."""
+    """Results that a search must compute: distances, and optionally predecessors and path counts."""
 
     predecessors: bool = True
     path_counts: bool = False
@@ -24,14 +24,14 @@ class SearchJob:
 
     @property
     def semiring(self) -> Semiring:
-        """The cheapest semiring whose ⊕ keeps everything that is wanted."""
+        """The cheapest semiring whose ⊕ computes all requested results."""
         if self.path_counts:
             return plus_first
         return any_secondi if self.predecessors else any_pair
 
 
 class FoundBySearch(TypedDict):
-    """What a search found. Arrays still on a device are Deferred; results that were not wanted are None."""
+    """Results of a search. Arrays still on a device are Deferred; results that were not requested are None."""
 
     distances: Any
     predecessors: Any
@@ -45,14 +45,14 @@ Progress = bool | None | Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class BetweennessJob:
-    """A betweenness run: Σ δ over these sources, to these targets (None: all), along paths not longer than cutoff.
+    """A betweenness run: Σ δ over these sources, to these targets (None: all), along paths of length at most cutoff.
 
-    `targets` and `origins` have one number per vertex: how much a path to it, or from it, counts. `copies`: how many
-    vertices with the same neighbours each vertex stands for (algorithms.reduction.union); its sums are those of all.
-    `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
-    ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. If
-    `weighted`, a length is the sum of weights instead of the number of hops. A block of a larger job is computed as it
-    would be there, bit for bit: `out_of` is the number of sources of the larger job. With the `components` of all
+    `targets` and `origins` have one number per vertex: the weight of paths to it, or from it. `copies`: how many
+    vertices with the same neighbours each vertex stands for (algorithms.reduction.union); its sums count for all.
+    `edges` requests one score per arc instead of one per vertex, `squares` Σ δ² after Σ δ. `endpoints` counts the
+    endpoints of a path as vertices on it. `deterministic` requests bitwise identical runs on the same device. If
+    `weighted`, a length is the sum of weights instead of the number of hops. A block of a larger job gives
+    bitwise identical results: `out_of` is the number of sources of the larger job. With the `components` of all
     vertices, a search may begin at consecutive sources whose components ascend; the first has their certificate.
     """
 
@@ -72,17 +72,17 @@ class BetweennessJob:
 
     @property
     def planned_sources(self) -> int:
-        """The number of sources that blocks and preparations are planned for."""
+        """The number of sources for which blocks and preparations are planned."""
         return len(self.sources) if self.out_of is None else self.out_of
 
     @property
     def has_demand(self) -> bool:
-        """Whether some pairs count neither 0 nor 1."""
+        """Whether any pair has a weight other than 0 and 1."""
         return self.origins is not None or (self.targets is not None and self.targets.dtype != np.bool_)
 
 
 class Accumulation(Protocol):
-    """A run of an engine over a job, block after block. `sums_on_device` may be its sums there (brandes.sums_of)."""
+    """A run of an engine over a job, block by block. `sums_on_device`: optional sums on a GPU (brandes.sums_of)."""
 
     blocks: int
     size: int  # sources per block
@@ -90,14 +90,14 @@ class Accumulation(Protocol):
 
     @property
     def done(self) -> int:
-        """How many blocks are done."""
+        """The number of completed blocks."""
 
     @property
     def total(self) -> npt.NDArray[np.float64]:
-        """The sums over the blocks that are done."""
+        """The sums over the completed blocks."""
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
-        """Run blocks from number first until all are done or poll(done) asks for a pause; returns how many are done."""
+        """Run blocks from number first until all are done or poll(done) requests a pause; returns the number done."""
 
 
 Integers = npt.NDArray[np.int64]
@@ -106,7 +106,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SampleJob:
-    """Random pairs of vertices and a shortest path of each, up to cutoff. Pair i depends on `start`, a seed, and i."""
+    """Random pairs of vertices and a shortest path of each, up to cutoff. Pair i depends on the seed `start` and i."""
 
     start: int
     cutoff: float | None = None
@@ -115,27 +115,27 @@ class SampleJob:
 
 
 class PathSampling(Protocol):
-    """A run of an engine over the pairs of a job, in order. It can stop after any pair and go on."""
+    """A run of an engine over the pairs of a job, in order. It can pause and resume after any pair."""
 
     done: int  # pairs drawn
-    counts: Integers  # per vertex: the number of paths that it was inside
+    counts: Integers  # per vertex: the number of paths with it as an inner vertex
     sums: Integers  # in the order of PATH_SUMS
 
     def advance(self, until: int, poll: Callable[[int], bool]) -> int:
-        """Draw pairs up to number `until`, or until poll(done) asks for a pause; returns how many are done."""
+        """Draw pairs up to number `until`, or until poll(done) requests a pause; returns the number drawn."""
 
 
-# What a path sampling adds up: arcs looked at, inner vertices of all paths, pairs without a path, pairs whose path
-# counts needed more than float64, and paths that failed their check.
+# Sums of a path sampling: arcs inspected, inner vertices of all paths, pairs without a path, pairs whose path
+# counts exceeded float64, and paths that failed their check.
 PATH_SUMS = ("arcs", "inner_vertices", "unconnected", "recounted", "wrong")
 
 
 @dataclass(frozen=True)
 class ShortestPathsJob:
-    """A search for shortest paths along arcs with lengths, from the nearest of some sources, at most `limit` long.
+    """A search for shortest paths along weighted arcs, from the nearest of several sources, of length at most `limit`.
 
-    It ends early when it has settled all `targets`, or `most` vertices, and all that are as far away as the last.
-    Distances beyond the last target are not final; nor, with `path_only`, those that its path does not need.
+    It ends early after settling all `targets`, or `most` vertices and all vertices at the same distance as the last.
+    Distances beyond the last target are not final; with `path_only`, only distances on its path are.
     """
 
     sources: tuple[int, ...]
@@ -146,7 +146,7 @@ class ShortestPathsJob:
 
 
 class Settled(NamedTuple):
-    """What Dijkstra's algorithm found: vertices in its order; distance infinity and predecessor −1 of all others."""
+    """Result of Dijkstra's algorithm: settled vertices in order; others have distance infinity and predecessor −1."""
 
     order: npt.NDArray[np.int32]
     distances: npt.NDArray[np.float64]
@@ -154,7 +154,7 @@ class Settled(NamedTuple):
 
 
 class FoundByBuckets(NamedTuple):
-    """What Δ-stepping found, the trace of its buckets if wanted, and whether "dijkstra-buckets" ran instead."""
+    """Result of Δ-stepping, the trace of its buckets if requested, and whether "dijkstra-buckets" ran instead."""
 
     distances: npt.NDArray[np.float64]
     buckets: tuple[Bucket, ...]
@@ -162,7 +162,7 @@ class FoundByBuckets(NamedTuple):
 
 
 class FoundNearFar(NamedTuple):
-    """What a search in one launch found, on the GPU, and functions of it; `path` of a vertex is None if none."""
+    """Result of a search in one launch, on the GPU, and functions to read it; `path` is None if unreachable."""
 
     distances: Array
     buckets: tuple[Bucket, ...]
@@ -171,7 +171,7 @@ class FoundNearFar(NamedTuple):
     path: Callable[[int], list[int] | None]
 
 
-# What one term A(i,k) ⊗ x(k) is: 1, the vector's value, the matrix's value, the number i of the row, the number k of
+# Kind of a term A(i,k) ⊗ x(k): 1, the vector's value, the matrix's value, the number i of the row, the number k of
 # the entry, 0, or ⊗ of both values. Engines see this instead of operators' names.
 Term = Literal["one", "x", "a", "out", "inner", "zero", "both"]
 
@@ -180,16 +180,16 @@ Direction = Literal["auto", "push", "pull"]
 
 @dataclass(frozen=True)
 class Product:
-    """The arithmetic of y(i) = ⊕ₖ A(i,k) ⊗ x(k), as engines read it. If A has no values, A(i,k) is True.
+    """The arithmetic of y(i) = ⊕ₖ A(i,k) ⊗ x(k), in the engines' format. If A has no values, A(i,k) is True.
 
-    `flip` computes x ⊗ a instead of a ⊗ x (vxm). `early_exit` and `structure_only` are set if wanted *and* legal.
+    `flip` computes x ⊗ a instead of a ⊗ x (vxm). `early_exit` and `structure_only` are set if requested *and* valid.
     """
 
     add: Monoid
     multiply: BinaryOp
     term: Term
     flip: bool
-    dtype: np.dtype[Any]  # of sums; terms are cast to it before they are added
+    dtype: np.dtype[Any]  # type of sums; terms are cast to it before they are added
     early_exit: bool
     structure_only: bool
     prepared: Prepared = field(default_factory=Prepared, init=False, compare=False, repr=False)  # kernels of engines
@@ -197,13 +197,13 @@ class Product:
 
 @dataclass(frozen=True)
 class Allowed:
-    """The rows that a mask allows: `rows` (int32, each once), or those whose bit differs from `complement`."""
+    """The rows that a mask allows: `rows` (int32, each once), or rows whose bit differs from `complement`."""
 
     rows: Array | None = None
     bits: Array | None = None
     complement: bool = False
     ascending: bool = True
-    count: int | None = None  # how many rows are allowed, if known
+    count: int | None = None  # number of allowed rows, if known
 
     def as_bits(self, n: int, xp: Any) -> Array:
         """One bool per row: whether the mask allows it."""
@@ -216,52 +216,52 @@ class Allowed:
 
 @dataclass
 class Touched:
-    """What a product read. entries: the number of stored matrix entries, or a function that waits for this number."""
+    """Reads of a product. entries: the number of matrix entries read, or a function that waits for this number."""
 
     entries: int | Callable[[], int] = 0
     rows: int = 0
     notes: list[str] = field(default_factory=list)
 
     def count(self) -> int:
-        """The number of entries; waits for it if need be."""
+        """The number of entries; waits for it if necessary."""
         return self.entries() if callable(self.entries) else self.entries
 
 
 class LabelRounds(Protocol):
-    """Label propagation. A label is the number of some vertex; loops do not count. `f` is every vertex's label."""
+    """Label propagation. A label is the number of some vertex; self-loops are ignored. `f`: every vertex's label."""
 
     f: Any
 
     def settle(self, seed: int, most: int) -> bool:
-        """Rounds until no vertex would move, at most `most`; returns whether none would.
+        """Run at most `most` rounds, until no vertex would switch; returns whether the labels converged.
 
-        A vertex would move if its label is not among the most frequent of its neighbours. In round i, those whose coins
-        (`generate.counter.coins` of seed + i, stream "labels") show heads take the most frequent.
+        A vertex would switch if its label is not among the most frequent of its neighbours. In round i, vertices whose
+        coins (`generate.counter.coins` of seed + i, stream "labels") show heads switch to the most frequent.
         """
 
 
 @dataclass(frozen=True)
 class PowerJob:
-    """A whole power iteration. One round computes (A: the arcs with their weights)
+    """A complete power iteration. One round computes (A: the arcs with their weights)
 
-        x = factor · (x/totals · A + (Σ x where totals are 0) · dead) + base
+        x = factor · (x/totals · A + (Σ x with totals 0) · dead) + base
         x = x · (A + I), divided by its length, if `normed`
 
     `start`, `base` and `dead` are arrays of the device with one number per vertex, or one number for all.
     """
 
     start: Array | float
-    enough: float  # rounds end when Σ |change| is less than this
+    enough: float  # stop when Σ |change| is below this
     max_iter: int
     factor: float = 1.0
     base: Array | float = 0.0
     dead: Array | float = 0.0
-    totals: Callable[[], Array] | None = None  # gives the sum of every vertex's weights; None: 1 for each
+    totals: Callable[[], Array] | None = None  # returns the sum of every vertex's weights; None: 1 for each
     normed: bool = False
 
 
 class PowerEnd(NamedTuple):
-    """Where a power iteration ended: the numbers, how many rounds it made, and Σ |change| of the last one."""
+    """Result of a power iteration: the numbers, the number of rounds, and Σ |change| of the last round."""
 
     x: Array
     rounds: int

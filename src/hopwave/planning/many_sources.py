@@ -1,4 +1,4 @@
-"""Searches from many sources: records of what engines compute, and of what they return."""
+"""Searches from many sources: records of the engines' jobs and results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from hopwave.planning.jobs import Floats, Integers
 
-Poll = Callable[[int], object]  # called now and then with the number of sources that are done
-NONE, EXPONENTIAL, GAUSSIAN, POWER = range(4)  # as kernels know them
+Poll = Callable[[int], object]  # called periodically with the number of completed sources
+NONE, EXPONENTIAL, GAUSSIAN, POWER = range(4)  # codes in kernels
 KINDS = {"exponential": EXPONENTIAL, "gaussian": GAUSSIAN, "power": POWER}
 
 
@@ -25,7 +25,7 @@ class Decay:
     least: float = 1.0
 
     def __call__(self, d: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """f of some distances."""
+        """f of the distances d."""
         if self.kind == EXPONENTIAL:
             return np.exp(-d / self.scale)
         if self.kind == GAUSSIAN:
@@ -46,19 +46,19 @@ class Valued:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Searches from these sources, up to `limit` hops. `keep` says what to return:
+    """Searches from these sources, up to `limit` hops. `keep` selects the results:
 
-    "sums"     per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs are at each distance
-    "columns"  the sums, and per vertex: how many sources reach it, Σ w(d), Σ w(d)², where weight "hops" is w(d) = d and
+    "sums"     per source: vertices reached, Σ d, Σ 1/d, the largest d; and the number of pairs at each distance
+    "columns"  the sums, and per vertex: sources that reach it, Σ w(d), Σ w(d)²; weight "hops" is w(d) = d and
                "inverse" is w(d) = 1 / d in units of 2^-shift
-    "rows"     every distance, or those to different `targets`, in that order
+    "rows"     all distances, or distances to distinct `targets`, in that order
     "pairs"    (target, distance) of each source in turn, nearest first; with `upwards` only targets above their source
-    "values"   per source, column and limit of `valued` the sum of values; along weights only
+    "values"   per source, column and limit of `valued` the sum of values; only along weights
 
-    `together` lets searches share their steps, and `depth` is the number of levels to expect, if known; both change how
-    long the searches take, never what they find. `weighted` measures along the graph's weights: `limit` is then a
-    length, w(d) = d is in units of 2^-shift too, pairs at distance 0 have no 1/d, and there is no histogram. Columns
-    are then summed block by block, `block` sources each, so that bits do not depend on where a block is computed.
+    `together` lets searches share their steps, and `depth` is the expected number of levels, if known; both change the
+    time, never the results. `weighted` measures along the graph's weights: `limit` is then a
+    length, w(d) = d is also in units of 2^-shift, pairs at distance 0 have no 1/d, and there is no histogram. Columns
+    are then summed block by block, `block` sources each, so that results do not depend on where a block is computed.
     `out_of`: see BetweennessJob.
     """
 
@@ -78,19 +78,19 @@ class Sweep:
 
     @property
     def planned_sources(self) -> int:
-        """The number of sources that launches are planned for."""
+        """The number of sources for which launches are planned."""
         return len(self.sources) if self.out_of is None else self.out_of
 
     def chosen(self, found: Swept) -> Swept:
-        """What searches that count hops found, with the columns of the targets alone."""
+        """The result of searches in hops, with only the columns of the targets."""
         return found if self.weighted or self.targets is None else replace(found, rows=found.rows[:, self.targets])
 
 
 @dataclass(frozen=True)
 class Swept:
-    """The arrays that the job's `keep` asks for; the others are empty. One entry per source, in their order, or vertex.
+    """The arrays that the job's `keep` requests; others are empty. One entry per source, in their order, or per vertex.
 
-    The second of two types is that of a weighted sweep. No path is −1 in rows, infinity in weighted rows.
+    The second of two types is for a weighted sweep. Unreachable is −1 in rows, infinity in weighted rows.
     """
 
     reached: Integers
@@ -99,13 +99,13 @@ class Swept:
     inverse: Floats
     histogram: Integers
     columns: Integers | Floats
-    rows: npt.NDArray[Any]  # of int32 or float64
+    rows: npt.NDArray[Any]  # int32 or float64
     pairs: tuple[npt.NDArray[np.int32], npt.NDArray[Any]]  # targets, and their distances as int32 or float64
     values: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))  # sources × columns × limits
 
     @classmethod
     def of(cls, k: int, weighted: bool, **found: Any) -> Swept:
-        """What was found from k sources; zeros, or nothing, where nothing is given."""
+        """The results from k sources; arrays that are not passed are zero or empty."""
         number, distance = (np.float64, np.float64) if weighted else (np.int64, np.int32)
         empty: dict[str, Any] = {
             "reached": np.zeros(k, np.int64), "total": np.zeros(k, number), "farthest": np.zeros(k, number),
@@ -120,7 +120,7 @@ CentralityScore = Literal["closeness", "wasserman_faust", "harmonic"]
 
 @dataclass(frozen=True)
 class CutSweep:
-    """Searches, each cut off once its score is known to be < `least`. A vertex reaches `low` to `high` vertices."""
+    """Searches, each stopped once its score is known to be < `least`. A vertex reaches `low` to `high` vertices."""
 
     sources: Integers
     score: CentralityScore
@@ -130,20 +130,20 @@ class CutSweep:
 
 
 class CutSwept(NamedTuple):
-    """Sums over the targets of each source, as in Swept; only valid if the source's search is `whole` (not cut off)."""
+    """Sums over the targets of each source, as in Swept; valid only if the search is `whole` (was not stopped)."""
 
     reached: Integers
     total: Integers
     inverse: Floats
     whole: npt.NDArray[np.bool_]
-    arcs: int  # looked at by all searches
+    arcs: int  # inspected by all searches
 
 
 @dataclass(frozen=True)
 class PathSums:
-    """Sums over all sources: of paths through every vertex (stress), or of what they send through it (load).
+    """Sums over all sources: of paths through every vertex (stress), or of flow through it (load).
 
-    For a group: per source, the part of its shortest paths that touch it, with `endpoints` also at their ends.
+    For a group: per source, the fraction of its shortest paths through the group, with `endpoints` including endpoints.
     """
 
     kind: Literal["stress", "load", "group"]
@@ -161,7 +161,7 @@ class HyperBallJob:
 
 
 class Balls(NamedTuple):
-    """What a run of HyperBall estimates: pairs within t hops for every t, and sums over the vertices that reach v."""
+    """Estimates of HyperBall: pairs within t hops for every t, and sums over the vertices that reach v."""
 
     around: Floats
     reached: Floats

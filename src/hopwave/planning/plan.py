@@ -1,8 +1,7 @@
 """Plans: a published algorithm as a record of its choices.
 
-Every search is the same formula, q⟨¬v⟩ = q ⊕.⊗ A, level after level. The papers differ in how they compute a level (the
-steps) and in how they choose a step for it (the rule). A plan records these choices and holds no arrays; engines read
-it.
+Every search computes q⟨¬v⟩ = q ⊕.⊗ A, level by level. The papers differ in how they compute a level (the steps) and in
+how they choose a step for it (the rule). A plan records these choices and contains no arrays; engines read it.
 """
 
 from collections.abc import Callable
@@ -16,14 +15,14 @@ from hopwave.planning.rules import ByFunction, Rule
 
 
 class _Checked:
-    """A record whose words are checked: one that its field's Literal type does not list (a typo) raises a PlanError."""
+    """A record with checked words: a word that its field's Literal type does not list raises a PlanError."""
 
     def __post_init__(self) -> None:
         for name, field in _hints(self.__class__).items():
             value, words = getattr(self, name), get_args(field)
             if get_origin(field) is Literal and value not in words:
                 known = " or ".join(map(repr, words))
-                raise PlanError(f"{name}={value!r} is not known to {type(self).__name__}; use {known}")
+                raise PlanError(f"{name}={value!r} is not known for {type(self).__name__}; use {known}")
 
 
 _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
@@ -33,13 +32,13 @@ _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 class Push(_Checked):
     """Vertices of the frontier write to their out-neighbours: a product by columns.
 
-    mapping         which threads follow a list of neighbours: one "thread"; "twc", a thread, a warp or a block, by its
-                    length; "merge", equal shares of all lists; "edge", one thread per arc of the whole graph
-    output          how the next frontier is made: a "queue" filled during the push, a "scan" of the status array
+    mapping         threads per list of neighbours: one "thread"; "twc", a thread, a warp or a block, by its
+                    length; "merge", equal shares of all lists; "edge", one thread per arc of the graph
+    output          how the next frontier is built: a "queue" filled during the push, a "scan" of the status array
                     afterwards, a "dense" vector, a "sort" of all neighbours; "reuse" reads the queue of the last pull
     claim           how a vertex is marked as visited: by an "atomic" operation, or by plain stores of equal values,
                     "benign"
-    structure_only  whether the sort moves keys only; False sorts keys with values
+    structure_only  whether the sort moves only keys; False sorts keys with values
     """
 
     mapping: Literal["thread", "twc", "merge", "edge"]
@@ -56,14 +55,14 @@ class Push(_Checked):
 
 @dataclass(frozen=True)
 class Pull(_Checked):
-    """Unvisited vertices look for the frontier among their in-neighbours: a product by masked rows.
+    """Unvisited vertices search their in-neighbours for the frontier: a product by masked rows.
 
     mapping       one "thread" or one "warp" per row; "merge", equal shares of all rows' arcs, if every arc is read
     rows          which rows are computed: "all" (masked afterwards), the "unvisited" ones, or a "compacted" list
-    operand       a row looks for the "frontier", or any "visited" vertex, with the same result (push-pull, section 5.4)
+    operand       a row searches for the "frontier", or any "visited" vertex, with one result (push-pull, section 5.4)
     early_exit    whether a row stops at the first neighbour found
     asynchronous  whether a row may also find vertices of the next level (XBFS, section 5.2)
-    balance       how threads get their rows: "static", in advance; fetched while running, one by each "thread" or 32 by
+    balance       how threads get rows: "static", in advance; fetched at run time, one by each "thread" or 32 by
                   each "warp"; "donate", as "warp" with all threads of a warp on its last row (XBFS, section 5.1.2)
     """
 
@@ -86,16 +85,16 @@ Step = Push | Pull
 
 @dataclass(frozen=True)
 class Plan(_Checked):
-    """A named algorithm: its steps, the rule that picks among them, where the loop runs, how neighbours are ordered.
+    """A named algorithm: its steps, the rule that chooses a step, where the loop runs, and the order of neighbours.
 
-    steps    the ways to compute a level
-    rule     picks a step for each level; it may be a function of your own, of `hopwave.planning.rules.Sizes`
-    loop     where the loop over levels runs: on the "host", or on the "device", with the rule inside
+    steps    the methods to compute a level
+    rule     chooses a step for each level; it may be your own function of `hopwave.planning.rules.Sizes`
+    loop     where the loop over levels runs: on the "host", or on the "device", including the rule
     order    the order of the neighbours in each row: "any", or by descending "degree"
     task     "search", "betweenness", or "paths": shortest paths along arcs with lengths
     regime   for betweenness, how sources are distributed: "source", one after the other, as the papers do; "block", one
              source per worker; "batch", many sources share every read of the graph; "wide", all workers on one source
-    lengths  what the length of a path is: its number of "hops", or the sum of its arcs' "weights"
+    lengths  the length of a path: its number of "hops", or the sum of its arcs' "weights"
 
     Examples
     --------
@@ -121,35 +120,35 @@ class Plan(_Checked):
         given: Any = self.rule
         if not isinstance(given, Rule):
             if not callable(given):
-                raise PlanError(f"rule={given!r} is no rule; give one of hopwave.planning.rules, or a function")
+                raise PlanError(f"rule={given!r} is not a rule; pass one of hopwave.planning.rules, or a function")
             object.__setattr__(self, "rule", ByFunction(given, len(self.steps)))
         if isinstance(self.rule, ByFunction) and (self.loop == "device" or self.task != "search"):
             raise PlanError(
-                f"plan {self.name!r} has a function as its rule, which only the host can call in a search; "
-                "give loop='host' and task='search', or one of hopwave.planning.rules"
+                f"plan {self.name!r} has a function as its rule, which only a search with loop='host' can call; "
+                "pass loop='host' and task='search', or one of hopwave.planning.rules"
             )
         if len(self.steps) != self.rule.choices:
             raise PlanError(
-                f"plan {self.name!r} has {len(self.steps)} steps, but {self.rule} picks among {self.rule.choices}; "
-                "give the rule as many steps as it chooses from"
+                f"plan {self.name!r} has {len(self.steps)} steps, but {self.rule} chooses from {self.rule.choices}; "
+                "pass as many steps as the rule chooses from"
             )
 
     def why_not(self, question: SearchJob) -> str | None:
-        """Why this plan cannot answer the question on any engine, or None.
+        """The reason why this plan cannot run the job on any engine, or None.
 
         >>> hw.plan("turbobfs-td-sccsc").why_not(SearchJob(path_counts=True)) is None
         True
         """
         if self.task != "search":
             what = "betweenness" if self.task == "betweenness" else "shortest paths along lengths"
-            return f"plan {self.name!r} computes {what}, not a search; hopwave.plans() lists those that search"
+            return f"plan {self.name!r} computes {what}, not a search; hopwave.plans() lists plans for searches"
         # ⊕ = + needs all terms of its own level: a row that stops early or runs ahead counts wrongly. (The operand
         # "visited" is allowed: the visited neighbours of an unvisited vertex are all in the frontier.)
         if question.semiring.any_term or not any(s.early_exit or getattr(s, "asynchronous", False) for s in self.steps):
             return None
         return (
-            f"plan {self.name!r} stops a row at the first parent it finds, so it cannot count paths; "
-            "use plan='auto', or one that pulls without early exit such as 'turbobfs-td-sccsc'"
+            f"plan {self.name!r} stops a row at the first parent, so it cannot count paths; "
+            "use plan='auto', or a plan without early exit such as 'turbobfs-td-sccsc'"
         )
 
     def __str__(self) -> str:
@@ -158,9 +157,9 @@ class Plan(_Checked):
 
 @dataclass(frozen=True)
 class PlanUsed:
-    """Which plan ran, why it was chosen, and which of its choices the engine ignores.
+    """The plan that ran, the reason for choosing it, and the choices that the engine ignores.
 
-    Compares equal to its name: `result.plan == "hopwave"`. `plan` is the whole record.
+    Compares equal to its name: `result.plan == "hopwave"`. `plan` is the full record.
     """
 
     plan: Plan
@@ -204,7 +203,7 @@ class PlanTable(tuple[Plan, ...]):
 
     def markdown(self) -> str:
         """The table in Markdown."""
-        lines = ["| plan | what it is | steps | rule | paper |", "|---|---|---|---|---|"]
+        lines = ["| plan | description | steps | rule | paper |", "|---|---|---|---|---|"]
         for plan in self:
             cells = plan.summary, " · ".join(map(str, plan.steps)), plan.rule, f"{plan.paper}, {plan.section}"
             lines.append(f"| `{plan.name}` | {' | '.join(map(str, cells))} |")

@@ -1,14 +1,14 @@
-"""Rules: which step of a plan computes the next level.
+"""Rules: functions that choose the step of a plan for the next level.
 
 A rule is a pure function of the sizes of a level; it returns the number of a step. The CPU engine compiles the same
-functions into its loop, and tests replay them against the trace of every engine. They are therefore plain arithmetic
+functions into its loop, and tests replay them against the trace of every engine. Rules are therefore plain arithmetic
 on numbers, without Python objects:
 
     n, m      vertices and arcs of the graph
     nf, mf    vertices of the frontier, and arcs that leave them
     mu        arcs that leave unvisited vertices
-    nf0, mf0  nf and mf of the level before (0 at the source)
-    last      the step of the level before (-1 at the source)
+    nf0, mf0  nf and mf of the previous level (0 at the source)
+    last      the step of the previous level (-1 at the source)
     a, b      the parameters of the rule
 """
 
@@ -22,7 +22,7 @@ from hopwave.errors import PlanError
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes that a rule may look at. The letters are explained at the top of this file."""
+    """The inputs of a rule. The module's docstring explains the letters."""
 
     n: int
     m: int
@@ -35,14 +35,14 @@ class Sizes:
 
 
 def always(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """One step for the whole search."""
+    """The same step for every level."""
     return 0
 
 
 def beamer(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
     """Push until mf > mu/α, pull until nf < n/β (Hiragushi, section 2, after Beamer et al. 2012).
 
-    Hiragushi prints nf > |V|/β for the switch back to push; Beamer et al., and the text around it, mean the opposite.
+    Hiragushi prints nf > |V|/β for the switch back to push; Beamer et al. and the paper's text state the opposite.
     """
     if last == 1:
         return 0 if nf * b < n else 1
@@ -50,7 +50,7 @@ def beamer(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: i
 
 
 def one_way(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """Push until the frontier holds the share a of the vertices, then pull to the end (TurboBFS, section III-C)."""
+    """Push until the frontier contains the share a of the vertices, then pull to the end (TurboBFS, section III-C)."""
     return 1 if last == 1 or nf >= a * n else 0
 
 
@@ -62,11 +62,11 @@ def ratio(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: in
 
 
 def xbfs(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """The five boxes of XBFS's Figure 7 (section 4.3): four ways to make a queue.
+    """The five boxes of XBFS's Figure 7 (section 4.3): four methods to build a queue.
 
     0 scan-free, 1 single-scan, 2 double-scan (the pull), 3 none, 4 scan-free again. Pull while mf/|E| ≥ α. Before the
-    pull, take the single scan if the growth λ = mf/mf0 says that this push is the last one (equation 2). After the
-    pull, push once from the queue that it left behind, then scan-free to the end.
+    pull, use the single scan if the growth λ = mf/mf0 predicts that this push is the last (equation 2). After the
+    pull, push once from the queue of the pull, then scan-free to the end.
     """
     if mf >= a * m:
         return 2
@@ -78,12 +78,12 @@ def xbfs(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int
 
 
 def growing(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """hopwave's own rule: Beamer's two tests, each used only while the frontier changes in its direction.
+    """hopwave's rule: Beamer's two tests, each used only while the frontier changes in its direction.
 
-    Start to pull only while the frontier grows: near the end of a search mu goes to 0, and mf > mu/α holds for tiny
+    Start to pull only while the frontier grows: near the end of a search mu approaches 0, and mf > mu/α holds for tiny
     frontiers. A pull reads the bitmap of visited vertices, so it must save more arcs than n/64 words. If the mean
-    degree of the frontier is above that of the graph, pull up to four times sooner: such hubs come first in the rows of
-    their neighbours. Go back to push only while the frontier shrinks, with nf ≤ n/β, and only if mf arcs are less than
+    degree of the frontier is above the graph's, pull up to four times sooner: such hubs come first in the rows of
+    their neighbours. Return to push only while the frontier shrinks, with nf ≤ n/β, and only if mf arcs are fewer than
     the mu arcs and n/64 words of a pull.
     """
     if last == 1:
@@ -95,23 +95,23 @@ def growing(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: 
 
 
 def fewer(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """For sums over all terms: pull if it looks at fewer arcs, mu < α·mf, and mf is worth the bitmaps, b·mf > n."""
+    """For sums over all terms: pull if it reads fewer arcs, mu < α·mf, and mf justifies the bitmaps, b·mf > n."""
     return 1 if mf * a > mu and mf * b > n else 0
 
 
-# The code of a rule is its place in this tuple. Compiled engines choose by it.
+# The code of a rule is its index in this tuple; compiled engines dispatch on the code.
 FUNCTIONS = (always, beamer, one_way, ratio, xbfs, growing, fewer)
 
 
 class Rule:
-    """A rule with its parameters; `code` is the place of its function in `FUNCTIONS`, `choices` the number of steps."""
+    """A rule with its parameters; `code` is the index of its function in `FUNCTIONS`, `choices` the number of steps."""
 
     code: ClassVar[int]
     choices: ClassVar[int] = 2
 
     @property
     def function(self) -> Callable[..., int]:
-        """The function that chooses, of a, b and the sizes."""
+        """The function of a, b and the sizes that chooses a step."""
         return FUNCTIONS[self.code]
 
     def parameters(self) -> tuple[float, float]:
@@ -120,7 +120,7 @@ class Rule:
         return (*given, 0.0, 0.0)[:2]  # type: ignore[return-value]
 
     def choose(self, sizes: Sizes) -> int:
-        """The number of the step to take.
+        """The number of the chosen step.
 
         >>> Beamer(alpha=48, beta=20).choose(Sizes(n=100, m=1000, nf=10, mf=100, mu=900))
         1
@@ -134,7 +134,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Always(Rule):
-    """One step for the whole search."""
+    """The same step for every level."""
 
     code: ClassVar[int] = 0
     choices: ClassVar[int] = 1
@@ -142,7 +142,7 @@ class Always(Rule):
 
 @dataclass(frozen=True)
 class Beamer(Rule):
-    """Push, pull, push: by the arcs of the frontier and of the unvisited vertices. See `beamer`."""
+    """Push, pull, push, by the arcs of the frontier and of unvisited vertices. See `beamer`."""
 
     alpha: float
     beta: float
@@ -186,7 +186,7 @@ class Growing(Rule):
 
 @dataclass(frozen=True)
 class Fewer(Rule):
-    """Pull if that looks at fewer arcs; for sums. See `fewer`."""
+    """Pull if pulling reads fewer arcs; for sums. See `fewer`."""
 
     alpha: float
     floor: float
@@ -195,9 +195,9 @@ class Fewer(Rule):
 
 @dataclass(frozen=True)
 class ByFunction(Rule):
-    """A caller's own function of the `Sizes` of a level, which returns the number of a step: `Plan(…, rule=function)`.
+    """A caller's function from the `Sizes` of a level to the number of a step: `Plan(…, rule=function)`.
 
-    It is called before each level, on every engine.
+    The function is called before each level, on every engine.
     """
 
     given: Callable[[Sizes], int]
@@ -206,7 +206,7 @@ class ByFunction(Rule):
 
     @property
     def choices(self) -> int:  # type: ignore[override]
-        """How many steps it picks from."""
+        """The number of steps it chooses from."""
         return self.steps
 
     @property
@@ -215,7 +215,7 @@ class ByFunction(Rule):
 
     def _checked(self, choice: Any) -> int:
         if not is_whole(choice) or not 0 <= choice < self.steps:
-            raise PlanError(f"{self} chose step {choice!r}; return a whole number from 0 to {self.steps - 1}")
+            raise PlanError(f"{self} chose step {choice!r}; return an integer from 0 to {self.steps - 1}")
         return int(choice)
 
     def parameters(self) -> tuple[float, float]:

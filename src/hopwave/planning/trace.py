@@ -1,4 +1,4 @@
-"""What each level of a search did, and each bucket of a search for shortest paths."""
+"""Records of the levels of a search, and of the buckets of a search for shortest paths."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Level:
-    """One level of a search, as the engine saw it.
+    """One level of a search, as recorded by the engine.
 
-    `vertices` and `edges` are the frontier's size and the arcs that leave it, `unvisited_edges` the arcs that leave
-    vertices not yet visited: the sizes the rule looked at. `found` vertices were reached, `checked` arcs were read;
+    `vertices` and `edges` count the frontier's vertices and arcs that leave it, `unvisited_edges` the arcs that leave
+    unvisited vertices: the inputs of the rule. `found` vertices were reached, `checked` arcs were read;
     `ahead` of the found vertices belong to the next level (asynchronous pulls only).
 
-    Over several ranks, `sent` bytes went from rank to rank, `sent_for_parents` of them to tell owners the predecessors
-    of their vertices. `sent_by_one` is the most bytes that one rank sent, and `sets_by_one` the most without
-    predecessors: sets of vertices, as bitmaps or shorter, and a few words of control. Of `seconds`, the rank that made
-    the trace spent `waiting` in exchanges; the rest is computing.
+    Over several ranks, `sent` bytes went from rank to rank; `sent_for_parents` of these carried predecessors of
+    vertices. `sent_by_one` is the maximum number of bytes sent by one rank, `sets_by_one` the maximum without
+    predecessors: sets of vertices, as bitmaps or shorter, and a few control words. Of `seconds`, the rank that recorded
+    the trace spent `waiting` in exchanges; the rest is computation.
 
     >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]
     >>> level.direction, level.vertices, level.edges, level.found
@@ -57,7 +57,7 @@ Record = TypeVar("Record")
 
 
 class _Table(tuple[Record, ...], drawing.Plotted):
-    """Records in order, as a table and as a picture."""
+    """Records in order; shown as a table or a plot."""
 
     _kind: ClassVar[Any]
     _title: ClassVar[str]
@@ -73,7 +73,7 @@ class _Table(tuple[Record, ...], drawing.Plotted):
         return optional("pandas", "to_pandas").DataFrame(rows, columns=columns).set_index(columns[0])
 
     def _cells(self) -> list[list[str]]:
-        """The table as text, heads first."""
+        """The cells of the table as text, headers first."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -89,7 +89,7 @@ class _Table(tuple[Record, ...], drawing.Plotted):
 class Trace(_Table[Level]):
     """The levels of a search in order; `str(trace)` is a table.
 
-    `plot()` draws the vertices of each level as bars, in the colour of its direction.
+    `plot()` draws the vertices of each level as bars, coloured by its direction.
 
     >>> hw.bfs(hw.generate.path(3), 0, plan="turbobfs-bu-sc", trace=True).trace.directions
     ['pull', 'pull', 'pull']
@@ -99,7 +99,7 @@ class Trace(_Table[Level]):
 
     @property
     def directions(self) -> list[str]:
-        """The direction each level took."""
+        """The direction of each level."""
         return [level.direction for level in self]
 
     def _draw(self, axes: Axes) -> None:
@@ -123,10 +123,10 @@ class Trace(_Table[Level]):
 
 @dataclass(frozen=True)
 class Bucket:
-    """One bucket of a search for shortest paths: the distances from `least` to less than `least` + Δ.
+    """One bucket of a search for shortest paths: distances at least `least` and below `least` + Δ.
 
-    In each of its `rounds`, the vertices that got a new distance in the bucket relax their arcs: `vertices` in all,
-    along `arcs`. A vertex whose distance becomes shorter again counts again.
+    In each of its `rounds`, the vertices with a new distance in the bucket relax their arcs: `vertices` in total,
+    along `arcs`. A vertex whose distance is shortened again counts again.
 
     >>> Bucket(least=0.0, rounds=1, vertices=2, arcs=3, seconds=0.001).vertices
     2
@@ -140,9 +140,9 @@ class Bucket:
 
 
 class BucketTrace(_Table[Bucket]):
-    """The buckets of a search for shortest paths in order, empty ones left out; `str(trace)` is a table.
+    """The buckets of a search for shortest paths in order, without empty ones; `str(trace)` is a table.
 
-    `plot()` draws the `vertices` of each bucket over its least distance.
+    `plot()` draws the `vertices` of each bucket over its smallest distance.
 
     >>> roads = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 1.0, 4.0])
     >>> [(b.least, b.vertices, b.arcs) for b in hw.sssp(roads, 0, delta=2.0, trace=True).trace]

@@ -130,7 +130,7 @@ def test_damaged_sums_raise(device: str, spoil: Any, ask: Any, monkeypatch: pyte
         return run
 
     monkeypatch.setattr(engine, "accumulation", damaged)
-    words = "source number 2 sums to" if spoil is lose else "all sources together sum to"
+    words = "source number 2 sums to" if spoil is lose else "all sources sum to"
     with pytest.raises(EngineError, match=rf"{words} .* instead of .* please report"):
         ask(TRAPS["binary-tree"](), device=device)
 

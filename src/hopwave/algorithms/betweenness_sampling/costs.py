@@ -1,4 +1,4 @@
-"""Which way to betweenness within ± epsilon is cheapest: all sources, a sample of sources, or a sample of paths."""
+"""Choice of the cheapest method for betweenness within ± epsilon: all sources, sampled sources, or sampled paths."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -17,9 +17,9 @@ FIRST_SAMPLE = 128  # sources of the first round
 def adaptive(
     run: SourceRun, job: BetweennessJob, epsilon: float, delta: float, seed: Any, progress: Progress
 ) -> tuple[Floats, Floats, int, Certificate]:
-    """Normalised scores within ± epsilon, bounds, size of the sample and certificate; all hold with risk delta.
+    """Normalised scores within ± epsilon, bounds, sample size and certificate; bounds fail with risk at most delta.
 
-    Each round doubles the sample and bounds each vertex with risk delta / (n · 2^round), until all sources are cheaper.
+    Each round doubles the sample and bounds each vertex with risk delta / (n · 2^round), until all sources cost less.
     """
     n, generator = run.graph.n, numpy_generator(seed)
     sums, squares = np.zeros(n), np.zeros(n)
@@ -28,7 +28,7 @@ def adaptive(
         more = FIRST_SAMPLE if k == 0 else k
         if n <= 2 or k + more >= n:
             break
-        drawn = replace(job, sources=generator.integers(0, n, more), squares=True)  # some may come twice
+        drawn = replace(job, sources=generator.integers(0, n, more), squares=True)  # with replacement
         total, certificate = run.add_up(drawn, f"betweenness, sample of {k + more:,} sources{so_far}", progress)
         worst = max(worst, certificate.error)
         k += more
@@ -47,13 +47,13 @@ def adaptive(
 Method = Literal["auto", "exact", "sources", "paths"]
 METHODS: tuple[Method, ...] = ("auto", "exact", "sources", "paths")
 
-SMALL = 0.04  # seconds; if all sources take less, planning a sample is not worth it
-SOURCE_VARIANCE = 0.4  # variance of what one source adds to a score, relative to one path; 0.2 to 0.5 were measured
+SMALL = 0.04  # seconds; if all sources take less time, sampling is not worthwhile
+SOURCE_VARIANCE = 0.4  # variance of one source's contribution to a score, relative to one path; measured: 0.2 to 0.5
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Nanoseconds on an engine: fixed per source or pair, and per arc that it looks at, forward and back together."""
+    """Nanoseconds on an engine: fixed per source or pair, and per arc inspected, for both passes."""
 
     source: float
     source_arc: float
@@ -65,11 +65,11 @@ class Costs:
         return count * (self.source + self.source_arc * arcs) * 1e-9
 
     def pairs(self, count: int, arcs: float) -> float:
-        """Seconds for `count` pairs that look at `arcs` arcs each."""
+        """Seconds for `count` pairs that inspect `arcs` arcs each."""
         return count * (self.pair + self.pair_arc * arcs) * 1e-9
 
 
-# Measured. CPU: 7 to 20 ns per arc, for sources and for pairs. GPU: an H200, where the sources of a batch share the
+# Measured. CPU: 7 to 20 ns per arc, for sources and for pairs. GPU: an H200, on which the sources of a batch share the
 # work on an arc and each pair has its own warp (benchmarks/results/gpu-betweenness.md and gpu-paths.md).
 ON_CPU = Costs(source=0.0, source_arc=10.0, pair=2000.0, pair_arc=10.0)
 ON_GPU = Costs(source=4000.0, source_arc=0.006, pair=500.0, pair_arc=0.3)
@@ -77,31 +77,31 @@ ON_GPU = Costs(source=4000.0, source_arc=0.006, pair=500.0, pair_arc=0.3)
 
 @dataclass(frozen=True)
 class Choice:
-    """The method, and why."""
+    """The method, and the reason."""
 
     method: Literal["exact", "sources", "paths"]
     why: str
 
 
 def costs_on(engine: str) -> Costs:
-    """The costs on the engine of that name."""
+    """The costs on the engine with this name."""
     return ON_GPU if engine == "cuda" else ON_CPU
 
 
 def before_pilot(
     n: int, m: int, goal: Goal, engine: str, weighted: bool = False, continued: bool = False
 ) -> Choice | None:
-    """The method, if it is clear without a pilot; else None. `continued`: a checkpoint, which rules out sources."""
+    """The method, if it is clear without a pilot; else None. `continued`: a checkpoint exists, so not sources."""
     costs = costs_on(engine)
     if weighted and engine == "cuda" and not continued:
-        return Choice("sources", "along weights, a GPU goes from sources; paths are drawn on the CPU")
+        return Choice("sources", "with weights, a GPU samples sources; only the CPU samples paths")
     if costs.sources(n, m) <= max(SMALL, costs.pairs(pilot_size(goal), 0.0)):
         return Choice("exact", f"exact: all {n:,} sources are cheap")
     return None
 
 
 def after_pilot(n: int, m: int, pilot: Pilot, engine: str, continued: bool = False) -> Choice:
-    """The cheapest method, by what the pilot found; with `continued`, never a sample of sources."""
+    """The cheapest method according to the pilot; with `continued`, never sampled sources."""
     costs = costs_on(engine)
     goal, pairs = pilot.schedule.goal, pilot.schedule.first
     sources = sources_needed(n, goal, pilot.greatest)
@@ -118,7 +118,7 @@ def after_pilot(n: int, m: int, pilot: Pilot, engine: str, continued: bool = Fal
 
 
 def sources_needed(n: int, goal: Goal, share: float) -> int:
-    """How many sources `adaptive` will draw if the highest score is `share`; at most n."""
+    """The number of sources that `adaptive` will draw if the highest score is `share`; at most n."""
     mean: npt.NDArray[np.float64] = np.array([share])
     square = mean**2 + SOURCE_VARIANCE * mean * (1 - mean)
     k = FIRST_SAMPLE

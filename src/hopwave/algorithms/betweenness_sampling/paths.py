@@ -1,4 +1,4 @@
-"""Drawing paths until they are enough: the pilot, the looks, progress, checkpoints, and the check of every path."""
+"""Sampling of paths: the pilot, the stopping rule, progress, checkpoints, and the check of every path."""
 
 import math
 from collections.abc import Iterator
@@ -24,33 +24,33 @@ from hopwave.system.progress import Meter, say
 # ---------------------------------------------------------------- betweenness from random shortest paths
 
 #     s, t   a pair of different vertices, drawn uniformly        N   pairs drawn        c(v)   paths with v inside
-#     p(v)   the probability that v is inside a drawn path. The score is p · n / (n − 2), because NetworkX does not
-#            count pairs that begin or end in v
+#     p(v)   the probability that v is inside (not at an end of) a drawn path. The score is p · n / (n − 2), because
+#            NetworkX does not count pairs with the endpoint v
 #
 # Each pair contributes one of its shortest paths, drawn uniformly, so c(v) is binomial: N draws with probability p(v).
 # A pair without a path counts for no vertex. The stopping rule has the two phases of KADABRA (Borassi & Natale 2016):
 #
-# 1. A pilot sample estimates every p(v). It decides how many pairs N the first look needs, and how the risk delta is
-#    divided among the vertices: those inside many paths get most of it. The pilot's counts are then thrown away.
-# 2. New pairs are drawn, and looked at after N, N · GROWTH, N · GROWTH², … of them. Look j may err with risk
+# 1. A pilot sample estimates every p(v). It determines the number of pairs N of the first look and how the risk is
+#    divided among the vertices: vertices inside many paths get most of it. The pilot's counts are then discarded.
+# 2. New pairs are drawn, with looks after N, N · GROWTH, N · GROWTH², … pairs. Look j may err with probability
 #    delta / ((j + 1)(j + 2)); these risks add up to delta. With its share of this risk, each side of each vertex gets
-#    the exact interval of Clopper and Pearson for p(v). The run ends at the first look where all are within ± epsilon.
+#    the exact interval of Clopper and Pearson for p(v). The run ends when all intervals are within ± epsilon.
 #
-# KADABRA tests a martingale bound instead, which is wider but may be looked at after every sample, and stops at the
+# KADABRA tests a martingale bound instead, which is wider but may be tested after every sample, and stops at the
 # latest after a number of samples that follows from the diameter. Here the looks and the shares are fixed before the
 # first pair of phase 2 is drawn, so a union bound over looks, vertices and sides proves the guarantee.
 
 
-PILOT = 8.0  # the pilot has PILOT / epsilon pairs: a few per cent of all, enough to meet a hub some dozen times
-GROWTH = 1.2  # pairs at a look / pairs at the look before: less wastes risk, more wastes pairs
-LIKELY, AT_MOST = 1.0, 3.0  # standard deviations added to the pilot's p, to decide N and to decide the shares
-EVEN = 0.1  # this part of the risk is divided evenly, in case the pilot was wrong about a vertex
+PILOT = 8.0  # the pilot has PILOT / epsilon pairs: a few per cent of all pairs, enough to hit a hub some dozen times
+GROWTH = 1.2  # ratio of pairs between successive looks: less wastes risk, more wastes pairs
+LIKELY, AT_MOST = 1.0, 3.0  # standard deviations added to the pilot's p, for N and for the shares
+EVEN = 0.1  # share of the risk that is divided evenly, in case the pilot was wrong about a vertex
 MAX_PAIRS = 1 << 50
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A sample ends when every p(v) is within ± epsilon, except with risk delta, or the `top` highest are certain."""
+    """A sample ends when, except with risk delta, every p(v) is within ± epsilon or the `top` highest are certain."""
 
     epsilon: float
     delta: float
@@ -69,7 +69,7 @@ class Look:
     others: tuple[float, float]
 
     def half_widths(self, counts: Integers) -> Floats:
-        """How far the share of each vertex may be off."""
+        """Error bounds of the shares of all vertices."""
         share = counts[self.met] / self.pairs
         widths = np.full(len(counts), self.others[1])
         widths[self.met] = np.maximum(self.high - share, share - self.low)
@@ -77,7 +77,7 @@ class Look:
 
 
 def pilot_size(goal: Goal) -> int:
-    """How many pairs the pilot draws."""
+    """The number of pairs of the pilot."""
     return math.ceil(PILOT / goal.epsilon)
 
 
@@ -88,7 +88,7 @@ def look_risk(delta: float, look: int) -> float:
 
 def interval(hits: Integers, pairs: int, risk: Floats) -> tuple[Floats, Floats]:
     """Clopper and Pearson's interval for the probability of a hit: each side errs with at most `risk`."""
-    from scipy.special import betaincinv  # a tenth of a second to import
+    from scipy.special import betaincinv  # importing takes 0.1 s
 
     k, misses = np.asarray(hits, np.float64), pairs - np.asarray(hits, np.float64)
     low = np.where(k > 0, betaincinv(np.maximum(k, 1), misses + 1, risk), 0.0)
@@ -98,7 +98,7 @@ def interval(hits: Integers, pairs: int, risk: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How many pairs the first look has, and shares[group[v]], each vertex's share of a look's risk for one side."""
+    """The number of pairs of the first look, and shares[group[v]], a vertex's share of a look's risk for one side."""
 
     goal: Goal
     first: int
@@ -106,7 +106,7 @@ class Schedule:
     shares: Floats
 
     def looks(self) -> Iterator[tuple[int, float]]:
-        """Yields (number of pairs, risk) of one look after another, practically without end."""
+        """Yield (number of pairs, risk) of each look, practically without end."""
         pairs = float(self.first)
         for number in range(10_000):
             yield math.ceil(pairs), look_risk(self.goal.delta, number)
@@ -124,13 +124,13 @@ class Schedule:
         return Look(pairs, widest, met, low[inverse], high[inverse], (float(low[-1]), float(high[-1])))
 
     def is_enough(self, look: Look, counts: Integers) -> bool:
-        """Whether every interval is narrow enough, or it is certain which vertices are the `top` highest."""
+        """Whether every interval is narrow enough, or the `top` highest vertices are certain."""
         top = self.goal.top
         return look.widest <= self.goal.epsilon or (top is not None and not len(undecided(look, counts, top)))
 
 
 def undecided(look: Look, counts: Integers, top: int | None) -> npt.NDArray[np.intp]:
-    """The vertices that may or may not be among the `top` highest. All vertices, if top is None."""
+    """The vertices that may or may not be among the `top` highest; all vertices if top is None."""
     n, met = len(counts), look.met
     if top is None:
         return np.arange(n)
@@ -152,7 +152,7 @@ def undecided(look: Look, counts: Integers, top: int | None) -> npt.NDArray[np.i
 
 def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
     """The size of the first look and the shares of the risk, from a pilot's counts over `pairs` pairs."""
-    times = np.bincount(counts)  # times[c] vertices were met c times
+    times = np.bincount(counts)  # times[c]: number of vertices hit c times
     hits = np.flatnonzero(times)
     many, group = times[hits], (np.cumsum(times > 0) - 1)[counts]
     guess, most = (np.minimum((hits + sigmas * np.sqrt(hits + 1.0)) / pairs, 1.0) for sigmas in (LIKELY, AT_MOST))
@@ -169,31 +169,31 @@ def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
 
 
 def apart(low: Floats, high: Floats, many: Integers, top: int) -> bool:
-    """Whether no other vertex can be above the `top` highest. Groups of `many` vertices each, lowest guess first."""
-    above = np.cumsum(many[::-1])[::-1]  # how many vertices are in a group and in all groups above it
+    """Whether no other vertex can be above the `top` highest. Groups of `many` vertices each, lowest estimate first."""
+    above = np.cumsum(many[::-1])[::-1]  # number of vertices in a group and all groups above it
     place = np.flatnonzero(above == top)
     if not len(place):
-        return bool(top >= above[0])  # no group begins at `top`: certain only if there are no other vertices
+        return bool(top >= above[0])  # no group begins at `top`: certain only without other vertices
     cut = int(place[0])
     return bool(high[:cut].max(initial=0.0) <= low[cut:].min())
 
 
 def divide(guess: Floats, many: Integers, size: int, epsilon: float) -> Floats:
-    """Per group of `many` vertices with equal guessed p: the share of the risk for one vertex and one side.
+    """Per group of `many` vertices with equal estimated p: the share of the risk for one vertex and one side.
 
-    It is proportional to exp(−size · E), E the relative entropy between p and p ± epsilon, and EVEN of it is even.
+    It is proportional to exp(−size · E), E the relative entropy of p and p ± epsilon; a share EVEN is divided evenly.
     """
     rate = np.full(len(guess), np.inf)
     for q in (guess + epsilon, guess - epsilon):
         inside = (q > 0) & (q < 1)
         rate[inside] = np.minimum(rate[inside], divergence(guess[inside], q[inside]))
     least = rate.min(initial=np.inf)
-    weight = np.exp(-size * (rate - least)) if least < np.inf else np.ones(len(rate))  # else none can be off
+    weight = np.exp(-size * (rate - least)) if least < np.inf else np.ones(len(rate))  # else no vertex can err
     return np.asarray((1 - EVEN) * weight / (2 * (weight @ many)) + EVEN / (2 * many.sum()))
 
 
 def _least(enough: Any) -> int:
-    """The least size that is enough, to within one per cent."""
+    """The smallest sufficient size, to within one per cent."""
     high = 64
     while not enough(high) and high < MAX_PAIRS:
         high *= 2
@@ -204,7 +204,7 @@ def _least(enough: Any) -> int:
     return high
 
 
-# Names the method in results. Users choose it by method=, not by plan=.
+# Names the method in results. Users select it with method=, not with plan=.
 PATHS = Plan(
     "path-sampling",
     "Borassi & Natale, KADABRA, ESA 2016",
@@ -218,7 +218,7 @@ PATHS = Plan(
 
 @dataclass(frozen=True)
 class PathRun:
-    """The engine that draws random paths, and the job that says what kind of paths."""
+    """The engine that samples paths, and the kind of paths."""
 
     graph: Graph
     engine: Engine
@@ -232,19 +232,19 @@ class PathRun:
 
 @dataclass(frozen=True)
 class PathCertificate(Certificate):
-    """What was checked of a sample of paths. A sample that fails raises an EngineError instead of returning.
+    """Checks of a sample of paths. A sample that fails a check raises an EngineError.
 
-    Every drawn path leads from its source to its target, has as many arcs as their distance, and all its arcs are in
+    Every sampled path leads from its source to its target, has as many arcs as their distance, and its arcs exist in
     the graph. The sum of all counts is the number of inner vertices of all paths.
 
     Attributes
     ----------
     paths : int
-        How many paths were checked.
+        Number of paths checked.
     error, tolerance : float
-        0.0: counts are whole numbers.
+        0.0, because counts are integers.
     sources : int
-        0: paths were drawn between pairs.
+        0, because paths are sampled between pairs.
 
     Examples
     --------
@@ -260,7 +260,7 @@ class PathCertificate(Certificate):
 
 @dataclass(frozen=True)
 class Pilot:
-    """What the pilot found: a schedule, its number of pairs, their mean number of arcs, and the highest share p."""
+    """Results of the pilot: a schedule, the number of pairs, their mean number of arcs, and the highest share p."""
 
     schedule: Schedule
     pairs: int
@@ -270,7 +270,7 @@ class Pilot:
 
 @dataclass(frozen=True)
 class Sample:
-    """Estimates of p, half-widths of their intervals, and which vertices may or may not be among the highest."""
+    """Estimates of p, half-widths of their intervals, and the vertices that may or may not be among the highest."""
 
     shares: Floats
     bounds: Floats
@@ -290,7 +290,7 @@ def draw_pilot(run: PathRun, seed: int, goal: Goal, progress: Progress) -> Pilot
 
 
 def draw(run: PathRun, seed: int, plan: Schedule, progress: Progress, checkpoint: File) -> Sample:
-    """Draw pairs until a look is enough. A checkpoint is read at the start, and written as the run goes on."""
+    """Draw pairs until a look is enough. A checkpoint is read at the start and written during the run."""
     first, goal, saved = start(seed, "sample pairs"), plan.goal, None
     drawn = run.begin(first)
     if checkpoint is not None:
@@ -302,7 +302,7 @@ def draw(run: PathRun, seed: int, plan: Schedule, progress: Progress, checkpoint
     with Meter("", None, None if callable(progress) else progress) as meter:
         widest = ""
         for size, risk in plan.looks():
-            if drawn.done > size:  # a continued run was here already
+            if drawn.done > size:  # the resumed run had passed this look
                 continue
             meter.stage(f"betweenness, sample of {size:,} pairs{widest}", size)
             _draw_until(drawn, size, meter, progress, saved)
@@ -336,12 +336,12 @@ def _draw_until(run: PathSampling, size: int, meter: Meter, progress: Progress, 
 
 
 def saved_of(run: PathSampling) -> SimpleNamespace:
-    """What a checkpoint stores: a block is one pair, and counts take the place of sums."""
+    """The contents of a checkpoint: a block is one pair, and counts replace sums."""
     return SimpleNamespace(size=1, blocks=2**53, total=run.counts, certificate=run.sums)
 
 
 def check(run: PathSampling) -> PathCertificate:
-    """Raise an EngineError unless every path was right and all inner vertices were counted once."""
+    """Raise an EngineError unless every path is correct and all inner vertices were counted once."""
     sums = dict(zip(PATH_SUMS, run.sums.tolist(), strict=True))
     counted = int(run.counts.sum())
     if sums["wrong"] or counted != sums["inner_vertices"]:
@@ -351,7 +351,7 @@ def check(run: PathSampling) -> PathCertificate:
             else f"{counted:,} vertices were counted on paths with {sums['inner_vertices']:,} inner vertices"
         )
         raise EngineError(
-            f"the sample of paths failed its own check: {found}; "
-            "this is a fault of hopwave or of the hardware: please report it, and try method='sources'"
+            f"the sample of paths failed its check: {found}; "
+            "this is a bug in hopwave or a hardware fault: please report it, and try method='sources'"
         )
     return PathCertificate(0.0, 0.0, 0, run.done - sums["unconnected"])

@@ -1,10 +1,10 @@
-"""How far betweenness may be off after a sample of sources that is not adaptive (`k=`); docs/bounds.md has the proofs.
+"""Error bounds of betweenness from a fixed number of sampled sources (`k=`); docs/bounds.md contains the proofs.
 
-X_s   what source s adds to a score, as a share of the n − 2 (or n − 1) targets: in [0, R]
-R     at most this share of the targets lies behind a vertex (or an arc)
+X_s   contribution of source s to a score, as a share of the n − 2 (or n − 1) targets: in [0, R]
+R     upper bound on the share of targets behind a vertex (or an arc)
 N     a score is a mean over N sources: all vertices but its own (n − 1); with endpoints and for edges all (n)
 p     the mean of X over all N sources: the exact score, normalised        p̂   its mean over the k drawn sources
-w(p)  a score of p gets this share of the risk delta. The shares of all scores add up to at most 1
+w(p)  share of the risk delta for a score of p; the shares of all scores add up to at most 1
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from hopwave.arrays import Array, Deferred, ignoring, on_host, uploaded
 from hopwave.graph import Graph
 from hopwave.planning.jobs import BetweennessJob, Floats
 
-GRID = 2048  # bounds are computed for this many means; any other mean takes those of the next one, on the safe side
-HALVINGS = 30  # steps of the bisection for the end of a bound
-ROUNDED = 1 + 1e-6  # a sum times this is more than the exact sum, in spite of rounding
-SQUARES_FROM = 128  # sources; fewer tell too little about the variance
-REFINED = 4096  # only this many of the highest scores, whose bounds are the widest, get the second bound
+GRID = 2048  # number of means with computed bounds; other means use the bounds of the next, on the safe side
+HALVINGS = 30  # steps of the bisection for the endpoint of an interval
+ROUNDED = 1 + 1e-6  # factor that makes a rounded sum an upper bound
+SQUARES_FROM = 128  # minimum sources for estimating the variance
+REFINED = 4096  # number of highest scores, whose bounds are the widest, with a second bound
 VARIANCES = (1, 1 / 5, 1 / 25)  # of X, as multiples of p (1 − p)
 CAPS = (0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.4)  # t of "Symmetric graphs", as multiples of √(p / R)
-MOST_LOST = 0.9  # the greatest `a` of "Variance": the largest share that a bet may lose
+MOST_LOST = 0.9  # maximum `a` of "Variance": the largest share that a bet may lose
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Sample:
 
 
 def with_squares(run: SourceRun, job: BetweennessJob) -> BetweennessJob:
-    """The job, with sums of squares too if the sample is large enough and the engine can compute them."""
+    """The job, with sums of squares if the sample is large enough and the engine supports them."""
     if job.edges or job.endpoints or len(job.sources) < SQUARES_FROM:
         return job
     more = replace(job, squares=True)
@@ -59,7 +59,7 @@ def with_squares(run: SourceRun, job: BetweennessJob) -> BetweennessJob:
 def deferred_bounds(
     graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool, demand: float, upload: bool
 ) -> Array:
-    """The bounds of a sample, computed when first read, times `demand`. `upload`: whether they go to the GPU."""
+    """The bounds of a sample times `demand`, computed when first read. `upload`: whether to copy them to the GPU."""
 
     def fetch() -> Array:
         found = sample_bounds(graph, job, on_host(sums), delta, normalized) * demand
@@ -69,11 +69,11 @@ def deferred_bounds(
 
 
 def sample_bounds(graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool) -> Floats:
-    """The bound of each score, scaled like the scores, from the sums (and sums of squares); NaN without a source."""
+    """The bound of each score, scaled like the scores, from the sums (and sums of squares); NaN without a draw."""
     n, k, inner = graph.n, len(job.sources), not (job.endpoints or job.edges)
     sums, squares = (sums[:n], sums[n:]) if job.squares else (sums, None)
     N, most = (n - 1, n - 2) if inner else (n, n - 1)
-    if most < 1 or k == n:  # there are no pairs, or the scores are exact
+    if most < 1 or k == n:  # no pairs exist, or the scores are exact
         return np.zeros(len(sums))
     mean = scale(sums, n, normalized=True, directed=True, endpoints=not inner, sampled=job.sources)
     load = load_bound(graph, job, sums, N * most)
@@ -90,7 +90,7 @@ def sample_bounds(graph: Graph, job: BetweennessJob, sums: Floats, delta: float,
 
 
 def leads_back(graph: Graph, job: BetweennessJob) -> bool:
-    """Whether shortest paths from t to s are those from s to t. Sums of other weights than integers are rounded."""
+    """Whether shortest paths from t to s are reverses of those from s to t. Sums of non-integer weights are rounded."""
     if graph.directed or job.has_demand:
         return False
     if not job.weighted:
@@ -102,9 +102,9 @@ def leads_back(graph: Graph, job: BetweennessJob) -> bool:
 
 @ignoring("divide", "invalid")  # some ranges may be 0, or all
 def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], most: int) -> Floats:
-    """R of each score: 0 for vertices that cannot be inside a path, else the largest R divided by a power of 2."""
+    """R of each score: 0 for vertices that are inside no path, else the largest R divided by a power of 2."""
     # Targets behind a vertex: those it reaches, and the vertex itself only with endpoints and for arcs. In an
-    # undirected graph a vertex also reaches the source, which is no target.
+    # undirected graph a vertex also reaches the source, which is not a target.
     behind = reach[graph.indices] if job.edges else reach if job.endpoints else reach - 1
     ranges = np.asarray(np.minimum(behind - (0 if graph.directed else 1), most) / most)
     if not (job.edges or job.endpoints):
@@ -116,7 +116,7 @@ def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], m
 
 
 def half_widths(mean: Floats, sample: Sample, square: Floats | None = None, ranges: Floats | None = None) -> Floats:
-    """How far means may be off, for all scores together, given means of squares and `ranges`, R of each score."""
+    """Simultaneous error bounds of all means, from means of squares and `ranges`, R of each score."""
     if sample.k <= 0 or sample.k == sample.N:
         return np.full(len(mean), np.nan if sample.k <= 0 else 0.0)
     if ranges is None:
@@ -147,7 +147,7 @@ def _unit_half_widths(mean: Floats, sample: Sample, square: Floats | None) -> Fl
         points = float(mean.max()) * np.linspace(0.0, 1.0, GRID) ** 2
         points[-1] = max(points[-1], float(mean.max()))
         low, high = _interval(points, sample)
-        place = np.searchsorted(points, mean)  # the first point that is not below
+        place = np.searchsorted(points, mean)  # the first point at or above the mean
         low, high = low[np.where(points[place] > mean, place - 1, place)], high[place]
     return np.asarray(np.maximum(high - mean, mean - low))
 
@@ -169,7 +169,7 @@ def _interval(mean: Floats, sample: Sample, square: Floats | None = None) -> tup
         return fits if square is None else fits & (best_bet(mean, square, k, p, needed) <= needed)
 
     def end(outside: Floats) -> Floats:
-        """The last allowed p between the mean and `outside`, by bisection."""
+        """The most distant allowed p between the mean and `outside`, by bisection."""
         far, near = outside.copy(), mean.copy()
         done = allowed(far)
         for _ in range(HALVINGS):
@@ -186,7 +186,7 @@ def _interval(mean: Floats, sample: Sample, square: Floats | None = None) -> tup
 def of_rows(mean: Floats, p: Floats, R: float) -> Floats:
     """The evidence per draw against a p above the mean, if draws are row sums of a symmetric matrix, divided by R."""
     best = np.zeros(len(mean))
-    p = np.minimum(p, R)  # what excludes this p excludes every larger one
+    p = np.minimum(p, R)  # evidence against this p excludes every larger p
     heavy = R * (1 - np.sqrt(1 - p / R))
     for cap in CAPS:
         t = np.minimum(cap * np.sqrt(p / R), 1.0)
@@ -198,7 +198,7 @@ def of_rows(mean: Floats, p: Floats, R: float) -> Floats:
 
 @ignoring("divide", "invalid", "over")
 def best_bet(mean: Floats, square: Floats, k: int, p: Floats, needed: Floats) -> Floats:
-    """The evidence against p of the best bet, minus log(number of bets). The bets' factors depend on `needed`."""
+    """The evidence of the best bet against p, minus log(number of bets). The bets' factors depend on `needed`."""
     price = math.log(len(VARIANCES))
     room = np.where(p > mean, 1 - p, p)  # how far a draw can be from p, against the bet
     spread = np.maximum(square - 2 * p * mean + p * p, 0.0) + 1e-14 * (square + mean * mean + p * p)  # for rounding
@@ -213,15 +213,15 @@ def best_bet(mean: Floats, square: Floats, k: int, p: Floats, needed: Floats) ->
 
 
 def divergence(x: Floats, p: Floats) -> Floats:
-    """KL(x, p), the relative entropy of x and p: infinite where p is 0 or 1 and x is not."""
-    from scipy.special import rel_entr  # a tenth of a second to import
+    """KL(x, p), the relative entropy of x and p: infinite if p is 0 or 1 and x is not."""
+    from scipy.special import rel_entr  # importing takes 0.1 s
 
     return np.asarray(rel_entr(x, p) + rel_entr(1 - x, 1 - p))
 
 
 def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, pairs: int) -> float:
     """An upper bound of Σ p over all scores; infinite if none is known: along weights, with demand, or if directed."""
-    n, counted = graph.n, 0 if job.edges else 1 if job.endpoints else -1  # what a path adds = its hops + counted
+    n, counted = graph.n, 0 if job.edges else 1 if job.endpoints else -1  # contribution of a path: hops + counted
     if job.weighted or job.has_demand:
         return math.inf
     if job.cutoff is not None:
@@ -232,7 +232,7 @@ def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, pairs: int) -> f
     size = np.bincount(label).astype(np.float64)
     drawn = np.bincount(label[job.sources], minlength=len(size))
     if job.edges:
-        of_scores, sums = np.repeat(label, graph.degrees), sums / 2  # each edge's sum is at both of its arcs
+        of_scores, sums = np.repeat(label, graph.degrees), sums / 2  # each edge's sum is stored at both of its arcs
     else:
         of_scores = label
     total = np.bincount(of_scores, sums, minlength=len(size)) * ROUNDED

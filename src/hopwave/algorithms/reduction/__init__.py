@@ -1,14 +1,14 @@
-"""Exact betweenness of less than the whole graph: what needs no search is removed, then searched, then put back.
+"""Exact betweenness with fewer searches: simplify the graph, search the rest, then restore the removed parts.
 
     a, b   demand: a pair (s, t) counts a(s) · b(t)
 
-Blocks. Shortest paths between two blocks lead through the vertices that hold them together (articulation points). So
-each block is solved alone, with the demand of all that hangs on a vertex given to that vertex, and an articulation
-point gets what passes between its branches. Trees are blocks of one edge, and need no search. All other blocks become
-the components of *one* graph, so that the reduced job is an ordinary job. (Puzis et al. 2015; Sariyüce et al. 2013.)
-If that pays, vertices with the same neighbours are merged, and chains of vertices of degree two contracted (union.py).
+Blocks. Shortest paths between two blocks lead through articulation points. So each block is solved separately, with the
+demand of everything attached to a vertex added to this vertex. An articulation point also counts pairs between its
+branches. Trees are blocks of one edge and need no search. All other blocks become the components of *one* graph, so
+that the reduced job is an ordinary job. (Puzis et al. 2015; Sariyüce et al. 2013) If this saves work, vertices with the
+same neighbours are merged, and chains of vertices of degree two are contracted (union.py).
 
-Paths must be the same in a part as in the whole: lengths are hops, or numbers whose sums are all exact.
+Paths must be identical in a part and in the graph: lengths are hops, or numbers whose sums are all exact.
 """
 
 from collections.abc import Callable
@@ -36,35 +36,35 @@ from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Progress
 
 Share = Callable[[Graph, BetweennessJob, Accumulation], Accumulation]
 
-LEAST_SOURCES = 1000  # with fewer, one search is too large a part of the work: finding blocks takes as long as several
-LEAST_GAIN = 1.15  # work without the reduction, divided by the work with it
-LEAST_LOW = {"cpu": 1 / 16, "cuda": 1 / 4}  # the share of vertices of degree 0 to 2; below it, hardly a tree or chain
-LOOK_ANYWAY = 200_000  # sources: from here on a look costs next to nothing, and finds blocks in a graph without trees
-LEAST_WORK = {"cpu": 0, "cuda": 1 << 33}  # sources × arcs: less is done before the blocks are found
-ARCS_PER_SECOND = 2e10  # of a GPU that searches the whole graph
+LEAST_SOURCES = 1000  # minimum sources: finding blocks takes as long as several searches
+LEAST_GAIN = 1.15  # minimum ratio of the work without and with the reduction
+LEAST_LOW = {"cpu": 1 / 16, "cuda": 1 / 4}  # minimum share of vertices of degree 0 to 2, as in trees and chains
+LOOK_ANYWAY = 200_000  # minimum sources for always searching blocks: the check is cheap by comparison
+LEAST_WORK = {"cpu": 0, "cuda": 1 << 33}  # minimum sources × arcs: less work ends before the blocks are found
+ARCS_PER_SECOND = 2e10  # throughput of a GPU that searches the full graph
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """What the reduction of a run removed, and what remained.
+    """Removed and remaining parts of a reduced run.
 
     Attributes
     ----------
     blocks : int
-        Biconnected components, which are solved one by one. Those of a single edge need no search. 0 for closeness and
-        others that are sums of distances: these are searched whole.
+        Biconnected components, which are solved separately. Blocks of a single edge need no search. 0 for closeness and
+        other sums of distances, which do not use blocks.
     searched : int
         Blocks that needed searches.
     vertices, edges : int
-        Of the searched blocks; articulation points count once in each of them. Without inner vertices of `chains`. For
-        sums of distances: the vertices that were searched from, and the edges of what was searched.
+        Size of the searched blocks, without inner vertices of `chains`; articulation points count in each block. For
+        sums of distances: the sources of searches, and the edges of the searched graph.
     twins : int
-        Vertices that were merged with another one that has the same neighbours; 0 if that is hardly less work.
+        Vertices merged with a vertex that has the same neighbours; 0 if merging saves little work.
     chains : int
-        Chains of vertices of degree two that became edges; 0 if they were searched, because that is less work. For sums
-        of distances: chains that were not searched from.
+        Chains of vertices of degree two contracted to edges; 0 if searching them is less work. For sums
+        of distances: chains without searches.
     gain : float
-        Sources × edges of the whole graph, divided by searches × edges of the parts.
+        Sources × edges of the full graph, divided by searches × edges of the parts.
     whole : tuple
         Vertices and edges of the graph.
 
@@ -94,13 +94,13 @@ class Reduction:
         return (
             f"reduced to {self.vertices:,} of {n:,} vertices, {self.edges:,} of {edges:,} edges in {self.searched:,} "
             f"of {self.blocks:,} blocks"
-            + (f"; twins merged with another: {self.twins:,}" if self.twins else "")
-            + (f"; chains that became edges: {self.chains:,}" if self.chains else "")
+            + (f"; twins merged: {self.twins:,}" if self.twins else "")
+            + (f"; chains contracted to edges: {self.chains:,}" if self.chains else "")
         )
 
 
 class ReducedJob:
-    """A job in parts: `graph` and `job` are to be run, `put_back` makes the sums of the whole of their sums."""
+    """A reduced job: an engine runs `graph` and `job`; `put_back` converts their sums to sums of the full job."""
 
     def __init__(self, job: BetweennessJob, union: Union, twins: Twins | None, core: Any, about: Reduction) -> None:
         self.about, self._union, self._twins, self.core, self._whole = about, union, twins, core, job
@@ -115,7 +115,7 @@ class ReducedJob:
     def by_core(
         self, share: Share, title: str, progress: Progress, checkpoint: File
     ) -> tuple[Floats, Certificate] | None:
-        """Sums and certificate of the whole job by its core, whose batches `share` deals; None if counts overflow."""
+        """Sums and certificate of the full job from its core; `share` assigns the batches. None if counts overflow."""
         run, graph, demand, job, saved = self.core, self.graph, self._demand, self.job, None
         if run is None:
             return None
@@ -124,12 +124,12 @@ class ReducedJob:
             saved = Checkpoint(checkpoint, key_of(graph, job.weighted, demand, job.copies, "core by pairs"))
         try:
             shared = share(graph, job, run)
-            rows = BetweennessJob(np.arange(run.K), endpoints=True)  # its sums have no total to compare
+            rows = BetweennessJob(np.arange(run.K), endpoints=True)  # no total exists to compare its sums with
             brandes.accumulate(shared, rows, title, progress, saved)
             run.total = shared.total
         except OverflowError:
             if saved is not None:
-                saved.path.unlink(missing_ok=True)  # the sums of an earlier pause
+                saved.path.unlink(missing_ok=True)  # delete the sums of an earlier pause
             self.about = replace(self.about, vertices=graph.n, edges=graph.m // 2, chains=0)
             return None
         vertices, arcs = run.scores()
@@ -138,7 +138,7 @@ class ReducedJob:
         return self.put_back(arcs if job.edges else vertices), certificate
 
     def put_back(self, sums: Floats) -> Floats:
-        """The sums of the whole job."""
+        """The sums of the full job."""
         if self._whole.edges:
             return self._union.edge_sums(sums if self._twins is None else self._twins.edge_sums(sums))
         sums = sums if self._twins is None else self._twins.vertex_sums(sums)
@@ -146,26 +146,26 @@ class ReducedJob:
 
 
 def why_whole(graph: Graph, job: BetweennessJob, engine: str, most: int) -> str | None:
-    """Why a job is not reduced, before its blocks are found; None if it may be, "" if it is too small.
+    """The reason not to reduce a job, without finding its blocks; None if it may be reduced, "" if it is too small.
 
-    `most`: sources of one component. Components with few sources are searched without a look.
+    `most`: maximum sources in one component. Components with few sources are searched without this check.
     """
     if most < LEAST_SOURCES or most * graph.m < LEAST_WORK.get(engine, np.inf):
         return ""
     if graph.directed:
         return "the graph is directed"
     if job.cutoff is not None or job.squares:
-        return "paths are cut off, or sources are a sample"
+        return "cutoff= is set, or sources are a sample"
     if job.memory_limit is not None:
-        return "memory is limited"
+        return "memory_limit= is set"
     if graph.has_parallel_arcs:
-        return "parallel edges are kept"
+        return "the graph has parallel edges"
     low = np.count_nonzero(np.diff(graph.indptr) <= 2)
     worth = low >= LEAST_LOW[engine] * graph.n or most >= LOOK_ANYWAY
     if not worth and (engine != "cpu" or not worth_merging(first_alike(graph, job.weighted))):
         return "few vertices have one or two neighbours, or a twin"
     if job.weighted and as_whole(graph) is None:
-        return "lengths are rounded when they are added"
+        return "sums of lengths are rounded"
     return None
 
 
@@ -178,7 +178,7 @@ def _first_reductions() -> Any:
 
 
 def is_compiled_later(graph: Graph, job: BetweennessJob) -> bool:
-    """Whether a GPU has searched the whole graph before the CPU's part of the reduction is compiled."""
+    """Whether a GPU would finish the full search before the CPU's part of the reduction is compiled."""
     return bool(_first_reductions().avoids(len(job.sources) * graph.m / ARCS_PER_SECOND))
 
 
@@ -190,7 +190,7 @@ def reduced(
     engine: str | None,
     walked_by: str | None = None,
 ) -> ReducedJob | None:
-    """The job in parts, if that is less work. `engine`: of the core, None keeps chains; `walked_by` only finds them."""
+    """The reduced job, if that is less work. `engine`: of the core, None keeps chains; `walked_by` only finds them."""
     demand = np.zeros((graph.n, 2))
     demand[job.sources, 0] = 1.0 if job.origins is None else job.origins[job.sources]
     demand[:, 1] = 1.0 if job.targets is None else job.targets

@@ -1,8 +1,8 @@
 """Closeness, harmonic centrality and eccentricity without a search from every vertex.
 
-Trees. Sums of distances of a tree's vertices follow from those of the vertex where it hangs, on any engine; Σ 1/d does
-not. Trees and chains, on the CPU in one process, along lengths and in deep graphs: only the core, vertices of degree
-three and more, is searched from; other sums follow from the rows of two core vertices (engines/cpu/many/core_sums.py).
+Trees. Sums of distances of a tree's vertices follow from the sums of its attachment vertex, on any engine; Σ 1/d does
+not. Trees and chains (CPU, one process, with lengths or in deep graphs): searches start only in the core, the vertices
+of degree at least three; other sums follow from the distances of two core vertices (engines/cpu/many/core_sums.py).
 """
 
 from dataclasses import replace
@@ -20,13 +20,13 @@ from hopwave.planning.jobs import Integers, Progress
 from hopwave.planning.many_sources import Sweep, Swept
 
 LEAST_SOURCES = 1000
-LEAST_SHARE = 1 / 8  # of all vertices, to search from: few sources seldom hang in the same tree
-LEAST_WORK = {"cpu": 1 << 30, "cuda": 1 << 36}  # sources × arcs: less is done before the trees are found
-LEAST_GAIN = 1.15  # sources without the reduction, divided by those with it
-LEAST_CORE_GAIN = 2.0  # arcs that searches look at, divided by those of fewer searches and by passes over their rows
-PER_VERTEX = {"total": 0.1, "farthest": 0.1, "inverse": 0.3}  # what such a pass costs, beside one arc of a search
+LEAST_SHARE = 1 / 8  # minimum share of sources among vertices: few sources are seldom in the same tree
+LEAST_WORK = {"cpu": 1 << 30, "cuda": 1 << 36}  # minimum sources × arcs: less work ends before the trees are found
+LEAST_GAIN = 1.15  # minimum ratio of sources without and with the reduction
+LEAST_CORE_GAIN = 2.0  # minimum ratio of arcs in all searches to arcs in fewer searches plus passes over distances
+PER_VERTEX = {"total": 0.1, "farthest": 0.1, "inverse": 0.3}  # cost of a pass, relative to one arc of a search
 
-What = Literal["total", "farthest", "inverse"]  # which sum of a Swept
+What = Literal["total", "farthest", "inverse"]  # the requested sum of a Swept
 
 
 def sums(
@@ -40,7 +40,7 @@ def sums(
     alone: bool = True,
     reduce: bool = True,
 ) -> tuple[Swept, Reduction | None]:
-    """What sweep(job) finds, by fewer searches if allowed and less work (then only `what`), and what was removed."""
+    """Result of sweep(job), with fewer searches if allowed and cheaper (then only `what`), and the reduction."""
     may = flag("reduce", reduce) and may_pay(engine, graph, job)
     if may and (not job.weighted or as_whole(graph) is not None):
         found = by_core(engine, graph, job, what, title, progress, threads) if alone else None
@@ -52,7 +52,7 @@ def sums(
 
 
 def may_pay(engine: Engine, graph: Graph, job: Sweep) -> bool:
-    """Whether a job is large enough, and its graph undirected and with vertices of up to two neighbours."""
+    """Whether a job is large enough, and its graph undirected with vertices of degree at most two."""
     k = len(job.sources)
     few = k < LEAST_SOURCES or k < LEAST_SHARE * graph.n
     if few or k * graph.m < LEAST_WORK.get(engine.name, np.inf) or graph.directed:
@@ -64,7 +64,7 @@ def may_pay(engine: Engine, graph: Graph, job: Sweep) -> bool:
 def by_trees(
     engine: Engine, graph: Graph, job: Sweep, title: str, progress: Progress, threads: int | None
 ) -> tuple[Swept, Reduction] | None:
-    """Searches from the vertices where trees hang instead of from their vertices, if these are much fewer."""
+    """Search from the attachment vertices of trees instead of all their vertices, if these are much fewer."""
     from hopwave.engines.cpu.many.core_sums import down_the_trees, hanging_trees  # compiled code
 
     trees = hanging_trees(graph, job.weighted)
@@ -81,11 +81,11 @@ def by_trees(
 
 
 def core_sums(engine: Engine, graph: Graph, job: Sweep, what: What, threads: int | None) -> Any:
-    """The run by searches from the core alone, if that is much less work."""
+    """The run with searches only from the core, if that is much less work."""
     lengths = as_whole(graph) if job.weighted else None
     if engine.name != "cpu" or (lengths is None and (job.weighted or _shallow(engine, graph, threads))):
         return None
-    from hopwave.engines.cpu.many.core_sums import CoreSums, hanging_trees  # compiled code, loaded when it is used
+    from hopwave.engines.cpu.many.core_sums import CoreSums, hanging_trees  # compiled code, imported when first used
 
     run = CoreSums(graph, hanging_trees(graph, job.weighted), lengths)
     passes = PER_VERTEX[what] * graph.n * graph.n
@@ -96,7 +96,7 @@ def core_sums(engine: Engine, graph: Graph, job: Sweep, what: What, threads: int
 def by_core(
     engine: Engine, graph: Graph, job: Sweep, what: What, title: str, progress: Progress, threads: int | None
 ) -> tuple[Swept, Reduction] | None:
-    """Sums from the searches of the core alone."""
+    """Sums from searches of only the core."""
     run = core_sums(engine, graph, job, what, threads)
     if run is None:
         return None
@@ -113,7 +113,7 @@ def by_core(
 
 
 def _shallow(engine: Engine, graph: Graph, threads: int | None) -> bool:
-    """Whether searches that count hops share most of their steps, even from sources that are far from each other."""
+    """Whether searches in hops share most of their steps, even from sources far from each other."""
     depth = many_sources.probed_depth(engine, graph, threads)
     return many_sources.together(graph.n, depth, many_sources.FEW_SOURCES)
 

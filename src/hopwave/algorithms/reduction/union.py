@@ -1,4 +1,4 @@
-"""The blocks of a graph that need searches, as the components of one graph, with the demand that hangs on them."""
+"""The blocks of a graph that need searches, as the components of one graph, with the demand attached to them."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from hopwave.system.threads import imported
 
 
 def as_whole(graph: Graph) -> npt.NDArray[np.int64] | None:
-    """Lengths in units of a power of 2, if all sums of them are exact in float64, and no length is 0; else None."""
+    """Lengths as integers in units of a power of 2, if all sums are exact in float64 and no length is 0; else None."""
     lengths = np.asarray(graph.weights, np.float64)
     if not len(lengths):
         return np.zeros(0, np.int64)
@@ -30,19 +30,19 @@ Labels = npt.NDArray[np.int32]
 
 
 def work_of(graph: Graph, block: npt.NDArray[np.int32], demand: Floats) -> int:
-    """Arcs that all searches look at; `block` of every vertex."""
+    """The number of arcs inspected by all searches; `block` of every vertex."""
     sources = np.bincount(block[demand[:, 0] > 0], minlength=block.max(initial=0) + 1)
     return int((sources[block] * np.diff(graph.indptr)).sum())
 
 
 class Union:
-    """`graph`: all blocks of more than one edge, side by side, with whole lengths; `demand` of its vertices as sources
-    and targets; `block` of each; `work`: the arcs that all searches look at."""
+    """`graph`: blocks of more than one edge as components, with integer lengths; `demand` of its vertices as sources
+    and targets; `block` of each; `work`: the arcs inspected by all searches."""
 
-    copies: Floats | None = None  # every vertex stands for itself alone
+    copies: Floats | None = None  # every vertex represents only itself
 
     def __init__(self, whole: Graph, label: Labels, head: Labels, arcs: Labels, own: Floats, weighted: bool) -> None:
-        from hopwave.engines.cpu.blocks import behind  # compiled code, loaded when it is used
+        from hopwave.engines.cpu.blocks import behind  # compiled code, imported when first used
 
         self._whole, self._own, self._label, self._head, self._arcs = whole, own, label, head, arcs
         self._behind = behind(label, head, own)
@@ -51,7 +51,7 @@ class Union:
         inside = label >= 0
         inside[inside] = wide[label[inside]]
         self._members, chosen = np.flatnonzero(inside), np.flatnonzero(wide)
-        self._origin = np.concatenate([self._members, head[chosen]])  # of each vertex of the union, that of the whole
+        self._origin = np.concatenate([self._members, head[chosen]])  # vertices of the union → of the graph
         self.blocks = len(chosen)
         as_member, as_head = np.full(whole.n, -1, np.int32), np.full(len(head), -1, np.int32)
         as_member[self._members] = np.arange(len(self._members))
@@ -60,8 +60,8 @@ class Union:
         self._kept = np.flatnonzero((arcs >= 0) & wide[arcs]) if len(head) else np.zeros(0, np.int64)
         of, ends = arcs[self._kept], (arc_tails(whole)[self._kept], whole.indices[self._kept])
         tails, heads = (np.where(label[end] == of, as_member[end], as_head[of]) for end in ends)
-        order = np.argsort(tails * np.int64(len(self._origin)) + heads, kind="stable")  # long runs are in order
-        self._kept = self._kept[order]  # of each arc of the union, that of the whole
+        order = np.argsort(tails * np.int64(len(self._origin)) + heads, kind="stable")  # long runs are already sorted
+        self._kept = self._kept[order]  # arcs of the union → of the graph
         n = len(self._origin)
         indptr = np.zeros(n + 1, offset_type(len(order)))
         np.cumsum(np.bincount(tails, minlength=n), out=indptr[1:])
@@ -72,46 +72,46 @@ class Union:
         self.work = work_of(self.graph, self.block, self.demand)
 
     def vertex_sums(self, sums: Floats, endpoints: bool) -> Floats:
-        """Scores of all vertices: in each of their blocks, and between their branches."""
+        """Scores of all vertices: sums over their blocks and over pairs between branches."""
         total = np.bincount(self._origin, sums, minlength=self._whole.n) + self._behind.passes
         if endpoints:
             total += self._own[:, 0] * self._behind.others[:, 1] + self._own[:, 1] * self._behind.others[:, 0]
         return total
 
     def edge_sums(self, sums: Floats) -> Floats:
-        """Scores of all arcs. An edge that is a block by itself has all that lies on both of its sides."""
+        """Scores of all arcs. An edge that is a block counts all pairs across it."""
         total = np.zeros(self._whole.m)
         total[self._kept] = sums
         alone = np.setdiff1d(np.flatnonzero(self._arcs >= 0), self._kept, assume_unique=True)
         block, tails, heads = self._arcs[alone], arc_tails(self._whole)[alone], self._whole.indices[alone]
         below, at_head = self._behind.below, self._behind.at_head
-        outward = self._label[heads] == block  # from the head of the block
+        outward = self._label[heads] == block  # away from the head of the block
         total[alone] = np.where(outward, at_head[block, 0] * below[heads, 1], below[tails, 0] * at_head[block, 1])
         return total
 
 
 # ---------------------------------------------------------------- twins
 
-#     open, closed   twins that are no neighbours of each other, and twins that are, at a length λ
-#     m              how many vertices a class of twins stands for
+#     open, closed   twins that are not adjacent, and twins that are adjacent, at length λ
+#     m              number of vertices in a class of twins
 #
-# All other vertices see twins alike, and no shortest path between others, or from one of the class, leads through two
-# of them. So one search per class serves all its sources, where a class counts m times the paths that reach one of it
+# Twins have equal distances to all other vertices, and no shortest path between others, or from the class, visits two
+# of them. So one search per class serves all its sources. A class counts m times the paths that reach one twin
 # (jobs.BetweennessJob.copies); every vertex has 1/m of the score of its class, and every edge 1/m of that of each end.
-# Demand may differ within a class: it is added up. The score of an edge then depends on it; so for edges, only twins
+# Demand may differ within a class: it is summed. The score of an edge then depends on the demand; for edges, only twins
 # with the same demand are merged.
 #
-# Two twins are λ apart, or twice the length to their nearest neighbours, each of which is on one of the shortest paths:
-# what such pairs add to scores needs no search. (Puzis et al. 2015 merge structurally equivalent vertices, Sariyüce et
+# Two twins are λ apart, or twice the length to their nearest neighbours, each of which is on a shortest path. The
+# contribution of such pairs needs no search. (Puzis et al. 2015 merge structurally equivalent vertices, Sariyüce et
 # al. 2013 open and closed twins, "type-I and type-II identical vertices".)
 
 
-LEAST_TWIN_GAIN = 1.05  # work without merging twins, divided by the work with it
-LEAST_SHARE = 1 / 20  # of all vertices, merged with another: with fewer, they are not worth a look
+LEAST_TWIN_GAIN = 1.05  # minimum ratio of the work without and with merged twins
+LEAST_SHARE = 1 / 20  # minimum share of vertices with an earlier twin for merging
 
 
 def first_alike(graph: Graph, weighted: bool, kind: Integers | None = None) -> npt.NDArray[np.int32]:
-    """Of every vertex the first that is its twin, or itself, by a hash of neighbours; twins are of the same `kind`."""
+    """The first twin of every vertex, or itself, by a hash of neighbours; twins have the same `kind`."""
     code = seeded(1).integers(0, 1 << 63, graph.n, np.uint64)
     tails, heads, odd = arc_tails(graph), graph.indices, np.ones(1, np.uint64)
     if weighted:
@@ -136,7 +136,7 @@ def worth_merging(first: npt.NDArray[np.int32]) -> bool:
 
 
 class Twins:
-    """As a Union, with one vertex per class of twins; and `copies`, which is m."""
+    """A Union with one vertex per class of twins, and `copies`, which is m."""
 
     def __init__(self, union: Union, weighted: bool, first: npt.NDArray[np.int32]) -> None:
         whole, demand = union.graph, union.demand
@@ -157,8 +157,8 @@ class Twins:
         self._reach(self._length[arcs])
 
     def _reach(self, length: Floats) -> None:
-        """How the twins of a class reach each other: `via` of every arc, whether over its head; `straight` of every
-        class; and what one vertex sends to and takes from the others, on each of the shortest paths."""
+        """Compute how the twins of a class reach each other: `via` (per arc: whether over its head), `straight` (per
+        class), and the demand from and to the other twins on each of the shortest paths."""
         near, apart = np.full(len(self.copies), np.inf), np.full(len(self.copies), np.inf)
         np.minimum.at(near, self._x, length)
         tails, heads = self._ends
@@ -172,7 +172,7 @@ class Twins:
         self._out, self._into = (self._demand * others[:, ::-1] / self._paths[self._of][:, None]).T
 
     def are_right(self, kind: Integers | None = None) -> bool:
-        """Whether the hash was right: twins have the same other neighbours, and all or none of their class."""
+        """Whether the hash was correct: twins have the same neighbours outside their class, and all or none inside."""
         first, (tails, heads), length = self._first, self._ends, self._length
         outer = first[tails] != first[heads]
         within = np.bincount(tails[~outer], minlength=len(first))
@@ -189,17 +189,17 @@ class Twins:
         return all(alike) and bool((apart[first[tails[~outer]]] == length[~outer]).all())
 
     def vertex_sums(self, sums: Floats) -> Floats:
-        """Scores of all vertices, of those of classes."""
+        """Scores of all vertices, from the scores of classes."""
         pairs = np.bincount(self._of, self._out, len(self.copies))
         between = np.bincount(self._y[self._via], pairs[self._x[self._via]], len(self.copies))
         found: Floats = (sums / self.copies + between)[self._of]
         return found
 
     def edge_sums(self, sums: Floats) -> Floats:
-        """Scores of all arcs, of those between classes."""
+        """Scores of all arcs, from the scores of arcs between classes."""
         (tails, heads), of, classes = self._ends, self._of, np.int64(len(self.copies))
         x, y, a, b = of[tails], of[heads], *self._demand.T
-        total: Floats = a[tails] * b[heads] * self._straight[x] / self._paths[x]  # of two twins
+        total: Floats = a[tails] * b[heads] * self._straight[x] / self._paths[x]  # between two twins
         outer, names = x != y, self._x * classes + self._y
         tails, heads, x, y = tails[outer], heads[outer], x[outer], y[outer]
         arc, back = np.searchsorted(names, x * classes + y), np.searchsorted(names, y * classes + x)
@@ -209,7 +209,7 @@ class Twins:
 
 
 def sums_of_others(of: Integers, demand: Floats) -> Floats:
-    """Of every vertex the demand of all others of its class: sums, never differences."""
+    """For every vertex, the demand of all others in its class, by sums and never by differences."""
     found, order, size = np.zeros_like(demand), np.argsort(of, kind="stable"), np.bincount(of)
     for several in np.unique(size[size > 1]):
         members = order[size[of[order]] == several].reshape(-1, several)
@@ -219,7 +219,7 @@ def sums_of_others(of: Integers, demand: Floats) -> Floats:
 
 
 def merged(union: Union, weighted: bool, edges: bool) -> Twins | None:
-    """The union with one vertex per class of twins, if that is less work."""
+    """The union with one vertex per class of twins, if merging is less work."""
     kind: Any = np.unique(union.demand, axis=0, return_inverse=True)[1].reshape(-1) if edges else None
     first = first_alike(union.graph, weighted, kind)
     if not worth_merging(first):
@@ -230,41 +230,41 @@ def merged(union: Union, weighted: bool, edges: bool) -> Twins | None:
 
 # ---------------------------------------------------------------- chains of vertices of degree two
 
-#     a chain P has ends x ≠ y in the core, a length L, and inner vertices at distances α from x
+#     a chain P has endpoints x ≠ y in the core, a length L, and inner vertices at distances α from x
 #
-# The core keeps one arc per pair of ends, the shortest, and counts how many edges and chains are as short. Every pair
-# (s, t) becomes demand between core vertices: s leaves its chain at one end, t is entered from one, or both by the
-# share of shortest paths. From s at α, the way to a core vertex w is by x if 2α < L + d(y, w) − d(x, w), and by y if it
+# The core keeps the shortest arc per pair of endpoints and counts the edges and chains of this length. Every pair
+# (s, t) becomes demand between core vertices: paths leave the chain of s and enter the chain of t at one end, or both
+# in proportion to path counts. From s at α, paths to a core vertex w use x if 2α < L + d(y, w) − d(x, w), and y if it
 # is more. So the inner vertices that leave at x for w are the first ones of the chain, and a lookup in its prefix sums
-# adds all of them; chain to chain, only vertices between two such thresholds are looked at one by one. One search and
-# one way back per core vertex e, with the demand D(e, ·) that leaves there, then serve all sources of the graph.
+# adds all of them; chain to chain, only vertices between two such thresholds are handled one by one. One search and
+# one backward pass per core vertex e, with the demand D(e, ·) that leaves there, then serve all sources of the graph.
 #
-# Scores inside of a chain are sums over what leaves and comes in by its two ends, what stays inside, and an equal part
-# of what passes the core's arc. (Bentert et al. 2018 do without searches from vertices of degree two, too; that all
+# Scores inside a chain are sums of the demand through its two ends, the demand that stays inside, and an equal part
+# of the demand over the core's arc. (Bentert et al. 2018 also avoid searches from vertices of degree two; that all
 # pairs share one demand between core vertices is hopwave's. docs/reduction.md)
 #
-# Certificate: at every vertex, the scores of its edges add up to twice its own and to the pairs that end there.
+# Certificate: at every vertex, the scores of its edges add up to twice its own score plus the pairs that end there.
 
 
-LEAST_INNER = 1 / 4  # of all vertices, of degree two: with fewer, the core is hardly less work
-LEAST_CHAIN_GAIN = 2.0  # arcs that searches of all sources look at, divided by those of the core and the lookups
+LEAST_INNER = 1 / 4  # minimum share of vertices of degree two: with fewer, the core saves little work
+LEAST_CHAIN_GAIN = 2.0  # minimum ratio of arcs in searches of all sources to arcs in the core plus lookups
 
 
 def core_of(part: Union | Twins, weighted: bool, engine: str, threads: int | None) -> Any:
-    """A run of an engine over the core of a graph whose components are blocks, if that is less work."""
+    """A run of an engine over the core of a graph whose components are blocks, if this is less work."""
     graph = part.graph
     inner = np.count_nonzero(np.diff(graph.indptr) == 2)
     if inner <= LEAST_INNER * graph.n or (graph.m if graph.weights is None else graph.weights.sum()) >= 2**29:
         return None
-    module = imported(f"hopwave.engines.{engine}.betweenness.core_run")  # compiled code, loaded when it is used
+    module = imported(f"hopwave.engines.{engine}.betweenness.core_run")  # compiled code, imported when first used
     run = module.CoreRun(graph, part.demand, weighted, threads, part.copies)
     return run if run.chains and run.possible and part.work >= LEAST_CHAIN_GAIN * (run.passes + run.lookups) else None
 
 
 def both_sides(graph: Graph, demand: Floats, label: Any, vertices: Floats, edges: Floats) -> Floats:
-    """Per vertex, the sum of its edges' scores, and what it must be: twice its score and what its own pairs count.
+    """Per vertex, the sum of its edges' scores and the required value: twice its score plus its own pairs.
 
-    The second counts the pair of the vertex with itself, twice. It is added to the first, rather than subtracted.
+    The second counts the pair of the vertex with itself twice, so this pair is added to the first.
     """
     a, b = demand.T
     all_a, all_b = (np.bincount(label, one)[label] for one in (a, b))

@@ -1,9 +1,9 @@
 """hopwave.distributed.linalg: masked products over semirings, of a matrix and vectors that are split over ranks.
 
-Yang, Buluç and Owens name GraphBLAS on several GPUs as future work (push-pull, section 8). Every rank holds the entries
+Yang, Buluç and Owens name GraphBLAS on several GPUs as future work (push-pull, section 8). Each rank stores the entries
 of some rows and columns and the values of its own vertices. A product gathers the operand, multiplies with
-`hopwave.linalg` on the rank's CPU or GPU, and sends sums to the owners of their places. What needs no exchange
-(`assign`, `select`, `apply`, …) is done by `hopwave.linalg` on `vector.own`.
+`hopwave.linalg` on the rank's CPU or GPU, and sends sums to the owners of their positions. Operations without exchanges
+(`assign`, `select`, `apply`, …) use `hopwave.linalg` on `vector.own`.
 
 >>> import hopwave as hw
 >>> from hopwave.distributed import linalg as da

@@ -1,7 +1,7 @@
-"""DistributedMatrix and DistributedVector: a square matrix and vectors over ranks, laid out as a distributed graph.
+"""DistributedMatrix and DistributedVector: a square matrix and vectors over ranks, laid out like a DistributedGraph.
 
-A rank keeps blocks: matrices whose rows are the slots of a side of tails and whose columns are those of a side of heads
-(wire.py). In 1D there are two, the rows of its own vertices and their columns; in 2D one, of its grid row and column.
+A rank stores blocks: matrices whose rows are slots of a side of tails and whose columns are slots of a side of heads
+(wire.py). In 1D a rank has two blocks, the rows and the columns of its vertices; in 2D one, of its grid row and column.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from hopwave.distributed.wire import HostWire, Side, sides_of, wire_for
 from hopwave.errors import LinalgError
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows, offset_type
 
-_numbers = count(1)  # ranks make their matrices together, so a matrix has the same number on all of them
+_numbers = count(1)  # all ranks create matrices in the same order, so a matrix has the same number on all ranks
 
 
 class DistributedVector:
-    """n places over the ranks of a job, some with a value. `own` is a `linalg.Vector` of this rank's places.
+    """A vector of length n over the ranks of a job. `own` is a `linalg.Vector` of this rank's positions.
 
-    They are those from `first` on. Every operation of `hopwave.linalg` may change `own`, without an exchange.
+    The positions start at `first`. Every operation of `hopwave.linalg` may change `own`, without an exchange.
 
     >>> A = da.DistributedMatrix.from_matrix(hw.generate.path(4))
     >>> A.vector([2], 7).gather().to_dict()
@@ -36,19 +36,19 @@ class DistributedVector:
     """
 
     def __init__(self, world: World, layout: Layout, own: Vector) -> None:
-        """For internal use; `DistributedMatrix.vector` and `full` make one."""
+        """For internal use; users call `DistributedMatrix.vector` or `full`."""
         self.world, self.layout, self.own = world, layout, own
         self.rule: Shares = CONVERT
-        self.before, self.was_dense = 0, False  # entries when the rule last chose, and what it chose
+        self.before, self.was_dense = 0, False  # entries at the rule's last choice, and whether it chose dense
 
     @property
     def n(self) -> int:
-        """The number of places on all ranks."""
+        """The length over all ranks."""
         return self.layout.n
 
     @property
     def first(self) -> int:
-        """This rank's first place."""
+        """This rank's first position."""
         return int(self.layout.starts[self.world.rank])
 
     @property
@@ -58,26 +58,26 @@ class DistributedVector:
 
     @property
     def nnz(self) -> int:
-        """How many places have a value, on all ranks; read by all of them together."""
+        """The number of positions with a value, over all ranks; read by all ranks."""
         return self.world.total(self.own.nnz)
 
     def like(self, own: Vector) -> DistributedVector:
-        """A vector over the same places, with these values on this rank; it follows this vector's rule."""
+        """A vector with the same layout and rule, with these values on this rank."""
         if own.n != self.own.n:
-            raise LinalgError(f"{own.n} places where this rank has {self.own.n}; give a vector of that length")
+            raise LinalgError(f"the vector has length {own.n}; pass one of length {self.own.n}, this rank's share")
         made = DistributedVector(self.world, self.layout, own)
         made.rule, made.before, made.was_dense = self.rule, self.before, self.was_dense
         return made
 
     def dense(self) -> bool:
-        """Whether the rule takes the vector for a dense one, by its entries on all ranks (push-pull, section 6.3)."""
+        """Whether the rule chooses dense, from the entries on all ranks (push-pull, section 6.3)."""
         count = self.nnz
         self.was_dense = self.rule.dense(self.n, count, self.before, self.was_dense)
         self.before = count
         return self.was_dense
 
     def gather(self) -> Vector | None:
-        """The whole vector, on rank 0; None on the other ranks."""
+        """The full vector on rank 0; None on other ranks."""
         places, values = self.own.to("cpu").entries()
         pieces = self.world.gather((places.astype(np.int64) + self.first, values))
         if pieces is None:
@@ -89,11 +89,11 @@ class DistributedVector:
         return self.n
 
     def __repr__(self) -> str:
-        return f"DistributedVector(n={self.n}, {self.dtype}, {self.own.n} places on this rank)"
+        return f"DistributedVector(n={self.n}, {self.dtype}, {self.own.n} on this rank)"
 
 
 class Block(NamedTuple):
-    """The entries that a rank keeps between a side of tails and a side of heads."""
+    """The entries of a rank between a side of tails and a side of heads."""
 
     matrix: Matrix
     tails: Side
@@ -101,7 +101,7 @@ class Block(NamedTuple):
 
 
 class DistributedMatrix:
-    """A square sparse matrix over the ranks of a job; all ranks make it together.
+    """A square sparse matrix over the ranks of a job; all ranks create it jointly.
 
     >>> A = da.DistributedMatrix.from_graph(distributed.kronecker(5))
     >>> A.n, A.has_values
@@ -109,7 +109,7 @@ class DistributedMatrix:
     """
 
     def __init__(self, world: World, layout: Layout, wire: HostWire, device: str, blocks: tuple[Block, ...]) -> None:
-        """For internal use; `from_graph`, `from_matrix` and `from_entries` make one."""
+        """For internal use; users call `from_graph`, `from_matrix` or `from_entries`."""
         self.world, self.layout, self.wire, self.device, self.blocks = world, layout, wire, device, blocks
         self.number = next(_numbers)
 
@@ -130,7 +130,7 @@ class DistributedMatrix:
     def from_matrix(
         cls, A: Any, *, layout: str | tuple[int, int] = "1d", device: str = "cpu", weights: bool = True
     ) -> DistributedMatrix:
-        """Split a Matrix, Graph or SciPy matrix that rank 0 gives; the others give it too, or None."""
+        """Split a Matrix, Graph or SciPy matrix that rank 0 passes; the others pass it also, or None."""
         joined = world()
         joined.agree("from_matrix", layout=layout, device=device, weights=weights)
         given = joined.together(lambda: _given(A, joined.rank, weights))
@@ -147,7 +147,7 @@ class DistributedMatrix:
         cls, rows: Any, columns: Any, values: Any = None, n: int | None = None, *,
         layout: str | tuple[int, int] = "1d", device: str = "cpu",
     ) -> DistributedMatrix:  # fmt: skip
-        """Entries at (rows[i], columns[i]), each rank's own; repeats are added up, or merged if there are no values."""
+        """Entries at (rows[i], columns[i]) of each rank; repeats are summed, or merged if there are no values."""
         joined = world()
         joined.agree("from_entries", n=n, layout=layout, device=device, values=values is not None)
         u, v, given = joined.together(lambda: _checked(rows, columns, values))
@@ -156,7 +156,7 @@ class DistributedMatrix:
 
         def check() -> int:
             if size < top:
-                raise LinalgError(f"n={size} has no place {top - 1}; give a larger n, or leave it out")
+                raise LinalgError(f"n={size} is too small for index {top - 1}; pass a larger n, or omit it")
             choose_device(joined, device, None)
             return grid_columns(layout, joined.size, size)
 
@@ -167,7 +167,7 @@ class DistributedMatrix:
             made = Layout.even(size, joined.size, grid)
         push_tails, push_heads, pull_tails, pull_heads = sides_of(joined, made)
         joined.together(lambda: check_slots(push_heads, pull_tails))
-        wire = HostWire(joined.oversubscribed)  # entries are sent from the host, wherever products run
+        wire = HostWire(joined.oversubscribed)  # entries are sent from the host, even if products run on GPUs
         sides = [(push_tails, push_heads)] if grid else [(push_tails, push_heads), (pull_tails, pull_heads)]
         blocks = tuple(
             Block(_received(joined, wire, there, names, given, *pair).to(device), *pair)
@@ -177,7 +177,7 @@ class DistributedMatrix:
 
     @property
     def n(self) -> int:
-        """Rows, and columns."""
+        """The number of rows and of columns."""
         return self.layout.n
 
     @property
@@ -187,24 +187,24 @@ class DistributedMatrix:
 
     @property
     def has_values(self) -> bool:
-        """Whether entries have values, or only places."""
+        """Whether entries have values; False for a pattern."""
         return self.blocks[0].matrix.has_values
 
     @property
     def named(self) -> str:
-        """How ranks compare the matrices that they give to a call."""
+        """The key by which ranks compare the matrices of a call."""
         return f"matrix {self.number}"
 
     @property
     def own(self) -> int:
-        """The number of places that this rank owns."""
+        """The number of positions that this rank owns."""
         return int(np.diff(self.layout.starts)[self.world.rank])
 
     def vector(self, indices: Any = (), values: Any = True, dtype: npt.DTypeLike | None = None) -> DistributedVector:
-        """A vector over the same places: empty, or with values at some of them, which all ranks name alike."""
+        """A vector with the matrix's layout: empty, or with values at `indices`, the same on all ranks."""
         places = checked_places(indices, "indices").astype(np.int64)
         if len(places) and not (int(places.min()) >= 0 and int(places.max()) < self.n):
-            raise LinalgError(f"places run from {places.min()} to {places.max()}; this vector has 0 to {self.n - 1}")
+            raise LinalgError(f"indices range from {places.min()} to {places.max()}; valid are 0 to {self.n - 1}")
         first, end = self.layout.starts[self.world.rank : self.world.rank + 2].tolist()
         mine = (places >= first) & (places < end)
         given = np.asarray(values)
@@ -213,7 +213,7 @@ class DistributedMatrix:
         return DistributedVector(self.world, self.layout, own)
 
     def full(self, value: Any, dtype: npt.DTypeLike | None = None) -> DistributedVector:
-        """A vector over the same places with one value everywhere."""
+        """A vector with the matrix's layout and the same value at every position."""
         return DistributedVector(self.world, self.layout, Vector.full(self.own, value, dtype, device=self.device))
 
     def block(self, forward: bool, pull: bool) -> Block:
@@ -226,26 +226,26 @@ class DistributedMatrix:
 
 
 def check_slots(*sides: Side) -> None:
-    """Raise a LinalgError unless 32-bit integers can number the slots, as products need."""
+    """Raise a LinalgError unless slots fit 32-bit integers, as products require."""
     most = max(side.group.size for side in sides)
     if most > LARGEST_VERTEX_COUNT:
-        raise LinalgError(f"{most} slots on one side; products number up to {LARGEST_VERTEX_COUNT}: use layout='2d'")
+        raise LinalgError(f"{most} slots on one side exceed {LARGEST_VERTEX_COUNT}; use layout='2d'")
 
 
 def _pattern(offsets: Any, places: Any, rows: Side, columns: Side) -> Matrix:
-    """A block of a graph as a pattern: slots are 32-bit numbers, and below 2³¹ the same bits signed or not."""
+    """A block of a graph as a pattern: 32-bit slots below 2³¹ have the same bits signed or unsigned."""
     indices = places.view(np.int32) if places.dtype == np.uint32 else places.astype(np.int32)
     narrow = offsets.astype(offset_type(len(indices)), copy=False)
     return Matrix.from_rows(Rows(narrow, indices, None), (rows.group.size, columns.group.size))
 
 
 def _given(A: Any, rank: int, weighted: bool) -> Matrix | None:
-    """The matrix that this rank contributes: rank 0 all of it, the others nothing."""
+    """The matrix that this rank contributes: all of it on rank 0, None on others."""
     if rank:
         return None
     found = as_matrix(A, weights=weighted).to("cpu")
     if found.shape[0] != found.shape[1]:
-        raise LinalgError(f"a matrix of shape {found.shape}; one over ranks is square")
+        raise LinalgError(f"the matrix has shape {found.shape}; a distributed matrix must be square")
     return found
 
 
@@ -253,16 +253,16 @@ def _checked(rows: Any, columns: Any, values: Any) -> tuple[Any, Any, Any]:
     u, v = (checked_places(given, name).astype(np.int64) for given, name in ((rows, "rows"), (columns, "columns")))
     given = None if values is None else np.asarray(values)
     if len(u) != len(v) or (given is not None and given.shape != u.shape):
-        raise LinalgError(f"{len(u)} rows, {len(v)} columns, and values of shape {np.shape(values)}; give one of each")
+        raise LinalgError(f"{len(u)} rows, {len(v)} columns, values of shape {np.shape(values)}; lengths must match")
     if len(u) and min(int(u.min()), int(v.min())) < 0:
-        raise LinalgError("a row or column below 0; places are numbered from 0 on")
+        raise LinalgError("a row or column is negative; indices must be at least 0")
     return u, v, given
 
 
 def _received(
     world: World, wire: HostWire, there: Any, names: tuple[Any, Any], values: Any, tails: Side, heads: Side
 ) -> Matrix:
-    """Send every entry to its rank; returns the block of those that arrive here."""
+    """Send every entry to its rank; returns the block of received entries."""
     arcs = sent_to_ranks(world, wire, there, pack_arcs(np, *names, wide=False))
     i, j = (arcs >> np.uint64(32)).astype(np.int64), (arcs & np.uint64(0xFFFFFFFF)).astype(np.int64)
     shape = tails.group.size, heads.group.size

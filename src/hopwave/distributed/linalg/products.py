@@ -1,4 +1,4 @@
-"""Products of a distributed matrix and a distributed vector: gather, multiply on every rank, add up at the owners."""
+"""Products of a distributed matrix and a distributed vector: gather, multiply on every rank, sum at the owners."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def vxm(
 ) -> DistributedVector:  # fmt: skip
     """out⟨mask⟩ ⊙= x ⊕.⊗ A, over ranks: values follow the arcs. Called by all ranks with the same arguments.
 
-    A product by columns ("push") sends what it finds to the owners, where sums are completed and the mask is applied;
-    one by rows ("pull") gathers x on every rank, and in a 1D layout computes only what the mask allows. The values of
+    A product by columns ("push") sends partial sums to the owners, which complete them and apply the mask;
+    a product by rows ("pull") gathers x on every rank and in a 1D layout computes only allowed entries. The values of
     the matrix are its weights.
 
     Parameters
@@ -48,9 +48,9 @@ def vxm(
     A : DistributedMatrix
         The matrix.
     semiring : Semiring, optional
-        ⊕ and ⊗. A ⊗ that gives places needs a ⊕ that takes any, the least or the greatest of them.
+        ⊕ and ⊗. If ⊗ returns positions, ⊕ must be any, min or max.
     direction : {"auto", "push", "pull"}, optional
-        "auto" as the rule of x chooses, by its entries on all ranks.
+        "auto" applies the rule of x to its entries on all ranks.
 
     Examples
     --------
@@ -65,14 +65,14 @@ def mxv(
     A: DistributedMatrix, x: DistributedVector, semiring: Semiring = semiring.plus_times, *,
     dtype: npt.DTypeLike | None = None, direction: Direction = "auto", **writes: Unpack[Writes],
 ) -> DistributedVector:  # fmt: skip
-    """out⟨mask⟩ ⊙= A ⊕.⊗ x, over ranks: values go against the arcs. Called by all ranks with the same arguments.
+    """out⟨mask⟩ ⊙= A ⊕.⊗ x, over ranks: values move against the arcs. Called by all ranks with the same arguments.
 
     The values of the matrix are its weights.
 
     Parameters
     ----------
     A, x, semiring, direction
-        As for `vxm`.
+        As in `vxm`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _agreed(
 
 
 def reduce(x: DistributedVector, add: Any = monoid.plus) -> Any:
-    """⊕ of all values on all ranks, as `hopwave.linalg.reduce`; called by all of them together.
+    """⊕ of all values on all ranks, as in `hopwave.linalg.reduce`; called by all ranks.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def reduce(x: DistributedVector, add: Any = monoid.plus) -> Any:
 
 
 def agree(call: str, A: Any, **arguments: Any) -> None:
-    """Refuse a matrix of one process, and ranks that do not agree."""
+    """Raise an error for a matrix of one process, or if ranks disagree."""
     if not isinstance(A, DistributedMatrix):
         raise LinalgError(f"{A!r:.60} is not a DistributedMatrix; for a matrix of one process use linalg.{call}")
     A.world.agree(call, A=A.named, **arguments)
@@ -128,11 +128,11 @@ def product(
     A: DistributedMatrix, x: DistributedVector, ring: Semiring, forward: bool, how: Writing = EVERYWHERE,
     dtype: npt.DTypeLike | None = None, direction: Direction = "auto",
 ) -> DistributedVector:  # fmt: skip
-    """vxm (forward) and mxv, without asking whether ranks agree: algorithms have asked once."""
+    """vxm (forward) and mxv, without checking that ranks agree: algorithms check once."""
     one_of("direction", direction, ("auto", "push", "pull"), LinalgError)
     for name, given in (("x", x), ("out", how.out), ("mask", how.mask)):
         if given is not None and (not isinstance(given, DistributedVector) or given.layout is not A.layout):
-            raise LinalgError(f"{name} is not a vector over the places of this matrix; A.vector and A.full make one")
+            raise LinalgError(f"{name} is not a vector with this matrix's layout; create one with A.vector or A.full")
     pull = x.dense() if direction == "auto" else direction == "pull"
     matrix, tails, heads = A.block(forward, pull)
     inner, outer = (tails, heads) if forward else (heads, tails)
@@ -140,7 +140,7 @@ def product(
     writes = writing(how._replace(out=own, mask=mask))
     operand = _gathered(A, inner, x.own)
     masked: dict[str, Any] = {}
-    if mask is not None and outer.comm is None:  # else its places are those of several ranks
+    if mask is not None and outer.comm is None:  # else positions belong to several ranks
         masked = {"mask": padded(mask, outer), "complement": how.complement, "structural": how.structural}
     options: dict[str, Any] = {"dtype": dtype, "direction": "pull" if pull else "push", **masked}
     multiply: Any = products.vxm if forward else products.mxv
@@ -153,7 +153,7 @@ def product(
 
 
 def padded(own: Vector, side: Side) -> Vector:
-    """Own values by the slots of a side that is this rank alone: there are some more slots than places."""
+    """Own values by the slots of a side that contains only this rank: slots are padded."""
     size = side.group.size
     if own.format == "sparse":
         return Vector.sparse(size, *own.listed(), ascending=own._ascending)
@@ -173,7 +173,7 @@ def _gathered(A: DistributedMatrix, side: Side, own: Vector) -> Vector:
 
 
 def _added_up(A: DistributedMatrix, side: Side, t: Vector, add: Monoid) -> Vector:
-    """Own places of a sum over the ranks of a side, in the order of ranks: each sends the owners what it has."""
+    """Own positions of a sum over the ranks of a side, in rank order; each rank sends its terms to the owners."""
     slots, values = t.entries()
     sent = send_to_owners(A.wire, side, A.own, slots, lambda some: codec.as_rows(values[some]))
     own = slots[sent.own] - side.first
@@ -187,11 +187,11 @@ def _added_up(A: DistributedMatrix, side: Side, t: Vector, add: Monoid) -> Vecto
 
 
 def _as_ids(t: Vector, ring: Semiring, matrix: Any, x: Vector, flip: bool, inner: Side, outer: Side) -> Vector:
-    """Places that ⊗ gave as slots, as places of the whole vector. Slots ascend with places, so ⊕ chose the same."""
+    """Convert slots that ⊗ returned to positions. Both have the same order, so ⊕ chose the same entries."""
     if not ring.multiply.position:
         return t
     if not (ring.any_term or ring.add in (monoid.min, monoid.max)):
-        raise LinalgError(f"{ring.name} adds up places, which ranks number in their own ways; use any, min or max")
+        raise LinalgError(f"{ring.name} sums positions, which ranks number differently; use any, min or max")
     term = arithmetic(ring, matrix, x.dtype, flip, None, True, True).term
     if term == "zero":
         return t
@@ -200,22 +200,22 @@ def _as_ids(t: Vector, ring: Semiring, matrix: Any, x: Vector, flip: bool, inner
     return Vector.sparse(t.n, places, ids.astype(values.dtype))
 
 
-# ---------------------------------------------------------------- algorithms made of products, as in linalg.algorithms
+# ---------------------------------------------------------------- algorithms by products, as in linalg.algorithms
 #
-# f   the frontier, or what became shorter     v   visited vertices     d   depth, or distances     x   ranks
+# f   the frontier, or shortened distances     v   visited vertices     d   depth, or distances     x   ranks
 
 
 def bfs(A: DistributedMatrix, source: int) -> DistributedVector:
     """Hops from the source to every vertex it reaches (push-pull, Algorithm 1); called by all ranks.
 
-    Weights are not read: hops are counted, as int32. A vertex without a path has no entry.
+    Counts hops as int32 and ignores weights. Unreachable vertices have no entry.
 
     Parameters
     ----------
     A : DistributedMatrix
         The graph: an entry (i, j) is an arc from i to j.
     source : int
-        The vertex where it starts.
+        Start vertex.
 
     Examples
     --------
@@ -232,25 +232,25 @@ def bfs(A: DistributedMatrix, source: int) -> DistributedVector:
 
 
 def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_iter: int = 100) -> DistributedVector:
-    """The rank of every vertex, as `hopwave.pagerank`; called by all ranks.
+    """PageRank of every vertex, as in `hopwave.pagerank`; called by all ranks.
 
     Arcs are followed in proportion to their weights, the values of the matrix.
 
     Parameters
     ----------
     A
-        As for `bfs`.
+        As in `bfs`.
     alpha : float, optional
-        The share of rank that follows arcs.
+        Probability to follow an arc.
     tol : float, optional
         Stop when ``Σ |change| < n · tol``.
     max_iter : int, optional
-        The most rounds.
+        Maximum number of rounds.
 
     Raises
     ------
     ConvergenceError
-        If `max_iter` rounds are not enough.
+        The scores did not converge within `max_iter` rounds.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
     agree("pagerank", A, alpha=alpha, tol=tol, max_iter=max_iter)
     tol, max_iter = check_rounds(tol, max_iter)
     if not is_number(alpha) or not 0 <= alpha <= 1:
-        raise GraphError(f"alpha={alpha!r} is no probability; give a number from 0 to 1")
+        raise GraphError(f"alpha={alpha!r} is not a probability; it must be between 0 and 1")
     for block in A.blocks:
         A.world.together(partial(check_weights, block.matrix, "rank", finite=True))
     if A.n == 0:
@@ -284,15 +284,15 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
 
 
 def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
-    """The length of a shortest path from the source to every vertex, infinite without one; called by all ranks.
+    """The length of a shortest path from the source to every vertex, infinite if unreachable; called by all ranks.
 
-    Bellman-Ford's rounds over min-plus, as `hopwave.linalg.algorithms.sssp`. The values of the matrix, its weights, are
-    the lengths of arcs; without values every arc has length 1.
+    Bellman-Ford's rounds over min-plus, as in `hopwave.linalg.algorithms.sssp`. The values of the matrix are the
+    lengths of arcs; without values every arc has length 1.
 
     Parameters
     ----------
     A, source
-        As for `bfs`.
+        As in `bfs`.
 
     Raises
     ------
@@ -309,7 +309,7 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
     for block in A.blocks:
         A.world.together(partial(check_lengths, block.matrix))
     f, d = A.vector([_place(A, source)], 0.0), A.full(math.inf)
-    f.rule = Shares(rising=0.3, falling=0.2)  # as for one process
+    f.rule = Shares(rising=0.3, falling=0.2)  # as in one process
     assign(d.own, f.own, accum=binary.min)
     while f.nnz:
         t = product(A, f, semiring.min_plus, True, dtype="float64")
@@ -320,5 +320,5 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
 
 def _place(A: DistributedMatrix, source: Any) -> int:
     if not is_whole(source) or not 0 <= source < A.n:
-        raise LinalgError(f"{source!r} is not a place of this matrix; its places are 0 to {A.n - 1}")
+        raise LinalgError(f"{source!r} is not a vertex of this matrix; pass 0 to {A.n - 1}")
     return int(source)

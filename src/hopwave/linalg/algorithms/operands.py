@@ -1,4 +1,4 @@
-"""What the algorithms check and prepare: a square matrix on its device, its extreme values, its parts."""
+"""Operands of the algorithms: a square matrix on its device, checked, with cached properties."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from hopwave.linalg.products import reduce
 
 
 def square(A: Any, device: str = "auto", weights: bool = False) -> Matrix:
-    """The matrix of a graph, with the weights of a Graph if `weights`, on that device; "auto" leaves it where it is."""
+    """The matrix of a graph, with the weights of a Graph if `weights`, on `device`; "auto" keeps its device."""
     matrix = as_matrix(A, weights)
     rows, columns = matrix.shape
     if rows != columns:
-        raise LinalgError(f"the matrix is {rows} × {columns}; a graph's has one row and one column per vertex")
+        raise LinalgError(f"the matrix is {rows} × {columns}; the matrix of a graph must be square")
     if isinstance(device, str) and device == "auto":
         return matrix
     if not isinstance(device, str) or device not in ("cpu", "cuda"):
-        raise LinalgError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
-    algebra(device)  # raises an error that says what is missing
+        raise LinalgError(f"device={device!r} is not known; use 'auto', 'cpu' or 'cuda'")
+    algebra(device)  # raises an error that names a missing library
     return matrix.to(device)
 
 
@@ -38,7 +38,7 @@ def generator(seed: Any) -> np.random.Generator:
         return seeded(seed)
     except (TypeError, ValueError):
         raise LinalgError(
-            f"seed={seed!r} is not a seed; give a whole number from 0, a NumPy generator, or None"
+            f"seed={seed!r} is not a seed; pass an integer of at least 0, a NumPy generator, or None"
         ) from None
 
 
@@ -46,13 +46,13 @@ def place(A: Matrix, vertex: Any, what: str = "source") -> int:
     """The vertex as an int; raises a GraphError if it is not a vertex of the matrix."""
     n = A.shape[0]
     if not is_whole(vertex) or not 0 <= vertex < n:
-        reach = f"they are the numbers 0 to {n - 1}" if n else "there are none"
-        raise GraphError(f"{what} {vertex!r} is no vertex; {reach}")
+        reach = f"vertices are 0 to {n - 1}" if n else "the matrix has no vertices"
+        raise GraphError(f"{what} {vertex!r} is not a vertex; {reach}")
     return int(vertex)
 
 
 def extremes(A: Matrix) -> tuple[float, float]:
-    """(least, greatest) value, kept with the matrix; (1, 1) for a pattern. NaN if some value is NaN."""
+    """(minimum, maximum) of the values, cached with the matrix; (1, 1) for a pattern. NaN if a value is NaN."""
     return A._prepared.made(extremes, lambda: _ends(A))
 
 
@@ -61,7 +61,7 @@ def _ends(A: Matrix) -> tuple[float, float]:
         return math.inf, -math.inf
     if not A.has_values:
         return 1.0, 1.0
-    if A.device == "cpu":  # by NumPy: the engine may have to be compiled first
+    if A.device == "cpu":  # NumPy needs no compilation
         values: Any = A.rows.values
         return float(values.min()), float(values.max())
     return float(reduce(A, monoid.min)), float(reduce(A, monoid.max))
@@ -71,16 +71,14 @@ def check_weights(A: Matrix, what: str, finite: bool = False, called: Callable[[
     """Raise a GraphError for weights that are NaN or negative, or with `finite` infinite; `called` names vertices."""
     least, greatest = extremes(A)
     if math.isnan(least) or math.isnan(greatest):
-        raise GraphError(f"a weight is NaN, and no {what} is known then; drop or replace such entries")
+        raise GraphError(f"a weight is NaN, so {what} is undefined; drop or replace such entries")
     if least < 0:
         raise GraphError(
             f"weight {least:g} {_arc(A, np.argmin, called)} is negative; {what} needs weights of at least 0: correct "
-            "it, or leave out all weights with weights=False"
+            "it, or ignore all weights with weights=False"
         )
     if finite and greatest == math.inf:
-        raise GraphError(
-            f"the weight {_arc(A, np.argmax, called)} is infinite; {what} needs weights that can be added up"
-        )
+        raise GraphError(f"the weight {_arc(A, np.argmax, called)} is infinite; {what} needs finite weights")
 
 
 def check_lengths(A: Matrix, called: Callable[[int], Any] = int) -> None:
@@ -89,7 +87,7 @@ def check_lengths(A: Matrix, called: Callable[[int], Any] = int) -> None:
     if least >= 0 and greatest < math.inf:  # neither is NaN
         return
     check_weights(A, "distance", called=called)
-    raise GraphError(f"the weight {_arc(A, np.argmax, called)} is infinite; leave out an arc that no path can take")
+    raise GraphError(f"the weight {_arc(A, np.argmax, called)} is infinite; omit the arc to exclude it from paths")
 
 
 def _arc(A: Matrix, choose: Callable[[Any], Any], called: Callable[[int], Any]) -> str:
@@ -98,7 +96,7 @@ def _arc(A: Matrix, choose: Callable[[Any], Any], called: Callable[[int], Any]) 
 
 
 def without_repeats(A: Matrix) -> Matrix:
-    """The pattern with every entry once; the matrix itself if no entry is repeated."""
+    """The pattern with each entry once; the matrix itself if no entry is repeated."""
     if A.is_ascending():
         return A
     xp = module_of(A.rows.indices)
@@ -107,7 +105,7 @@ def without_repeats(A: Matrix) -> Matrix:
 
 
 def is_symmetric(A: Matrix) -> bool:
-    """Whether the pattern equals its transpose (the graph is undirected); kept with the matrix."""
+    """Whether the pattern equals its transpose (the graph is undirected); cached with the matrix."""
 
     def compare() -> bool:
         rows, columns = A.rows, A.columns

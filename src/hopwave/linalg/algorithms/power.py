@@ -1,22 +1,22 @@
-"""Power iteration: eigenvector centrality, Katz centrality, HITS, and what PageRank shares with them.
+"""Power iteration: eigenvector centrality, Katz centrality, HITS, and code shared with PageRank.
 
 A   the arcs, with or without weights     x   one number per vertex, an array on the device of the matrix
 
-A round turns x into the next x and returns Σ |change|. Rounds repeat until this is less than a limit: n · tol, as in
-NetworkX, for all but HITS.
+A round turns x into the next x and returns Σ |change|. Rounds repeat until this sum is below a limit: n · tol, as in
+NetworkX, except for HITS.
 
     eigenvector (Bonacich, 1972)    x = x · (A + I) / |x · (A + I)|
-    Katz (1953)                     x = α x · A + b, where b is a vertex's own score and |α| < 1/λ
+    Katz (1953)                     x = α x · A + b, with b the base score of a vertex and |α| < 1/λ
 
 λ is the largest eigenvalue of A. The identity I changes no eigenvector. Without it, x would oscillate between the two
 sides of a bipartite graph.
 
     HITS (Kleinberg, 1999)          hubs h = A a, authorities a = Aᵀ h scaled to length 1
 
-So a is the eigenvector of AᵀA with the greatest eigenvalue. As in ARPACK, which NetworkX uses, a round takes the linear
+So a is the eigenvector of AᵀA with the largest eigenvalue. As in ARPACK, which NetworkX uses, a round finds the linear
 combination of a, AᵀA a, (AᵀA)² a … that AᵀA stretches most (Lanczos, 1950), starts from the best few vectors of the
 last round and makes ten more products (Wu and Simon, Thick-restart Lanczos method, 2000). If several eigenvectors share
-the greatest eigenvalue, as in a bipartite graph, a is the one nearest to the first a.
+the largest eigenvalue, as in a bipartite graph, a is the eigenvector nearest to the first a.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from hopwave.planning.jobs import PowerJob
 from hopwave.system.threads import in_parts
 
 Step = Callable[[Any], tuple[Any, float]]
-FAR = 1e6  # times b: Katz centralities that change by more than this in a round grow without end
+FAR = 1e6  # Katz diverges if scores change by more than this factor times b in a round
 LARGEST = 1e100  # if max weight × n is below this, no sum of squares overflows
 
-VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next round (as in ARPACK)
+VECTORS, KEPT = 20, 10  # vectors per round, and vectors that start the next round (as in ARPACK)
 EIGENVECTOR = 1e-12  # a residual below this share of the eigenvalue is only rounding
-SAME = 1e-10  # eigenvalues closer than this share of the greatest count as equal
+SAME = 1e-10  # eigenvalues closer than this share of the largest count as equal
 NEAR = 0.5  # the authorities are settled if their error is below this share of the limit
 MOST_ROUNDS = 2**62  # compiled code counts in 64 bits
 FINEST = 1e-14  # changes below FINEST · √n are float64 rounding, so no smaller limit is useful
@@ -63,7 +63,7 @@ def eigenvector_centrality(
     nstart : array of n numbers, optional
         The first x.
     max_iter, tol
-        As for `pagerank`, which also says what is raised.
+        As in `pagerank`, including the errors raised.
 
     Examples
     --------
@@ -90,13 +90,13 @@ def katz_centrality(
     alpha : float, optional
         α; it must be below 1 / the largest eigenvalue.
     beta : float or array of n numbers, optional
-        b, the score of a vertex without any walks.
+        b, the base score of every vertex.
     nstart : array of n numbers, optional
         The first x.
     normalized : bool, optional
         Whether the squares of the scores add up to 1.
     max_iter, tol
-        As for `pagerank`, which also says what is raised.
+        As in `pagerank`, including the errors raised.
 
     Examples
     --------
@@ -106,13 +106,13 @@ def katz_centrality(
     A = weighted_square(A, device)
     tol, max_iter = check_rounds(tol, max_iter, normalized=normalized)
     if not is_number(alpha) or not math.isfinite(alpha):
-        raise GraphError(f"alpha={alpha!r} is no factor per arc; give a number below 1 / the greatest eigenvalue")
+        raise GraphError(f"alpha={alpha!r} is not a factor per arc; pass a number below 1 / the largest eigenvalue")
     n = A.shape[0]
     if n == 0:
         return Vector(0)
     alpha = float(alpha)
     b, start = numbers(beta, "beta", A), numbers(0.0 if nstart is None else nstart, "nstart", A)
-    smaller = f", or alpha={alpha:g} closer to 0: it must be below 1 / the greatest eigenvalue of the matrix"
+    smaller = f", or alpha={alpha:g} closer to 0: it must be below 1 / the largest eigenvalue of the matrix"
     try:
         x = iterated(A, PowerJob(start, n * tol, max_iter, alpha, base=b), "the centralities", smaller)
     except ConvergenceError as error:
@@ -121,8 +121,8 @@ def katz_centrality(
             raise
         most = float(arriving(as_vector(1.0, A).arrays()[0], A).max())
         raise ConvergenceError(
-            f"Katz diverged: alpha={alpha:g} is too large for this graph; it must be below 1 / the largest eigenvalue. "
-            f"That is at most {most:.4g}, the greatest sum of weights into a vertex: alpha={0.9 / most:.2g} converges"
+            f"Katz diverged: alpha={alpha:g} is too large for this graph; it must be below 1 / the largest eigenvalue, "
+            f"which is at most {most:.4g}, the largest sum of in-weights; alpha={0.9 / most:.2g} converges"
         ) from None
     return Vector.from_dense(x / (length(x) or 1.0) if normalized else x)
 
@@ -131,20 +131,20 @@ def hits(
     A: Any, max_iter: int = 100, tol: float = 1e-8, nstart: Any = None, normalized: bool = True, *,
     device: str = "auto",
 ) -> tuple[Vector, Vector]:  # fmt: skip
-    """Hubs and authorities. Each add up to 1; with normalized=False, Σ a² = 1 and h = A a.
+    """Hubs and authorities. Hubs h add up to 1, and so do authorities a; with normalized=False, Σ a² = 1 and h = A a.
 
-    All are 0 if there are no arcs, or if all weights are 0.
+    All scores are 0 if the graph has no arcs or all weights are 0.
 
     Parameters
     ----------
     tol : float, optional
-        Stop when less than this can change in a: ``Σ |change of a| < tol``.
+        Stop when ``Σ |change of a| < tol``.
     nstart : array of n numbers, optional
         The first a.
     normalized : bool, optional
         Whether the scores add up to 1.
     max_iter
-        As for `pagerank`, which also says what is raised.
+        As in `pagerank`, including the errors raised.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def hits(
     if not A.nnz or extremes(A)[1] == 0:
         return Vector.from_dense(0 * a), Vector.from_dense(0 * a)
     if nstart is not None and length(arriving_evenly(a, A.T)) == 0:
-        raise GraphError("nstart is 0 at every vertex that an arc leads to; leave it out, or name one of these")
+        raise GraphError("nstart is 0 at every vertex with in-arcs; omit it, or make one of these values positive")
 
     enough = max(tol, FINEST * n**0.5)
     a = settle(Authorities(A, a, enough).round, a, enough, max_iter, "the authorities")
@@ -173,7 +173,7 @@ def hits(
 
 
 def combined(weights: Array, Q: Array) -> Array:
-    """weights @ Q. On the host not by BLAS, whose threads keep the cores busy for milliseconds after each product."""
+    """weights @ Q. On the CPU without BLAS, whose threads spin for milliseconds after each product."""
     if on_gpu(Q):
         return module_of(Q).asarray(weights) @ Q
     found = np.empty((len(weights), Q.shape[1]))
@@ -184,8 +184,8 @@ def combined(weights: Array, Q: Array) -> Array:
 class Authorities:
     """Rounds of Lanczos' algorithm on AᵀA, from a vector of length 1.
 
-    Q holds orthogonal vectors of length 1: first the `kept` best vectors of the last round, then new ones, each made
-    from the vector before it by a product. T = Q AᵀA Qᵀ.
+    Q contains orthogonal vectors of length 1: first the `kept` best vectors of the last round, then new vectors, each
+    a product with the previous vector. T = Q AᵀA Qᵀ.
     """
 
     def __init__(self, A: Matrix, start: Array, enough: float) -> None:
@@ -195,7 +195,7 @@ class Authorities:
         self.Q[0] = start
 
     def round(self, before: Array) -> tuple[Array, float]:
-        """One more round; returns the authorities and the sum of all changes, or how much it can still be."""
+        """One more round; returns the authorities and the sum of all changes, or a bound on it."""
         Q, T, xp = self.Q, self.T, module_of(self.start)
         made: list[tuple[Array, float]] = []
         for k in range(self.kept, len(T)):
@@ -211,7 +211,7 @@ class Authorities:
         best = combined(sums[:, greatest].T, Q[: k + 1])
         along = best @ self.start if on_gpu(best) else (best * self.start).sum(axis=1)
         nearest = xp.maximum(combined(along[None], best)[0], 0.0)  # no authority is negative, except by rounding
-        x = nearest / xp.sqrt((nearest * nearest).sum())  # which nothing waits for on a GPU
+        x = nearest / xp.sqrt((nearest * nearest).sum())  # stays on the GPU without synchronising
         if done:
             return x, error
         self.kept = min(KEPT, k)
@@ -221,9 +221,9 @@ class Authorities:
         return x, total_change(x, before)
 
     def steps(self, k: int) -> list[tuple[Array, float]]:
-        """One step or more, each: Q[k + 1] is AᵀA Q[k] without its parts along Q[: k + 1], scaled to length 1.
+        """One or more steps: Q[k + 1] is AᵀA Q[k] minus its components along Q[: k + 1], scaled to length 1.
 
-        Returns these parts, and the length before.
+        Returns the components and the length before scaling.
         """
         engine, Q = algebra(self.A.device), self.Q[: k + 1]
         if not self.A.has_values and engine.why_not_operation("lanczos") is None:
@@ -233,13 +233,13 @@ class Authorities:
         y = arriving_evenly(arriving_evenly(Q[k], self.A.T), self.A)
         parts = Q @ y
         y -= parts @ Q
-        y -= (Q @ y) @ Q  # twice: rounding spoils one pass if y is almost a combination of them
+        y -= (Q @ y) @ Q  # a second pass, because one pass loses precision if y is almost in the span of Q
         rest = length(y)
         self.Q[k + 1] = y / rest if rest else y
         return [(on_host(parts), rest)]
 
     def error(self, left: npt.NDArray[np.float64], values: npt.NDArray[np.float64], greatest: Any) -> float:
-        """A bound of Σ |error| of the best vector: its residual beside the gap between eigenvalues (‖·‖₁ ≤ √n ‖·‖₂)."""
+        """A bound on Σ |error| of the best vector: residual / gap between eigenvalues (‖·‖₁ ≤ √n ‖·‖₂)."""
         if greatest.all():
             return float(np.inf)
         apart = values[-1] - values[~greatest][-1]
@@ -253,7 +253,7 @@ class Authorities:
 def settle(step: Step, x: Any, enough: float, max_iter: int, what: str, remedy: str = "", before: int = 0) -> Any:
     """x after rounds of x, Σ |change| = step(x), until the change is below `enough`; `before`: earlier rounds."""
     rounds, left = 0, 0.0
-    while rounds < max_iter and left < np.inf:  # stop if x grows without end
+    while rounds < max_iter and left < np.inf:  # stop if x diverges
         rounds, (x, left) = rounds + 1, step(x)
         if left < enough:
             return x
@@ -261,7 +261,7 @@ def settle(step: Step, x: Any, enough: float, max_iter: int, what: str, remedy: 
 
 
 def iterated(A: Matrix, job: PowerJob, what: str, remedy: str = "", before: int = 0) -> Array:
-    """All rounds of a power iteration: one call of the engine, or products if the engine has no such call."""
+    """All rounds of a power iteration: one call of the engine, or one product per round if it has no such call."""
     engine = algebra(A.device)
     end = engine.power_iteration(A, job)
     if end is not None:
@@ -285,23 +285,23 @@ def iterated(A: Matrix, job: PowerJob, what: str, remedy: str = "", before: int 
 
 
 def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str) -> ConvergenceError:
-    """The error of an iteration that did not settle within its rounds; `left` is its last change."""
+    """The error for an iteration that did not converge; `left` is the change in its last round."""
     error = ConvergenceError(
-        f"after {rounds} rounds {what} still change by {left:.3g} in all, not less than {enough:.3g}; "
-        f"give a larger max_iter or tol{remedy}"
+        f"{what} did not converge: round {rounds} changed them by {left:.3g} in total, the limit is {enough:.3g}; "
+        f"pass a larger max_iter or tol{remedy}"
     )
     error.left = left
     return error
 
 
 def check_rounds(tol: float, max_iter: int, **flags: Any) -> tuple[float, int]:
-    """tol and max_iter; raises a GraphError unless they are a tolerance and a number of rounds, and flags are bools."""
+    """tol and max_iter; raises a GraphError for invalid values, or for flags that are not bools."""
     for name, value in flags.items():
         flag(name, value)
     if not is_number(tol) or tol < 0:
-        raise GraphError(f"tol={tol!r} is not a tolerance; give a number from 0")
+        raise GraphError(f"tol={tol!r} is not a tolerance; pass a number of at least 0")
     if not is_whole(max_iter) or max_iter < 1:
-        raise GraphError(f"max_iter={max_iter!r} is not a number of rounds; give a whole number from 1")
+        raise GraphError(f"max_iter={max_iter!r} is not a number of rounds; pass an integer of at least 1")
     return float(tol), min(int(max_iter), MOST_ROUNDS)
 
 
@@ -311,7 +311,7 @@ def weighted_square(A: Any, device: str) -> Matrix:
     check_weights(matrix, "centrality", finite=True)
     greatest = extremes(matrix)[1]
     if matrix.has_values and greatest > 0 and not 1 / LARGEST < greatest < LARGEST / matrix.shape[0]:
-        raise GraphError(f"the greatest weight is {greatest:g}, and sums of weights may not fit; scale them towards 1")
+        raise GraphError(f"the largest weight is {greatest:g}, so sums may overflow; scale the weights towards 1")
     return matrix
 
 
@@ -322,7 +322,7 @@ def arriving(x: Array, A: Matrix) -> Array:
 
 
 def arriving_evenly(x: Array, A: Matrix) -> Array:
-    """Like `arriving`, by one round of the engine's power iteration: its rows are dealt out evenly once per matrix."""
+    """Like `arriving`, by one round of the engine's power iteration, which balances the rows once per matrix."""
     end = algebra(A.device).power_iteration(A, PowerJob(x, 0.0, 1))
     return arriving(x, A) if end is None else end.x
 
@@ -343,17 +343,17 @@ def numbers(given: Any, what: str, A: Matrix) -> Array | float:
     """One finite number per vertex, an array on the device of the matrix; or one number for all."""
     array = floats(given, what, (A.shape[0],), ())
     if not np.isfinite(array).all():
-        raise GraphError(f"{what} has a number that is not finite; give one for each vertex")
+        raise GraphError(f"{what} contains a number that is not finite; pass one finite number for each vertex")
     return algebra(A.device).xp.asarray(array) if array.ndim else float(array)
 
 
 def floats(given: Any, what: str, *shapes: tuple[int, ...]) -> npt.NDArray[np.float64]:
-    """An array of float64 of one of these shapes; raises a GraphError that names the argument."""
+    """A float64 array with one of these shapes; otherwise raises a GraphError that names the argument."""
     array = float64s(given)
     if array is None:
-        raise GraphError(f"{what}={shown(given)} is not made of numbers of 64 bits; give one for each vertex")
+        raise GraphError(f"{what}={shown(given)} does not contain 64-bit numbers; pass one for each vertex")
     if array.shape not in shapes:
-        raise GraphError(f"{what} has shape {array.shape}; give one number for each of the {shapes[0][0]} vertices")
+        raise GraphError(f"{what} has shape {array.shape}; pass one number for each of the {shapes[0][0]} vertices")
     return array
 
 
@@ -364,13 +364,13 @@ def as_vector(given: Array | float, A: Matrix) -> Vector:
 
 @ignoring("over")
 def shares(weights: Any, what: str, A: Matrix) -> Array | float:
-    """The weights scaled to add up to 1, on the device of the matrix; 1/n for all if none are given."""
+    """The weights scaled to add up to 1, on the device of the matrix; 1/n for all if `weights` is None."""
     if weights is None:
         return 1.0 / A.shape[0]
     array = floats(weights, what, (A.shape[0],))
     total = float(array.sum())
     if not (array >= 0).all() or not 0 < total < np.inf:
         raise GraphError(
-            f"{what} adds up to {total:g}, least {array.min():g}; give weights of at least 0, one of them above 0"
+            f"{what} has the sum {total:g} and the minimum {array.min():g}; pass weights of at least 0, not all 0"
         )
     return algebra(A.device).xp.asarray(array / total)

@@ -1,7 +1,7 @@
-"""PageRank: how often a random walk that sometimes restarts visits a vertex (Page, Brin, Motwani, Winograd, 1999).
+"""PageRank: stationary distribution of a random walk with restarts (Page, Brin, Motwani, Winograd, 1999).
 
 A   the arcs, with or without weights     S   the sum of every vertex's weights     x   the ranks; they add up to 1
-α   the probability to follow an arc      p   where a walk restarts                 q   where it continues at a dead end
+α   the probability to follow an arc      p   distribution of restarts              q   distribution after a dead end
 
     x = α (x/S · A + (Σ x at dead ends) q) + (1 − α) p        until Σ |change| < n · tol, as in NetworkX
 
@@ -9,8 +9,8 @@ If p, q and the first x have few entries (personalised, from the same vertices),
 of x, like the first levels of a search; once x is no longer sparse, all further rounds pull (Yang, Buluç and Owens,
 Implementing push-pull efficiently in GraphBLAS, 2018, section 5.6).
 
-Adaptive: Kamvar, Haveliwala and Golub, Adaptive methods for the computation of PageRank (2004): most ranks settle long
-before the last one does, and a settled rank need not be computed again: a mask leaves it out.
+Adaptive: Kamvar, Haveliwala and Golub, Adaptive methods for the computation of PageRank (2004). Most ranks converge
+long before the last rank. A mask excludes converged ranks from the computation.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from hopwave.linalg.masking import assign, extract
 from hopwave.linalg.products import reduce, vxm
 from hopwave.planning.jobs import PowerJob
 
-SMALLEST = 1e-200  # sums of weights between this and its reciprocal can be divided by without loss of precision
-PUSHED_FROM = 1 << 21  # arcs; in smaller graphs a pull by compiled code is faster than the operations of a push
+SMALLEST = 1e-200  # sums of weights between this and its reciprocal are safe divisors
+PUSHED_FROM = 1 << 21  # minimum arcs for pushing; in smaller graphs a compiled pull is faster
 
 
 def pagerank(
@@ -53,7 +53,7 @@ def pagerank(
     max_iter : int, optional
         Maximum number of rounds.
     adaptive : bool, optional
-        Whether to skip scores that have settled.
+        Whether to skip scores that have converged.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def pagerank(
     n = A.shape[0]
     tol, max_iter = power.check_rounds(tol, max_iter, adaptive=adaptive)
     if not is_number(alpha) or not 0 <= alpha <= 1:
-        raise GraphError(f"alpha={alpha!r} is no probability; give a number from 0 to 1")
+        raise GraphError(f"alpha={alpha!r} is not a probability; it must be between 0 and 1")
     if n == 0:
         return Vector(0)
     alpha = float(alpha)
@@ -78,7 +78,7 @@ def pagerank(
     ends = jumps if dangling is None else power.shares(dangling, "dangling", A)
     start = power.shares(nstart, "nstart", A)
     if A.has_values:
-        out_weights(A)  # raises an error if they cannot be divided by
+        out_weights(A)  # raises an error if a sum is not a safe divisor
     if adaptive:
         p, q, x = (power.as_vector(given, A) for given in (jumps, ends, start))
         return adaptively(A, alpha, p, q, x, tol, max_iter)
@@ -111,7 +111,7 @@ def pushed(
         y = ewise_add(apply(p, binary.times, right=1 - alpha), apply(q, binary.times, right=lost))
         w = apply(ewise_mult(alive, S, binary.div), binary.times, right=alpha)
         vxm(w, A, arcs, out=y, accum=binary.plus, direction="push")
-        # A vertex with a rank in x or y alone changes by that rank.
+        # A vertex with a rank in only one of x and y changes by that rank.
         change = reduce(apply(ewise_add(y, x, binary.minus), unary.abs))
         x, rounds = y._follow(x), rounds + 1
     return x.to_dense(0.0) if rounds else start, rounds, change
@@ -125,7 +125,7 @@ def totals(A: Matrix) -> Array:
 
 
 def out_weights(A: Matrix) -> Vector:
-    """The sum of every vertex's weights, absent at dead ends; kept with the matrix."""
+    """The sum of every vertex's weights, absent at dead ends; cached with the matrix."""
     return A._prepared.made((out_weights, A._turned), lambda: _out_weights(A))
 
 
@@ -137,12 +137,12 @@ def _out_weights(A: Matrix) -> Vector:
     S = select(S, binary.gt, 0.0)
     least, most = reduce(S, monoid.min), reduce(S, monoid.max)
     if S.nnz and not SMALLEST < least <= most < 1 / SMALLEST:
-        raise GraphError(f"weights of a vertex add up to {least:g}, of another to {most:g}; scale them towards 1")
+        raise GraphError(f"sums of weights per vertex range from {least:g} to {most:g}; scale the weights towards 1")
     return S  # type: ignore[no-any-return]
 
 
 def adaptively(A: Matrix, alpha: float, p: Vector, q: Vector, x: Vector, tol: float, max_iter: int) -> Vector:
-    """Rounds that compute only ranks that were not settled before; a round of all ranks decides when to stop."""
+    """Rounds that compute only ranks that have not converged; a round of all ranks decides when to stop."""
     n, S, active = A.shape[0], out_weights(A), None
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
     follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; 0 at dead ends, where the value is not read

@@ -1,7 +1,7 @@
 """Shortest paths by products: hops; lengths over min-plus, by Bellman-Ford's rounds and Δ-stepping; betweenness.
 
 A   weights: A(u, v) is the length of the arc u → v, never negative      d   the distances found so far
-f   the vertices whose distance became shorter, with that distance       t   offers: the distances through f
+f   the vertices whose distance was shortened, with the new one         t   offers: the distances through f
 Δ   the width of a bucket        L, H   the light arcs of A, at most Δ long, and the heavy ones
 
 Hops: push-pull, Algorithm 1, which is `linalg.waves` over any_pair.
@@ -41,7 +41,7 @@ from hopwave.linalg.masking import assign
 from hopwave.linalg.products import mxm, reduce, vxm
 
 min_plus, plus_first, least, less = semiring.min_plus, semiring.plus_first, binary.min, binary.lt
-# A pull has no early exit here and reads every arc, so it pays only if a push would read about as many.
+# A pull has no early exit here and reads every arc, so it is faster only if a push would read about as many.
 CONVERT = Shares(rising=0.3, falling=0.2)  # the rule of the plan bellman-ford
 MANY = 1000  # if a bucket has less than 1/MANY of the vertices, the next bucket is twice as wide
 WIDE, CHAINS = 2, 48  # Δ = max(WIDE, CHAINS / (mean degree)²) · longest arc
@@ -50,21 +50,21 @@ WIDE, CHAINS = 2, 48  # Δ = max(WIDE, CHAINS / (mean degree)²) · longest arc
 def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
     """Hops from the source to every vertex it reaches, as a vector of int32.
 
-    `hopwave.bfs` also takes labels and returns a result object; this returns a plain vector.
+    `hopwave.bfs` also accepts labels and returns a result object; this function returns a plain vector.
 
     Parameters
     ----------
     A : Matrix, Graph, or SciPy or CuPy sparse matrix
         The graph: an entry (i, j) is an arc from i to j.
     source : int
-        The vertex where it starts.
+        Start vertex.
     device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+        Device to run on; by default the device of `A`.
 
     Returns
     -------
     Vector
-        Hops, int32; no entry where there is no path.
+        Hops, int32; no entry for unreachable vertices.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
     Parameters
     ----------
     source : int or list of int
-        Where paths start; of several sources, the nearest counts.
+        Start vertices of paths; with several sources, distances are from the nearest.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     delta : float, optional
         Δ, the width of a bucket; by default chosen from the weights.
     A, source, device
-        As for `sssp`.
+        As in `sssp`.
 
     Examples
     --------
@@ -127,10 +127,10 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     A, d, f = _begin(A, source, device)
     given = delta is not None
     if delta is not None and not (is_number(delta) and 0 < delta < math.inf):
-        raise GraphError(f"delta={delta!r} is not a bucket width; give a number above 0, or leave it out")
+        raise GraphError(f"delta={delta!r} is not a bucket width; pass a number above 0, or omit it")
     delta = default_delta(A) if delta is None else float(delta)
     L, H = split(A, delta)
-    waiting = f  # the vertices whose distance has not been passed on
+    waiting = f  # the vertices whose arcs have not been relaxed
     while waiting.nnz:
         nearest = reduce(waiting, monoid.min)
         end = max(nearest + delta, math.nextafter(nearest, math.inf))  # no bucket is empty, however small Δ is
@@ -145,7 +145,7 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
         if not given and settled.nnz * MANY < A.shape[0]:
             delta = min(
                 2 * delta, sys.float_info.max
-            )  # L is not made again: arcs that are light now stay in H, which is harmless
+            )  # L is not rebuilt: arcs that became light stay in H, which is harmless
         if H.nnz:
             t = select(vxm(settled, H, min_plus), less, d)
             assign(d, t, accum=least)
@@ -155,13 +155,13 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
 
 @dataclass
 class LastSplit:
-    """Kept with a matrix: the last Δ, whether the transpose was split, the light arcs and the heavy arcs."""
+    """Cached with a matrix: the last Δ, whether the transpose was split, the light arcs and the heavy arcs."""
 
     split: tuple[float, bool, Matrix, Matrix] | None = None
 
 
 def split(A: Matrix, delta: float) -> tuple[Matrix, Matrix]:
-    """The light and the heavy arcs, kept with the matrix for the next source."""
+    """The light and the heavy arcs, cached with the matrix for the next source."""
     record = A._prepared.record(LastSplit)
     kept = record.split
     if kept is None or kept[:2] != (delta, A._turned):
@@ -172,14 +172,14 @@ def split(A: Matrix, delta: float) -> tuple[Matrix, Matrix]:
 
 def default_delta(A: Matrix) -> float:
     """A few times the longest arc. Each bucket costs a scan of all vertices, so buckets are wide if the mean degree is
-    low: relaxing an arc twice then seldom makes other arcs be relaxed again."""
+    low: relaxing an arc twice then seldom causes further relaxations."""
     longest = extremes(A)[1]
     degree = A.nnz / max(A.shape[0], 1)
     return min(max(WIDE, CHAINS / max(degree, 1) ** 2) * longest, sys.float_info.max) if longest > 0 else 1.0
 
 
 def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Vector, Vector]:
-    """Returns the checked matrix; d, 0 at the sources and infinite elsewhere; f, which has only the sources."""
+    """Returns the checked matrix; d, 0 at the sources and infinite elsewhere; f, which contains only the sources."""
     A = square(A, device, weights=True)
     check_lengths(A)
     d = Vector.full(A.shape[0], math.inf, device=A.device)
@@ -196,15 +196,15 @@ def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Ve
 def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *, device: str = "auto") -> Vector:
     """Σ_s D(s, v) for every v: betweenness without scaling; both directions of a pair count.
 
-    This is the textbook form, `batch` sources at a time. hopwave.betweenness_centrality also scales, is faster, and
+    This is the textbook form, `batch` sources at a time. hopwave.betweenness_centrality also normalises, is faster, and
     never overflows; here path counts that exceed float64 raise an error.
 
     Parameters
     ----------
     sources : iterable of int, optional
-        Where paths start; by default every vertex.
+        Start vertices of paths; by default every vertex.
     batch : int, optional
-        How many sources go together.
+        Number of sources per batch.
 
     Examples
     --------
@@ -212,11 +212,11 @@ def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *
     [0.0, 4.0, 4.0, 0.0]
     """
     if not is_whole(batch) or batch < 1:
-        raise GraphError(f"batch={batch!r} is no number of sources; give a whole number from 1")
+        raise GraphError(f"batch={batch!r} is not a number of sources; pass an integer of at least 1")
     A = square(A, device)
     n = A.shape[0]
     if sources is not None and (not isinstance(sources, Iterable) or getattr(sources, "ndim", 1) == 0):
-        raise GraphError(f"{sources!r} is not a list of vertices; for a single one give [{sources!r}]")
+        raise GraphError(f"{sources!r} is not a list of vertices; for a single vertex, pass [{sources!r}]")
     all_of_them = np.array(range(n) if sources is None else [place(A, s) for s in sources], np.int64)
     total = Vector.full(n, 0.0, device=A.device)
     for some in (all_of_them[i : i + batch] for i in range(0, len(all_of_them), batch)):
@@ -236,7 +236,7 @@ def forward(A: Matrix, sources: Any) -> list[Matrix]:
         F = mxm(F, A, plus_first, mask=P, complement=True, structural=True)
         P = ewise_add(P, F)
     if not math.isfinite(reduce(P, monoid.max)):
-        raise GraphError("there are more shortest paths than float64 can count; use hopwave.betweenness_centrality")
+        raise GraphError("the number of shortest paths exceeds float64; use hopwave.betweenness_centrality")
     return levels
 
 

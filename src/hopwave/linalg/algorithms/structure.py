@@ -3,13 +3,13 @@
 Components: FastSV joins trees of parents until each component is one star (Zhang, Azad and Hu, FastSV: a
 distributed-memory connected component algorithm with fast convergence, 2020, section 4).
 
-    f   f(v) ≤ v: every vertex's parent      g   its grandparent      m   the least grandparent among its neighbours
+    f   f(v) ≤ v: every vertex's parent      g   its grandparent      m   the lowest grandparent among its neighbours
 
 Core numbers: peeling in rounds (Batagelj and Zaveršnik, An O(m) algorithm for cores decomposition of networks, 2003; in
 rounds as in Dasari, Desh and Zubair, ParK, 2014): every vertex with at most k remaining neighbours is removed.
 
 Independent sets: Luby, A simple parallel algorithm for the maximal independent set problem (1986). Every candidate
-draws a number. A vertex whose number is higher than those of all its neighbours joins the set, and its neighbours
+draws a number. A vertex whose number is higher than the numbers of all its neighbours joins the set, and its neighbours
 leave. About log n rounds are expected.
 
 Communities: Raghavan, Albert and Kumara, Near linear time algorithm to detect community structures in large-scale
@@ -17,7 +17,7 @@ networks (2007), section III. If all vertices moved simultaneously, two sides of
 forever (their figure 2). Instead of their random order, which is sequential, a coin decides for each vertex whether it
 moves in this round.
 
-Triangles: for every edge, the neighbours that its ends have in common (Wolf, Deveci, Berry, Hammond and Rajamanickam,
+Triangles: for every edge, the common neighbours of its endpoints (Wolf, Deveci, Berry, Hammond and Rajamanickam,
 Fast linear algebra-based triangle counting with KokkosKernels, 2017, section III; LAGraph's Sandia_LL and Sandia_LUT).
 L has the arcs from every vertex to lower vertices. For a triangle i > k > j, C⟨L⟩ = L · Lᵀ counts j at (i, k), and
 C⟨Lᵀ⟩ = Lᵀ · L counts i at (j, k).
@@ -43,12 +43,12 @@ from hopwave.linalg.masking import assign, extract
 from hopwave.linalg.products import mxm, mxv, reduce, vxm
 
 plus_pair = semiring.plus_pair
-PIECE = 1 << 22  # pairs of arcs that triangle_list looks at together
-WORTH_SORTING = 250  # from this many reads per entry on, sorting the vertices by degree pays
+PIECE = 1 << 22  # pairs of arcs that triangle_list checks per batch
+WORTH_SORTING = 250  # minimum reads per entry at which sorting the vertices by degree is faster
 
 
 def connected_components(A: Any, *, device: str = "auto") -> Vector:
-    """For every vertex, the lowest vertex of its component; the direction of arcs does not matter.
+    """For every vertex, the lowest vertex of its component; directions are ignored.
 
     `hopwave.connected_components` is faster.
 
@@ -81,12 +81,12 @@ def connected_components(A: Any, *, device: str = "auto") -> Vector:
 
 
 def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") -> Vector:
-    """Core number of every vertex. Loops do not count, and parallel arcs count as one.
+    """Core number of every vertex. Self-loops are ignored, and parallel arcs count as one.
 
     Parameters
     ----------
     directed : bool, optional
-        Whether an in-arc and an out-arc count as two neighbours; by default if the matrix is not symmetric.
+        Whether an in-arc and an out-arc count as two neighbours; default: True if the matrix is not symmetric.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") 
 
 
 def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -> Vector:
-    """Maximal independent set, as a vector of True at its vertices. A is symmetric; loops do not count.
+    """Maximal independent set, as a vector of True at its vertices. A must be symmetric; self-loops are ignored.
 
     Parameters
     ----------
@@ -120,11 +120,11 @@ def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -
 
 
 def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device: str = "auto") -> tuple[Vector, bool]:
-    """Label of every vertex (the number of some vertex), and whether the labels settled within max_rounds.
+    """Label of every vertex (the number of some vertex), and whether the labels converged within max_rounds.
 
     Initially, every vertex is its own label. In a round, a vertex whose label is not among the most frequent labels of
-    its neighbours may take the last of these in a random order of labels. A coin decides whether it does. Labels are
-    settled when no vertex would move. A is symmetric; loops do not count.
+    its neighbours may switch to the last of these in a random order of labels. A coin decides whether it does. Labels
+    have converged when no vertex would switch. A must be symmetric; self-loops are ignored.
 
     Parameters
     ----------
@@ -142,17 +142,17 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     (1, 1, True)
     """
     if not is_whole(max_rounds) or max_rounds < 0:
-        raise GraphError(f"max_rounds={max_rounds!r} is not a number of rounds; give a whole number from 0")
+        raise GraphError(f"max_rounds={max_rounds!r} is not a number of rounds; pass an integer of at least 0")
     A, rng = pattern(square(A, device)), generator(seed)
     n, tossed = A.shape[0], int(rng.integers(2**62))
-    order = counter.scramble(module_of(A.rows.indices).arange(n), n, tossed)  # of equals, the last in this order wins
+    order = counter.scramble(module_of(A.rows.indices).arange(n), n, tossed)  # ties go to the last label in this order
     labels = algebra(A.device).label_propagation(A, order)
     settled = labels.settle(tossed, max_rounds)
     return Vector.from_dense(labels.f), settled
 
 
 def triangle_count(A: Any, *, device: str = "auto") -> int:
-    """How many triangles there are. A is symmetric; loops do not count.
+    """Number of triangles. A must be symmetric; self-loops are ignored.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
     10
     """
     A = pattern(square(A, device))
-    found = algebra(A.device).count_triangles(A.rows)  # without making L and C
+    found = algebra(A.device).count_triangles(A.rows)  # without building L and C
     if found is not None:
         return found
     L, _ = lower(A)
@@ -168,7 +168,7 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
 
 
 def triangles(A: Any, *, device: str = "auto") -> Vector:
-    """How many triangles each vertex is in.
+    """Number of triangles that contain each vertex.
 
     Examples
     --------
@@ -190,17 +190,17 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
 
 
 def triangle_list(A: Any, *, device: str = "auto") -> Any:
-    """Every triangle once: its three vertices. A is symmetric; loops do not count.
+    """Each triangle once, as its three vertices. A must be symmetric; self-loops are ignored.
 
     Returns
     -------
     array of shape (triangles, 3)
-        The vertices of a triangle ascend, and so do the rows. On a GPU it is CuPy's.
+        Vertices ascend in each row, and rows are sorted. A CuPy array for a matrix on a GPU.
 
     Notes
     -----
-    These are the terms that triangle_count adds up: for each entry (i, k) of the mask L the columns j that rows i and k
-    of L have in common. It takes memory for the list, and for PIECE looks at a time.
+    These are the terms of the sum in triangle_count: for each entry (i, k) of the mask L, the columns j that rows i and
+    k of L have in common. Memory is used for the list and for one batch of PIECE pairs.
 
     Examples
     --------
@@ -212,14 +212,14 @@ def triangle_list(A: Any, *, device: str = "auto") -> Any:
     xp: Any = module_of(columns)
     rows = (xp.searchsorted(offsets, xp.arange(len(columns)), side="right") - 1).astype(xp.int64)
     keys = rows * n + columns  # the entries of L in order: each row ascends
-    looks = xp.diff(offsets)[columns].astype(xp.int64)  # of the entry (i, k): the length of row k
+    looks = xp.diff(offsets)[columns].astype(xp.int64)  # for the entry (i, k): the length of row k
     ends = xp.cumsum(looks)
     found, first = [], 0
     while first < len(columns):
         before = int(ends[first - 1]) if first else 0
         last = max(first + 1, int(xp.searchsorted(ends, before + PIECE, side="right")))
         look = xp.arange(before, int(ends[last - 1]))
-        some = first + xp.searchsorted(ends[first:last], look, side="right")  # the entry that each look belongs to
+        some = first + xp.searchsorted(ends[first:last], look, side="right")  # the entry of each look
         place = look - (ends[some] - looks[some])
         i, k = rows[some], columns[some].astype(xp.int64)
         wanted = i * n + columns[offsets[k] + place]
@@ -242,12 +242,12 @@ def closed_walks(B: Matrix) -> Vector:
 
 
 def pattern(A: Matrix) -> Matrix:
-    """The pattern of A; raises if an entry is repeated."""
+    """The pattern of A; raises an error if an entry is repeated."""
     return (A.pattern() if A.has_values else A).checked()
 
 
 def lower(A: Matrix) -> tuple[Matrix, Any]:
-    """(L, the vertex of each row of L or None). If hubs have long rows, vertices are sorted by descending degree."""
+    """L, and the vertex of each row of L or None. If hubs have long rows, vertices are sorted by descending degree."""
     L = select(A, "tril", -1)
     xp = module_of(L.rows.indices)
     after = xp.diff(A.rows.indptr) - xp.diff(L.rows.indptr)

@@ -65,7 +65,7 @@ def test_auto_takes_what_is_predicted_to_be_cheap(monkeypatch: pytest.MonkeyPatc
     assert hw.betweenness_centrality(graph, **asked).plan != "path-sampling"
     monkeypatch.undo()
     along = graph.with_weights(np.ones(graph.m))
-    assert "a GPU goes from sources" in hw.betweenness_centrality(along, weights=True, k=None, **asked).plan.why
+    assert "a GPU samples sources" in hw.betweenness_centrality(along, weights=True, k=None, **asked).plan.why
     with pytest.raises(EngineError, match="draws paths by hops only"):
         hw.betweenness_centrality(along, weights=True, method="paths", **asked)
     asked["device"] = "auto"
