@@ -23,56 +23,56 @@ descendants_at_distance descendants ancestors is_directed_acyclic_graph connecte
   is_weakly_connected number_strongly_connected_components is_strongly_connected attracting_components
   number_attracting_components is_attracting_component is_semiconnected is_biconnected bridges has_bridges is_bipartite
   sets core_number: []
-ego_graph: [] Unweighted; the attributes are copied from the graph itself.
-strongly_connected_components: [] In the order in which NetworkX closes them.
+ego_graph: [] Unweighted; attributes are copied from the graph.
+strongly_connected_components: [] In the order in which NetworkX completes them.
 node_connected_component bidirectional_shortest_path has_path efficiency: [] Runs if a converted graph is cached;
-  otherwise NetworkX's own search finishes sooner.
+  otherwise NetworkX is faster.
 condensation: [] Numbered as NetworkX numbers them.
 biconnected_component_edges biconnected_components articulation_points: [] In the order in which NetworkX finds them.
-color: [] In Python, for NetworkX's order: the vertex found last goes first.
+color: [] Runs in Python to keep NetworkX's order: last found, first read.
 shortest_path shortest_path_length: [] In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's
-  order. Both ends given: Runs if a converted graph is cached; otherwise NetworkX's own search finishes sooner.
+  order. With both endpoints: Runs if a converted graph is cached; otherwise NetworkX is faster.
 all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths: [] In hops, or along an edge
   attribute by Dijkstra's algorithm; in NetworkX's order.
 all_pairs_dijkstra multi_source_dijkstra_path_length single_source_dijkstra_path_length all_pairs_dijkstra_path_length
   multi_source_dijkstra_path single_source_dijkstra_path all_pairs_dijkstra_path multi_source_dijkstra
   single_source_dijkstra dijkstra_predecessor_and_distance: [] Along an edge attribute, in NetworkX's order.
 dijkstra_path dijkstra_path_length bidirectional_dijkstra: [] Along an edge attribute, in NetworkX's order. Runs if a
-  converted graph is cached; otherwise NetworkX's own search finishes sooner.
+  converted graph is cached; otherwise NetworkX is faster.
 shortest_simple_paths: [] In hops, or along an edge attribute; equally long paths in NetworkX's order.
 eccentricity diameter radius periphery center barycenter average_shortest_path_length harmonic_diameter wiener_index
   hyper_wiener_index schultz_index gutman_index closeness_centrality harmonic_centrality: [device threads] In hops, 64
   sources per machine word, or along an edge attribute, one source per thread.
 group_closeness_centrality: [] Unweighted.
 bipartite_closeness_centrality global_reaching_centrality global_efficiency local_efficiency: [device threads] Counted
-  in hops; all sources at once, 64 per machine word.
-local_reaching_centrality: [] Unweighted, without given paths.
-centroid: [device threads] The name of `barycenter` since NetworkX 3.7.
+  in hops, 64 sources per machine word.
+local_reaching_centrality: [] Unweighted, without `paths=`.
+centroid: [device threads] Name of `barycenter` since NetworkX 3.7.
 betweenness_centrality: [device threads plan] In hops, or along an edge attribute. Path counts never overflow; every
-  run is checked against an identity of exact scores. Samples (k, seed) are those that NetworkX draws.
+  run is checked against an identity of exact scores. The samples (k, seed) are NetworkX's.
 edge_betweenness_centrality: [device threads plan] In hops, or along an edge attribute. Path counts never overflow;
-  every run is checked against an identity of exact scores. Samples (k, seed) are those that NetworkX draws. Graphs
-  without parallel edges.
+  every run is checked against an identity of exact scores. The samples (k, seed) are NetworkX's. Graphs without
+  parallel edges.
 betweenness_centrality_subset: [device threads plan] In hops, or along an edge attribute. Path counts never overflow;
   every run is checked against an identity of exact scores.
 edge_betweenness_centrality_subset: [device threads plan] In hops, or along an edge attribute. Path counts never
-  overflow; every run is checked against an identity of exact scores. Graphs without parallel edges. By the definition,
-  where NetworkX's own values differ from it: at a vertex that is not a target, dependencies are divided by path counts.
+  overflow; every run is checked against an identity of exact scores. Graphs without parallel edges. hopwave follows the
+  definition; NetworkX deviates from it at vertices that are not targets, where it divides dependencies by path counts.
 percolation_centrality: [device threads plan] In hops, or along an edge attribute. Path counts never overflow; every
   run is checked against an identity of exact scores. With `states=`.
 newman_betweenness_centrality: [] Unweighted load centrality.
 bipartite_betweenness_centrality: [device threads plan] Counted in hops. Path counts never overflow; every run is
   checked against an identity of exact scores.
-group_betweenness_centrality: [] Unweighted. By the definition, where NetworkX's own values before 3.7 differ from it:
-  for some groups of three and more, and in directed graphs that are not strongly connected.
+group_betweenness_centrality: [] Unweighted. hopwave follows the definition; NetworkX before 3.7 deviates from it for
+  some groups of three or more, and in directed graphs that are not strongly connected.
 pagerank: [] In graphs without parallel edges.
-eigenvector_centrality katz_centrality: [] If `nstart` is not given, or names every node.
-hits: [] In graphs without parallel edges. Where several answers are right, as in undirected bipartite graphs, the one
-  nearest to `nstart`; NetworkX's is random.
+eigenvector_centrality katz_centrality: [] If `nstart` is omitted or contains every node.
+hits: [] Graphs without parallel edges. If several results are correct, as in undirected bipartite graphs, hopwave
+  returns the one nearest to `nstart`, NetworkX a random one.
 average_clustering clustering: [] Unweighted, of all vertices, in graphs without parallel edges.
-triangles: [] Of all vertices, in graphs without parallel edges.
+triangles: [] For all vertices, in graphs without parallel edges.
 transitivity: [] Undirected graphs without parallel edges.
-square_clustering: [] Of all vertices, in undirected graphs; 0 is an int.
+square_clustering: [] For all vertices, in undirected graphs; a score of 0 is an int.
 degree_centrality in_degree_centrality out_degree_centrality modularity: [] Graphs without parallel edges, if a
   converted graph is cached.
 </functions>

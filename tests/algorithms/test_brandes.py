@@ -342,7 +342,7 @@ def test_other_files_are_refused(begun: Path, tmp_path: Path) -> None:
         ({"format": old}, FormatError, r"\(its format is '.* 1', but this version of hopwave reads '.* 2'"),
         ({"total": parts["total"][:-1]}, FormatError, "another size or type"),
         ({"done": np.array(10**6)}, FormatError, "delete the file"),
-        ({"size": parts["size"] + 1}, GraphError, "another graph, question, plan or device"),
+        ({"size": parts["size"] + 1}, GraphError, "another graph, function, plan or device"),
     ]
     for change, error, words in changes:
         np.savez(path, **parts | change)

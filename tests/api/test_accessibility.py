@@ -243,7 +243,7 @@ def test_a_full_disk_keeps_rows_only_for_a_checkpoint(ending: str, tmp_path: Pat
     for options in ({}, {"checkpoint": "saved"}):
         with pytest.raises(FormatError, match=r"No space left on device.*another path") as error:
             hw.distance_table(ROADS, out=f"t{ending}", progress=full, **options)
-        assert ("; the rows so far are in" in str(error.value)) == bool(options) == any(tmp_path.iterdir())
+        assert ("; completed rows are in" in str(error.value)) == bool(options) == any(tmp_path.iterdir())
 
 
 @every_ending

@@ -45,7 +45,7 @@ REJECTED = [  # exit code, words of the message, command
     (2, "which is missing", "fetch Newman/tiny --to npz"),
     (2, BOTH, "bc path3.mtx --edges --epsilon 0.1"),
     (2, "--top", "bc path3.mtx --top -1"),
-    (2, "-k 0 draws no source", "bc path3.mtx -k 0"),
+    (2, "-k 0 samples no source", "bc path3.mtx -k 0"),
     (2, "add --weights", "bc twice.csv --combine min"),
     (2, "omit --no-weights", "info twice.csv --combine min --no-weights"),
     (2, "add --weights", "closeness clean.csv -r weight=2"),

@@ -130,7 +130,7 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
         "0 1 2.5\n1 2 3\n", "0 1\n1 2 3\n", "0 1 2 3\n1 2\n", "a b\nb c d\n", "A binds B\nB binds C\n",
         "1 2 {'weight': 3.0}\n2 3 {'weight': 1.0}\n", MATRIX.replace(",", " "))),
     # ends
-    ("csv", "flight,x,y,km\nSK1,OSL,CPH,517\n", KM, 1, "columns 'flight' or 'x' or 'y' may be the ends of an edge"),
+    ("csv", "flight,x,y,km\nSK1,OSL,CPH,517\n", KM, 1, "columns 'flight' or 'x' or 'y' may be the endpoints"),
     ("csv", "ego,alter,since\na,b,1990\n", {}, 1, "may be the endpoints"),
     ("csv", "id,when,a_end,b_end\n5,1,0,1\n", {"source": "a_end"}, 1, "pass source= and target="),
     *(("csv", text, {}, 1, "(Graph.from_scipy reads a matrix)") for text in (
@@ -152,21 +152,21 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("csv", "u,v,oneway\n1,2,y\n2,3,\n3,1,no\n", {}, None, "'oneway' has 'y', ''; expected yes (one arc), no (two)"),
     ("csv", "u,v,oneway,directed\n1,2,no,yes\n", {}, None, "'oneway' and 'directed' both say which edges are directed"),
     # delimiter, header, comments
-    ("csv", "0;1;3,5\n1;2;4,5\n", {}, 1, "the first row contains ',' and ';'; pass delimiter="),
+    ("csv", "0;1;3,5\n1;2;4,5\n", {}, 1, "the first row contains ',' and ';'; pass the delimiter"),
     ("csv", "0;1;1.234\n", {"decimal": ",", "weight": 2}, 1, "decimal=',' allows no point"),
     ("csv", "0;1;3,5\n1;2;4,5\n", {"sep": ";", "weight": 2}, 1, "'3,5' as the weight; expected a decimal point"),
     ("csv", "0;1;1,234\n", {"delimiter": ";", "weight": 2}, 1, "point: 1.234, or 1234 if these are thousands"),
-    *(("csv", text, {}, 1, "may be a header or an edge; expected to be told: pass header=True") for text in (
+    *(("csv", text, {}, 1, "may be a header or an edge; pass header=True") for text in (
         "a,b\nb,c\n", "person,friend\nann,bob\n", "a,b\n", "a b\nb c\n", "ann,\nbob,cyd\n")),
     *(("csv", f"{text}\nc,d\n", EDGES, 1, f"found {text!r}, which may be a comment, a header or an edge")
       for text in ("#a,b", "#source,target", "#  target, source")),
-    *(("txt", text, {}, line, "looks like titles; expected an edge: format='table'") for line, text in (
+    *(("txt", text, {}, line, "looks like a header; pass format='table'") for line, text in (
         (1, "protein1 protein2 combined_score\n9606.P1 9606.P2 900\n"), (1, "source\ttarget\n1\t2\n"),
         (1, "u v\nv weight\n"), (1, "\ufeffsource target\na b\n"), (3, "# by hand\n\nx y weight\na b 5\n"))),
     # cells
     *(("csv", text, {}, text.count("\n"), "too few cells: 1; expected 2") for text in (
         "0,1\n2\n", "source,target\n0,1\n2\n", "0 1\n2\n", "source,target\nann,bob\ncyd\n")),
-    ("csv", "source,target\nann,bob\nSmith, John,bob\n", {}, 3, "3 cells; expected 2: put a name"),
+    ("csv", "source,target\nann,bob\nSmith, John,bob\n", {}, 3, "3 cells; expected 2: quote names"),
     # cells beyond the first row: a weight of 3,5 would be read as 3
     *(("csv", text, {}, text.count("\n"), f"{cells} cells; expected {cells - 1}") for text, cells in (
         ("source,target,weight\n1,2,3\n4,5,6,5\n", 4), ("source;target;weight\r\n1;2;3\r\n4;5;6;x\r\n", 4),

@@ -170,7 +170,7 @@ REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     ("g.graphml", CITIES, {"label": "town"}, "node 'b' has no attribute 'town'"),
     ("g.gml", GML, {"weight": "km"}, "no edge has 'km'"),
     *(("g.graphml", '<!DOCTYPE graphml SYSTEM "g.dtd">' + TEXTS["a.graphml"] % value, {}, words) for value, words in (
-        ("1&foo;2", "uses an entity"), ("1<x>2</x>3", "'weight' of the edge has elements in it"),
+        ("1&foo;2", "uses an entity"), ("1<x>2</x>3", "'weight' of the edge contains elements"),
         ('1</data><data key="w">2', "a second 'weight' of one edge"), ("1e999", "too large for float64"))),
     ("g.net", TWINS, {}, "a second vertex is called 'a'.*labels=False"),
 ]  # fmt: skip

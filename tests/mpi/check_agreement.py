@@ -97,7 +97,7 @@ def check_other_calls() -> None:
         parts.replicated,
         parts.sort_rows,
     ]
-    message = rf"rank {ODD} (calls \w+ where rank 0 calls \w+|gives other arguments).*all ranks must"
+    message = rf"rank {ODD} (calls \w+, but rank 0 calls \w+|and rank 0 pass different arguments).*all ranks must"
     for i, call in enumerate(calls):
         refused(GraphError, message, calls[(i + 1) % len(calls)] if WORLD.rank == ODD else call)
         assert hd.bfs(parts, 0).reached == GRID.n, i
@@ -141,7 +141,7 @@ def check_what_is_no_graph_and_no_number() -> None:
     """If all ranks make the same mistake, each raises the usual error, and the next call works."""
     G = hd.spread(GRID)
     refused(GraphError, "is not a DistributedGraph; create one with hopwave.distributed.spread", hd.bfs, GRID, 0)
-    refused(GraphError, "'grid' is not a hopwave.Graph; make one of it", hd.spread, "grid")
+    refused(GraphError, "'grid' is not a hopwave.Graph; convert it", hd.spread, "grid")
     refused(GraphError, "memory_limit='1 GB' is not a number", hd.betweenness_centrality, G, memory_limit="1 GB")
     refused(GraphError, r"\[0, 1\] is not a vertex of this graph", hd.bfs, G, [[0, 1]])
     refused(TypeError, r"spread\(\) has no argument 'layuot'; did you mean layout=", hd.spread, GRID, layuot="2d")

@@ -127,7 +127,7 @@ def check_betweenness_refuses() -> None:
     ):
         refused(GraphError, message, hd.betweenness_centrality, G, **options)
     for call in (hd.betweenness_centrality, hd.edge_betweenness_centrality, hd.spread):
-        refused(EngineError, "threads=2 are those of a CPU", call, bare, device="cuda", threads=2)
+        refused(EngineError, "threads=2 cannot be combined", call, bare, device="cuda", threads=2)
     refused(GraphError, "edge betweenness needs the full graph", hd.edge_betweenness_centrality, parts)
 
 

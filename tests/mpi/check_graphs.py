@@ -127,8 +127,8 @@ def check_files_that_are_no_graph_or_too_large() -> None:
     """Refuses what one process refuses, and ids for which no machine has memory, before allocating anything."""
     for text, error, message in (
         ("# a comment\n", FormatError, "contains no edge; expected lines of two vertices"),
-        ("# Node: x\n0 1\n", FormatError, "a '# Node:' comment without a whole number"),
-        ("# Nodes: 2\n0 1\n1 7\n", FormatError, "3 different vertices; expected the 2 of the comment 'Nodes:'"),
+        ("# Node: x\n0 1\n", FormatError, "a '# Node:' comment without an integer"),
+        ("# Nodes: 2\n0 1\n1 7\n", FormatError, "3 different vertices; the comment 'Nodes:' declares 2"),
         ("# Nodes: 400000000000001\n0 1\n", EngineError, r"400,000,000,000,001 vertices and 1 edges? .* GB are free"),
     ):
         refused(error, message, hd.read, written("odd.txt", text))

@@ -116,4 +116,4 @@ def check_products_refuse_what_does_not_fit() -> None:
         refused(LinalgError, message, call, *given)  # type: ignore[arg-type]
     refused(GraphError, "is negative", da.sssp, of([0], [1], [-1.0], device=DEVICE), 0)
     if WORLD.size > 1:
-        refused(GraphError, "rank 1 gives other arguments than rank 0", da.bfs, B, int(WORLD.rank == 1))
+        refused(GraphError, "rank 1 and rank 0 pass different arguments", da.bfs, B, int(WORLD.rank == 1))

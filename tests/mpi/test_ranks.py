@@ -59,7 +59,7 @@ def test_check_with_ranks_that_share_a_gpu(gpu: Any, ranks: int, tmp_path: Path)
 # ---------------------------------------------------------------- a rank that fails
 
 FAILURES = {  # what rank 1 does → what is printed
-    "raise SystemExit(3)": "rank 1 has ended, and the others wait for it",
+    "raise SystemExit(3)": "rank 1 has ended, but other ranks wait for it",
     "os.kill(os.getpid(), 9)": "Killed (signal 9)",
     "parts.part = None": "failed: AttributeError",  # a bug: rank 0 waits in an exchange
 }

@@ -26,7 +26,7 @@ def test_paths_that_may_not_be_counted_are_left_to_networkx(
 ) -> None:
     G = nx.path_graph(3)
     nx.set_edge_attributes(G, dict(zip(G.edges, lengths, strict=True)), "km")
-    with pytest.raises(NotImplementedError, match="'km' is 0 somewhere, or so small beside others"):
+    with pytest.raises(NotImplementedError, match="'km' has a value that is 0 or vanishes in a sum"):
         backend.betweenness_centrality(convert_from_nx(G, edge_attrs={"km": 1}), weight="km")
     monkeypatch.setattr(Threshold, "why_not", lambda *_: None)  # so that hopwave is asked
     with nx.config(backend_priority=["hopwave"], fallback_to_nx=True):

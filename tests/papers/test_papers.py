@@ -146,7 +146,7 @@ def test_searches_are_checked_by_other_operations(device: str, request: pytest.F
     assert lab.wrong(graph, distance, counts, ROOT) == ""
     assert "path count" in lab.wrong(graph, distance, xp.where(distance == 1, 2 * counts, counts), ROOT)
     assert "more than one level" in lab.wrong(graph, xp.where(distance > 0, 2 * distance, distance), None, ROOT)
-    with pytest.raises(WrongAnswer, match="source is not the one vertex at distance 0; please report"):
+    with pytest.raises(WrongAnswer, match="source is not the only vertex at distance 0; please report"):
         lab.check_search(graph, distance + 1, None, ROOT)
 
 
@@ -274,7 +274,7 @@ def test_rows_share_the_time_and_one_that_fails_does_not_stop_the_others(tiny: L
     assert granted == pytest.approx([100, 133, 200, 400], rel=0.1)  # 400 s: a quarter, a third, …, for what is left
     tiny.ends = began
     (late, *_) = tiny.over(FOUR, measure)
-    assert late[WHY] == "not begun: this run had 60 seconds"
+    assert late[WHY] == "not started: the limit was 60 seconds"
     for ends, searches in ((began + 1000, 4), (began, 1)):
         tiny.grant(1, ends)
         assert len(tiny.in_turn(tiny.kron()[0], {"push": "merrill"}, 4)[0]["push"]) == searches
@@ -432,7 +432,7 @@ def test_the_command_writes_a_page_and_lines(
     assert row == {"graph": "a", "ms": 1.5, "from": "stand-in on cpu"}
     assert main(["paper", "xbfs", "--out", str(tmp_path)]) == 0
     shown = capsys.readouterr()
-    assert "1 of 1 tables and figures measured, 1 rows; 1 of 1 graphs are stand-ins; 0 rows left out" in shown.out
+    assert "1 of 1 tables and figures measured, 1 rows; 1 of 1 graphs are stand-ins; 0 rows omitted" in shown.out
     assert "hopwave: one row" in shown.err
 
     def study(lab: Lab) -> list[Row]:

@@ -179,7 +179,7 @@ def test_a_plan_and_a_rule_of_ones_own(where: dict[str, Any], request: pytest.Fi
     assert [level.vertices for level in found.trace] == [s.nf for s in seen]
     assert {"push", "pull"} == set(found.trace.directions)
     wrong: list[tuple[type[Exception], str, Any]] = [
-        (PlanError, "late chose step 7; return a whole number from 0 to 1", wraps(late)(lambda sizes: 7)),
+        (PlanError, "late chose step 7; return an integer from 0 to 1", wraps(late)(lambda sizes: 7)),
         (KeyError, "256", lambda sizes: {}[sizes.n]),
     ]
     for error, words, rule in wrong:

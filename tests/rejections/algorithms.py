@@ -88,9 +88,9 @@ ROWS: list[Row] = [
     (lambda: hw.harmonic_centrality(SEVEN, interval="normal"), GraphError, "without k= scores are exact"),
     (lambda: hw.average_shortest_path_length(SEVEN, k=1, interval="normal"), GraphError, "one source has no spread"),
     # Checkpoints that are not files.
-    (lambda tmp: hw.betweenness_centrality(PATH, checkpoint=tmp), FormatError, "not a folder"),
+    (lambda tmp: hw.betweenness_centrality(PATH, checkpoint=tmp), FormatError, "a folder, not a file"),
     (lambda tmp: hw.betweenness_centrality(PATH, checkpoint=tmp / "missing" / "a.npz"), FormatError, "make it first"),
-    (lambda: hw.betweenness_centrality(PATH, checkpoint=os.devnull), FormatError, "not a device"),
-    *([(to_a_pipe, FormatError, "not a pipe")] if hasattr(os, "mkfifo") else []),
-    *([(to_a_socket, FormatError, "not a socket")] if hasattr(socket, "AF_UNIX") else []),
+    (lambda: hw.betweenness_centrality(PATH, checkpoint=os.devnull), FormatError, "a device, not a file"),
+    *([(to_a_pipe, FormatError, "a pipe, not a file")] if hasattr(os, "mkfifo") else []),
+    *([(to_a_socket, FormatError, "a socket, not a file")] if hasattr(socket, "AF_UNIX") else []),
 ]

@@ -291,7 +291,7 @@ ROWS += [
     (lambda: hw.modularity(EDGES, [{0, 1, 2, 9}]), GraphError, "9"),
     *each(lambda x: hw.modularity(EDGES, x), [np.zeros(2, int), np.zeros(3)], GraphError, "one whole number for each"),
     *each(lambda x: hw.modularity(EDGES, [{0, 1, 2}], x), [-1, True], GraphError, "resolution="),
-    (lambda: hw.modularity(EMPTY, []), GraphError, "sum up to 0"),
+    (lambda: hw.modularity(EMPTY, []), GraphError, "add up to 0"),
     (lambda: hw.topological_order(EDGES), GraphError, "needs a directed graph"),
     (lambda: hw.topological_order(generate.cycle(3, directed=True)), GraphError, "on a cycle or behind one"),
     (lambda: hw.condensation(EDGES), GraphError, "needs a directed graph"),

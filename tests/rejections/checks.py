@@ -59,7 +59,7 @@ ROWS: list[Row] = [
         hw.GraphError,
         "None or NaN",
     ),
-    *each(lambda out: la.mxv(MATRIX, VECTOR, out=out), [3, "x", TWO, [1.0]], hw.LinalgError, "to write into"),
+    *each(lambda out: la.mxv(MATRIX, VECTOR, out=out), [3, "x", TWO, [1.0]], hw.LinalgError, "to write to"),
     (lambda: la.mxv(MATRIX, VECTOR, out=MATRIX), hw.LinalgError, "out is a matrix"),
     (lambda: la.mxm(MATRIX, MATRIX, out=VECTOR), hw.LinalgError, "out is a vector"),
     *each(VECTOR.astype, ["misspelt", 3, TWO, "complex128"], hw.LinalgError, "use bool, int32"),

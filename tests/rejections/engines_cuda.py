@@ -74,7 +74,7 @@ GPU_ROWS: list[Row] = [
     # shortest paths
     (lambda: hw.sssp(ROADS, 0, [-1.0, -1.0, 1.0, 1.0], device="cuda"), GraphError, "negative"),
     (lambda: hw.sssp(ROADS, 0, [np.inf, np.inf, 1.0, 1.0], device="cuda"), GraphError, "infinite"),
-    (lambda: hw.sssp(ROADS, 0, method="dijkstra", device="cuda"), GraphError, "runs on the CPU"),
+    (lambda: hw.sssp(ROADS, 0, method="dijkstra", device="cuda"), GraphError, "runs only on the CPU"),
     (lambda: hw.sssp(ROADS, 0, threads=2, device="cuda"), GraphError, "threads="),
     # betweenness
     *each(lambda plan: hw.betweenness_centrality(MESH, plan=plan, **BC),

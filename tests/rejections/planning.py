@@ -30,7 +30,7 @@ ROWS: list[Row] = [
     *each(lambda choice: push("thread", **choice), OF_PULLS, TypeError, "unexpected keyword"),
     *each(lambda choice: pull("thread", **choice), OF_PUSHES, TypeError, "unexpected keyword"),
     *each(lambda name: push(**{"mapping": "thread", name: "odd"}), ["mapping", "output", "claim"], PlanError, "'odd'"),
-    *each(lambda name: pull(**{"mapping": "thread", name: "odd"}), PULLS, PlanError, "='odd' is not known to Pull"),
+    *each(lambda name: pull(**{"mapping": "thread", name: "odd"}), PULLS, PlanError, "='odd' is not known for Pull"),
     *each(lambda name: made(**{name: "odd"}), ["loop", "order", "task", "regime", "lengths"], PlanError, "'odd'"),
     *each(
         lambda given: made(rule=given[0], steps=(Push("thread"),) * given[1]),
@@ -53,7 +53,7 @@ ROWS: list[Row] = [
     (lambda: graph500.run(0), GraphError, "scale"),
     (lambda: graph500.run(8, layout="2d"), GraphError, "mpiexec"),
     (lambda: graph500.run(8, device="abacus"), GraphError, "abacus"),
-    (lambda: graph500.run(8, device="cuda", threads=2), GraphError, "threads=2 are those of a CPU"),
+    (lambda: graph500.run(8, device="cuda", threads=2), GraphError, "threads=2 cannot be combined"),
     (lambda: graph500.run(8, device="cpu", plan="turbobc-sccsc"), PlanError, "computes betweenness"),
     (lambda: graph500.run(8, plan="nope"), PlanError, "'nope' is not known"),
     (lambda: graph500.run(8, device="cuda", plan="hiragushi-hybrid"), PlanError, "use device='cpu', plan='auto'"),

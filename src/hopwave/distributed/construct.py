@@ -52,7 +52,7 @@ def from_edges(
     layout : {"1d", "2d"}, pair of int or Layout, optional
         How vertices are split over the ranks; "2d" is the grid nearest to a square, a pair is (rows, columns).
     balance : bool, optional
-        Ranges of vertices with about the same number of arcs, instead of the same number of vertices.
+        Whether ranks get about the same number of arcs, instead of the same number of vertices.
     device : {"cpu", "cuda"}, optional
         Device of the ranks; the ranks of one machine share its cores and GPUs.
     threads : int, optional

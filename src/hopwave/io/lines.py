@@ -124,7 +124,7 @@ class Source:
 
     def _bomb(self, line: int | None) -> FormatError:
         return self.fail(
-            f"unpacks to more than {MOST_TIMES_UNPACKED} times its size, unlike any graph; if that is right, unpack it "
+            f"unpacks to more than {MOST_TIMES_UNPACKED} times its size, as no graph should; if it is one, unpack it "
             "(gunzip), or save it without compression (numpy.savez), and read the result",
             line,
         )

@@ -180,7 +180,7 @@ def tables(name: str) -> tuple[tuple[Case, ...], ...]:
 def table(text: str, columns: Iterable[str], table: str, unit: int = 1000) -> tuple[Case, ...]:
     """Cases of a text: the paper's name, the collection's name or recipe, the kind, U or D, n, m, then the columns.
 
-    A recipe is FAMILY:SIZE or FAMILY:SIZE:EDGES. n and m are in units of `unit`; - is a column that the paper leaves
+    A recipe is FAMILY:SIZE or FAMILY:SIZE:EDGES. n and m are in units of `unit`; - marks a column that the paper leaves
     empty.
     """
     cases = []

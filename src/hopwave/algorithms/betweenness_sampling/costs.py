@@ -91,7 +91,7 @@ def costs_on(engine: str) -> Costs:
 def before_pilot(
     n: int, m: int, goal: Goal, engine: str, weighted: bool = False, continued: bool = False
 ) -> Choice | None:
-    """The method, if it is clear without a pilot; else None. `continued`: a checkpoint exists, so not sources."""
+    """The method, if it is clear without a pilot; else None. `continued`: a checkpoint excludes sampled sources."""
     costs = costs_on(engine)
     if weighted and engine == "cuda" and not continued:
         return Choice("sources", "with weights, a GPU samples sources; only the CPU samples paths")
