@@ -172,7 +172,7 @@ def test_personalised_ranks_change_direction(weighted: bool, monkeypatch: pytest
     expected = nx.pagerank(arcs.to_networkx(), tol=1e-10, max_iter=300, **from_one)
     assert np.allclose(found.scores, list(expected.values()), rtol=1e-9, atol=1e-14)
     assert 3 < len(rounds) < 30 and set(rounds) == {"push"}
-    with pytest.raises(ConvergenceError, match="after 2 rounds"):
+    with pytest.raises(ConvergenceError, match="round 2 changed"):
         hw.pagerank(arcs, tol=1e-10, max_iter=2, device="cpu", **from_one)
     near = hw.pagerank(arcs, tol=1e-3, device="cpu", **from_one).scores  # converges while it pushes
     assert near[7] > 0 and math.isclose(near.sum(), 1, rel_tol=1e-9)
