@@ -121,7 +121,7 @@ def test_a_quick_run_makes_a_smaller_graph_and_a_whole_one_leaves_it_out() -> No
     (case,) = table("m mycielskian:16 social U 49 33383", (), "3")
     quick, whole = (graphs.Shelf("cpu", graphs.Limits(50_000, 0, 100, download)) for download in (False, True))
     found = quick.get(case)
-    assert found.graph is not None and found.graph.m <= 50_000 and found.origin.startswith("made: mycielskian 10")
+    assert found.graph is not None and found.graph.m <= 50_000 and found.origin.startswith("generated: mycielskian 10")
     assert whole.get(case).graph is None and "33,383,000 arcs" in whole.get(case).origin
 
 
