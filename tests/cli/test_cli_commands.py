@@ -24,8 +24,8 @@ SHOWN = [  # command, what it prints; the text must not contain what follows "no
     ("info square.mtx.gz --memory", "Peak memory", "betweenness_centrality, k=1"),
     ("info none.mtx", "vertices            0"),
     ("convert named.csv out.mtx.gz --drop-labels", "labels dropped", "not with labels"),
-    ("bfs named.csv --source ann", "4 of 6 vertices (66.6%) within 3 hops", "█", "the default", "not no --source"),
-    ("bfs named.csv", "no --source given: starting from bob, which has the highest degree, 2"),
+    ("bfs named.csv --source ann", "4 of 6 vertices (66.6%) within 3 hops", "█", "the default", "not without --source"),
+    ("bfs named.csv", "without --source, the search starts from bob, which has the highest degree, 2"),
     ("plans xbfs", "push(twc, reuse)"),
     (
         "bc named.csv --raw --top 3",
@@ -44,11 +44,11 @@ SHOWN = [  # command, what it prints; the text must not contain what follows "no
     ("bc twice.csv --weights --combine min", "brandes-dijkstra (weights are the lengths of arcs"),
     ("closeness triangle.mtx --weights", "along the weights of the file"),
     ("closeness karate.npz", "34 full searches, 0 stopped early, 0 skipped"),
-    ("closeness karate.npz --all --top 2", "all 34 whole", "Highest closeness centrality"),
+    ("closeness karate.npz --all --top 2", "all 34 vertices", "Highest closeness centrality"),
     ("closeness karate.npz -k 20 --seed 1 --interval normal", "from 20 sources", "(about 90%, normal)"),
     ("sssp streets.csv -s a -t d -t f", "dijkstra (the graph is small)", "Shortest paths from a", "4 of 6 vertices"),
     ("sssp streets.csv -s a -t d -t f", "the weights of the file", "to d (7): a → b → c → d", "to f: no path"),
-    ("sssp streets.csv --trace --combine min", "starting from c, which has the highest degree", "rounds"),
+    ("sssp streets.csv --trace --combine min", "starts from c, which has the highest degree", "rounds"),
     ("pagerank karate.npz --no-weights --restart 5 --top 2", "Highest PageRank", "equally likely"),
     ("table ring.npz -s a -s b -t d", "2 × 1"),
     ("accessibility ring.npz --limit 15", "Most vertices within 15"),
@@ -274,7 +274,10 @@ def test_a_graph_from_standard_input(answer, fail, monkeypatch: pytest.MonkeyPat
     for content, option in ((b"# Undirected graph\n0 1\n1 2\n", ""), (b"0 1\n1 2\n", "--format snap")):
         pipe_in(monkeypatch, content)
         assert answer(f"bfs - --source 0 {option}")["depth"] == 2
-    for content, option, words in ((b"a,b\nc\n", "-r header=false", "2: too few cells: 1"), (b"", "", "1: empty")):
+    for content, option, words in (
+        (b"a,b\nc\n", "-r header=false", "2: too few cells: 1"),
+        (b"", "", "1: the file is empty"),
+    ):
         pipe_in(monkeypatch, content)
         assert fail(f"info - {option}")[1].startswith(f"hopwave: error: -:{words}; expected")
     monkeypatch.setattr("sys.stdin", type("Terminal", (io.StringIO,), {"isatty": lambda self: True})())

@@ -34,7 +34,7 @@ def test_doctor_says_how_to_install_what_is_missing(run, hide) -> None:
     assert "pip install matplotlib" in text and "pip install cupy-cuda1" in text
 
 
-NO_PICTURE = "matplotlib is not installed, so there is no picture; run: pip install matplotlib"
+NO_PICTURE = "matplotlib is not installed, so no picture is drawn; run: pip install matplotlib"
 NOT_DRAWN = "networkx is not installed, so Les Misérables is not drawn; run: pip install networkx"
 
 
