@@ -274,10 +274,7 @@ def test_a_graph_from_standard_input(answer, fail, monkeypatch: pytest.MonkeyPat
     for content, option in ((b"# Undirected graph\n0 1\n1 2\n", ""), (b"0 1\n1 2\n", "--format snap")):
         pipe_in(monkeypatch, content)
         assert answer(f"bfs - --source 0 {option}")["depth"] == 2
-    for content, option, words in (
-        (b"a,b\nc\n", "-r header=false", "2: too few cells: 1"),
-        (b"", "", "1: the file is empty"),
-    ):
+    for content, option, words in ((b"a,b\nc\n", "-r header=false", "2: too few cells: 1"), (b"", "", "1: is empty")):
         pipe_in(monkeypatch, content)
         assert fail(f"info - {option}")[1].startswith(f"hopwave: error: -:{words}; expected")
     monkeypatch.setattr("sys.stdin", type("Terminal", (io.StringIO,), {"isatty": lambda self: True})())

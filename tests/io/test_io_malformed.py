@@ -77,7 +77,7 @@ CASES = [
     ("field.mtx", MTX + b"quaternion general\n1 1 0\n", 1, "'quaternion'.*expected one of pattern"),
     ("symmetry.mtx", MTX + b"real crooked\n1 1 0\n", 1, "'crooked'.*expected one of general"),
     ("banner-only.mtx", GENERAL, 1, "expected 'rows columns entries'"),
-    ("rectangle.mtx", GENERAL + b"3 4 1\n1 2\n", 2, "3 rows and 4 columns; expected equal numbers"),
+    ("rectangle.mtx", GENERAL + b"3 4 1\n1 2\n", 2, "3 rows and 4 columns; the matrix of a graph must be square"),
     ("truncated.mtx", GENERAL + b"3 3 3\n1 2\n2 3\n", 4, "ends after 2 entries; the header declares 3"),
     ("surplus.mtx", GENERAL + b"3 3 1\n1 2\n% hi\n2 3\n", 5, "more entries than the 1 that"),
     ("half-line.mtx", GENERAL + b"3 3 2\n1 2\n2\n", 4, "found '2'; expected row and column from 1 to 3"),

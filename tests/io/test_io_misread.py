@@ -186,8 +186,8 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
     *((extension, f"0 1\n{text}\n", {}, 2, "a carriage return inside the line") for extension, text in (
         ("txt", "0 1\r1 2\r2 0"), ("txt", "# nothing\r1 2"), ("el", "0 1\r1 2"))),
     # what is not a list of edges
-    ("txt", "a, b\nb, c\n", {}, 1, "format='table' reads"),
-    ("txt", "1;2\n2;3\n", {}, 1, "format='table' reads"),
+    ("txt", "a, b\nb, c\n", {}, 1, "format='table' to read"),
+    ("txt", "1;2\n2;3\n", {}, 1, "format='table' to read"),
     ("txt", '"a" "b"\n"b" "c"\n', {}, 1, "format='table' to read"),
     ("txt", "1.0e+00 2.0e+00\n", {}, 1, "names=True to keep them"),
     ("txt", "a b\nb null\n", {}, 2, "'null' may be a missing end"),

@@ -52,7 +52,7 @@ GPU_ROWS: list[Row] = [
     (lambda: la.mxv(la.Matrix.from_graph(PATH), la.Vector.full(5, 1), LOOKED_UP, device="cuda"), EngineError,
      "cannot be translated"),
     (lambda: hw.pagerank(KRON, tol=0, max_iter=3, device="cuda"), ConvergenceError, "after 3 rounds the ranks still"),
-    (lambda: hw.eigenvector_centrality(MESH, tol=0, max_iter=2, device="cuda"), ConvergenceError, "after 2 rounds"),
+    (lambda: hw.eigenvector_centrality(MESH, tol=0, max_iter=2, device="cuda"), ConvergenceError, "round 2 changed"),
     (lambda: hw.katz_centrality(KRON, 0.9, max_iter=10**6, device="cuda"), ConvergenceError, "Katz diverged"),
     (lambda: la.Matrix.from_graph(PATH).to("cuda").astype("int32").to_scipy(), la.LinalgError, "int32"),
     # graphs made of columns

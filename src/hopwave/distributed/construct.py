@@ -322,7 +322,7 @@ def read_share(path: str | os.PathLike[str], format: str | None, directed: bool 
     """A rank's share of a file. If the file cannot be split, rank 0 gets all of it and the others nothing."""
     source = Source(expanded(path), Meter("", None, False))
     if source.size == 0:
-        raise source.fail("the file is empty; expected a graph", 1)
+        raise source.fail("is empty; expected a graph", 1)
     chosen = by_title(format) if format is not None else detect(source)
     if source.packed or chosen.name not in ("matrix-market", "snap", "graph500"):
         return _whole(path, format, directed, rank)

@@ -182,7 +182,7 @@ def read(
     with Meter(f"reading {place.name}", None, progress) as meter:
         source = Source(place, meter)
         if source.size == 0:
-            raise source.fail("the file is empty; expected a graph", 1)
+            raise source.fail("is empty; expected a graph", 1)
         chosen = by_title(format) if format is not None else detect(source)
         chosen.check_options(chosen.read, options)
         meter.stage(f"reading {place.name}", source.size)
