@@ -47,7 +47,7 @@ print(hw.shortest_path(G, 10, 2000, weights=False))  # over as few people as pos
 # the shortest paths between others (betweenness)?
 
 # %%
-strength = G.to_scipy().sum(axis=1)
+strength = hw.strength(G).scores
 ranks = hw.pagerank(G)
 between = hw.betweenness_centrality(G, weights=False)
 table = pd.DataFrame({"strength": strength, "pagerank": ranks.scores, "betweenness": between.scores}, index=list(G))
@@ -100,7 +100,7 @@ print(np.median(sample.bounds).round(1), np.median(more.bounds).round(1))
 with_rivals(more)
 
 # %% [markdown]
-# Now the first place is certain. For the highest scores alone, an exact answer is often cheap: `top=10` skips most of the searches.
+# Now the first place is certain. For only the highest scores, exact results are often cheap: `top=10` skips most of the searches.
 
 # %%
 exact = hw.harmonic_centrality(G, top=10, weights=False)

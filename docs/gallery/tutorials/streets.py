@@ -30,8 +30,9 @@ streets.head(3)
 # %% [markdown]
 # ## 1. Read the streets
 #
-# `streets.csv` has one row per street: the crossings at both ends and the length in metres. `hw.read` finds the columns by their titles. The column
+# `streets.csv` has one row per street: the crossings at both ends, and the length in metres. `hw.read` finds the columns by their titles. The column
 # `length` becomes the weight of the edges. If a file has other titles, pass `source=`, `target=` and `weight=`.
+# If its numbers have decimal commas, pass `decimal=","` as well.
 
 # %%
 import hopwave as hw
