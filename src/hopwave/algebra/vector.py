@@ -49,7 +49,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {}  # by operator; hopwave.li
 
 
 class Arithmetic:
-    """A @ x is `mxv`, x @ A `vxm`, A @ B `mxm`; x + y is `ewise_add`, x * y `ewise_mult`. A number applies to all."""
+    """A @ x is `mxv`, x @ A `vxm`, A @ B `mxm`; x + y is `ewise_add`, x * y `ewise_mult`. Numbers are broadcast."""
 
     __slots__ = ()
     __array_ufunc__ = None  # NumPy's arrays defer to these methods

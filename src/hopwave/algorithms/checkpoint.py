@@ -99,7 +99,7 @@ class Checkpoint:
             done, total, certificate = index(parts["done"]), parts["total"], parts["certificate"]
             pairs = ((total, run.total), (certificate, run.certificate))
             if same and any((a.shape, a.dtype) != (b.shape, b.dtype) for a, b in pairs):
-                raise ValueError("arrays of another size or type")
+                raise ValueError("its arrays have another size or type")
             if same and not 0 <= done <= run.blocks:
                 raise ValueError(f"{done} of {run.blocks} blocks")
         except Exception as error:  # NumPy parses headers as Python, so a damaged file may raise any exception

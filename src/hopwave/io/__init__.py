@@ -216,9 +216,9 @@ def write(
         Whether the graph is directed. Pass it to `write` and `read` if the format cannot record it (CSV, GAPBS and
         Graph500 edge lists); otherwise a `LostDirectionWarning` is issued if reading the file would change it.
     labels : bool, optional
-        False drops them; otherwise a format that cannot store labels raises FormatError for a labelled graph.
+        False drops the labels; otherwise a format that cannot store labels raises FormatError for a labelled graph.
     weights : bool, optional
-        False drops them; otherwise a format that cannot store weights raises FormatError for a weighted graph.
+        False drops the weights; otherwise a format that cannot store weights raises FormatError for a weighted graph.
     **options
         Options of the format, for example `packed=True` for Graph500.
 

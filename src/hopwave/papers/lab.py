@@ -342,7 +342,7 @@ def widest(graph: Graph, distances: Any) -> int:
 
 
 def ms_of(levels: Levels, direction: str = "") -> float:
-    """Milliseconds inside levels, or inside those of one direction; measured by the GPU on a GPU."""
+    """Milliseconds inside levels, or inside those of one direction; GPU time on a GPU."""
     return 1e3 * float(sum(level.seconds for level in levels if direction in ("", level.direction)))
 
 

@@ -100,7 +100,7 @@ def leads_back(graph: Graph, job: BetweennessJob) -> bool:
     return whole and float(lengths.max(initial=0.0)) * graph.n < 2.0**53
 
 
-@ignoring("divide", "invalid")  # some ranges may be 0, or all
+@ignoring("divide", "invalid")  # ranges may be 0
 def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], most: int) -> Floats:
     """R of each score: 0 for vertices that are inside no path, else the largest R divided by a power of 2."""
     # Targets behind a vertex: those it reaches, and the vertex itself only with endpoints and for arcs. In an
