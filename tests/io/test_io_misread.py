@@ -143,11 +143,11 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
     *(("csv", "x,km\n1,5\n", ends, 1, "is selected twice; pass different columns") for ends in (
         {"source": "x", "target": 0}, {"source": 1, "target": "km"}, {"source": "x", "weight": "x"})),
     ("csv", "a,b\n0,1\n", {"source": "c"}, 1, "no column 'c'; pass one of 'a', 'b'"),
-    ("csv", "a,b\n0,1\n", {"target": 9}, 1, "no column 9; expected one of 'a', 'b', or a position from 0 to 1"),
+    ("csv", "a,b\n0,1\n", {"target": 9}, 1, "no column 9; pass one of 'a', 'b', or a position from 0 to 1"),
     ("csv", "a,b\n0,1\n", {"target": True}, 1, "no column True"),
     ("csv", "origin,dest,km,km\nOSL,CPH,517,1\n", KM, 1, "2 columns are named 'km'; pass a position instead: 2 and 3"),
-    ("csv", "origin,dest,weight,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns 'weight'"),
-    ("csv", "origin,dest,origin,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns 'origin'"),
+    ("csv", "origin,dest,weight,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns are named 'weight'"),
+    ("csv", "origin,dest,origin,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns are named 'origin'"),
     # direction
     ("csv", "u,v,oneway\n1,2,y\n2,3,\n3,1,no\n", {}, None, "'oneway' has 'y', ''; expected yes (one arc), no (two)"),
     ("csv", "u,v,oneway,directed\n1,2,no,yes\n", {}, None, "'oneway' and 'directed' both say which edges are directed"),

@@ -165,13 +165,13 @@ READ: list[tuple[str, Any, dict[str, Any], Graph]] = [
 REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     *((name, text, {"directed": False}, "edge 0 to 1 .* combine='min', .* weights=False")
       for name, text in REPEATED.items()),
-    ("g.edges", WORDS, {"n": 9}, "leave n out"),
+    ("g.edges", WORDS, {"n": 9}, "omit n="),
     ("g.graphml", CITIES, {"weight": "miles"}, "no edge attribute 'miles'; pass one of the declared attributes: 'km'"),
     ("g.graphml", CITIES, {"label": "town"}, "node 'b' has no attribute 'town'"),
     ("g.gml", GML, {"weight": "km"}, "no edge has 'km'"),
     *(("g.graphml", '<!DOCTYPE graphml SYSTEM "g.dtd">' + TEXTS["a.graphml"] % value, {}, words) for value, words in (
         ("1&foo;2", "uses an entity"), ("1<x>2</x>3", "'weight' of the edge contains elements"),
-        ('1</data><data key="w">2', "a second 'weight' of one edge"), ("1e999", "too large for float64"))),
+        ('1</data><data key="w">2', "a second 'weight' in one edge"), ("1e999", "too large for float64"))),
     ("g.net", TWINS, {}, "a second vertex is called 'a'.*labels=False"),
 ]  # fmt: skip
 

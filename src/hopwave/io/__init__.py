@@ -231,7 +231,7 @@ def write(
     --------
     >>> write("web.metis", Graph.from_edges([0], [1], directed=True))
     Traceback (most recent call last):
-    hopwave.errors.FormatError: web.metis: a directed graph; METIS stores undirected ones: write .mtx or .npz instead
+    hopwave.errors.FormatError: web.metis: METIS cannot store a directed graph; write .mtx or .npz instead
     """
     if not isinstance(graph, Graph):
         raise TypeError(
