@@ -161,8 +161,8 @@ def write_contents(source: Path) -> None:
         cards.append(f":::{{grid-item-card}} {title}\n:link: {file.stem}\n:link-type: doc\n{picture}\n{about}\n:::")
         names.append(file.stem)
     text = (
-        "# Gallery\n\nWhole analyses, short enough to read. All of them were run when this site was built; what they "
-        "print and draw is below their code.\n\n::::{grid} 1 2 2 3\n:gutter: 3\n\n"
+        "# Gallery\n\nEach page is a complete analysis, short enough to read. The pages were run when this site was "
+        "built, and show their output below the code.\n\n::::{grid} 1 2 2 3\n:gutter: 3\n\n"
         + "\n\n".join(cards)
         + "\n\n::::\n\n"
         "```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"

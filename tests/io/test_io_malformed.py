@@ -157,7 +157,7 @@ CASES = [
     ("sparse.graph500", pairs(0, 2**31 - 3), None, "in only .* bytes; pass n="),
     # NumPy archives
     ("truncated.npz", own_npz()[:-30], None, "not a complete .npz archive"),
-    ("other.npz", npz(weights=np.arange(3)), None, "contains weights; expected an archive of hopwave.write"),
+    ("other.npz", npz(weights=np.arange(3)), None, "contains weights; expected an .npz of hopwave or SciPy"),
     ("objects.npz", npz(hopwave=np.array([{}], object)), None, "contains Python objects; expected"),
     ("missing.npz", own_npz(indices=None), None, "'indices' is missing; the archive contains"),
     ("version.npz", own_npz(hopwave=np.array(9)), None, "layout 9 of another hopwave .here: 3"),

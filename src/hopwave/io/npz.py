@@ -44,7 +44,7 @@ def read(source: Source, request: Request, *, mmap: bool = False) -> Graph:
 def _graph(source: Source, request: Request, arrays: _Arrays) -> Graph:
     has = ", ".join(arrays)
     if _OWN not in arrays and "format" not in arrays:
-        raise source.fail(f"contains {has or 'nothing'}; expected an archive of hopwave.write or scipy.sparse.save_npz")
+        raise source.fail(f"contains {has or 'nothing'}; expected an .npz of hopwave or SciPy; save tables as CSV")
     if arrays.mapped and _OWN not in arrays:
         raise source.fail("an archive of SciPy, which cannot be mapped; omit mmap=, or write it with hopwave.write")
     if arrays.mapped and request.combine is not None:
