@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hopwave import errors
 from hopwave.system import threads as _threads
 
-if TYPE_CHECKING:  # each of these is imported when it is first used, by the function below
+if TYPE_CHECKING:  # at run time, __getattr__ below imports each name on first use
     from hopwave import datasets, generate, linalg
     from hopwave.algorithms.brandes import Certificate
     from hopwave.api.accessibility import accessibility, isochrone, nearest_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
 else:
 
     def __getattr__(name: str) -> object:
-        """A public name, or a module of hopwave, which is imported now; a signal waits until that is done."""
+        """Import a public name or a module of hopwave on first use; signals wait until the import is complete."""
         find = _threads.imported("hopwave.checks.keywords").find
         return globals().setdefault(name, _threads.aside(find, __name__, __file__, name))
 
@@ -49,11 +49,11 @@ else:
 
 
 def _gpu_part(name: str) -> object:
-    """A module of the GPU's engine, for rooms below the engines."""
+    """A module of the GPU engine, for packages below the engines."""
     from hopwave import engines
 
-    if name != "errors":  # which explains errors of CuPy also where no GPU can be used
-        engines.engine("cuda")  # or an EngineError that says what is missing
+    if name != "errors":  # the module errors explains errors of CuPy even without a usable GPU
+        engines.engine("cuda")  # raises an EngineError that says what is missing
     return _threads.imported(f"hopwave.engines.cuda.{name}")
 
 

@@ -1,6 +1,6 @@
 """The errors of hopwave, grouped by who can fix them.
 
-Every message gives the value that was found, why it cannot be used, and what to do instead.
+Every message gives the value, the reason why it cannot be used, and a remedy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 def amount(size: float) -> str:
     """A number of bytes with a unit."""
-    size = min(size, 1e30)  # of whole numbers beyond float64
+    size = min(size, 1e30)  # an int beyond float64 cannot be formatted as a float
     for unit, many in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= many:
             return f"{size / many:.2f} {unit}"
@@ -35,7 +35,7 @@ class HopwaveError(Exception):
 
 
 class GraphError(HopwaveError, ValueError):
-    """An argument cannot be used: a graph, a vertex or a number.
+    """An argument cannot be used, for example a graph, a vertex or a number.
 
     >>> hw.bfs(hw.generate.path(3), 7)
     Traceback (most recent call last):
@@ -44,14 +44,14 @@ class GraphError(HopwaveError, ValueError):
 
 
 class ConvergenceError(GraphError):
-    """An iteration still changes its numbers after the last round.
+    """An iterative method did not converge within `max_iter` rounds.
 
     >>> hw.eigenvector_centrality(hw.generate.path(3), max_iter=2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     hopwave.errors.ConvergenceError: the centralities did not converge: round 2 ...; pass a larger max_iter or tol
     """
 
-    left: float = float("nan")  # how much the last round changed
+    left: float = float("nan")  # change in the last round
 
 
 class PlanError(HopwaveError, ValueError):
@@ -73,14 +73,14 @@ class EngineError(HopwaveError, RuntimeError):
 
 
 class ExecutorError(EngineError):
-    """The workers of an executor are lost, or a block of work failed on several of them.
+    """The workers of an executor were lost, or a block of work failed on several workers.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> pool = ThreadPoolExecutor(2)
     >>> pool.shutdown()
     >>> hw.closeness_centrality(hw.generate.path(3), executor=pool)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    hopwave.errors.ExecutorError: the executor cannot go on: RuntimeError: cannot schedule new futures after ...
+    hopwave.errors.ExecutorError: the executor cannot continue: RuntimeError: cannot schedule new futures after ...
     """
 
 
@@ -94,10 +94,10 @@ class LinalgError(HopwaveError, ValueError):
 
 
 class FormatError(HopwaveError, ValueError):
-    """A file cannot be read or written. The message starts with its path and, for a text file, the line.
+    """A file cannot be read or written. The message starts with the path and, for a text file, the line number.
 
-    >>> print(FormatError("expected two numbers, found 'x y z'", path="web.mtx", line=3))
-    web.mtx:3: expected two numbers, found 'x y z'
+    >>> print(FormatError("'x y z' is not an edge; write two numbers", path="web.mtx", line=3))
+    web.mtx:3: 'x y z' is not an edge; write two numbers
     """
 
     def __init__(self, message: str, path: str | os.PathLike[str] | None = None, line: int | None = None) -> None:
@@ -108,9 +108,9 @@ class FormatError(HopwaveError, ValueError):
 
 
 class DownloadError(HopwaveError, OSError):
-    """A graph could not be downloaded: no network, or the server does not send it.
+    """A graph could not be downloaded: there is no network, or the server does not send the file.
 
-    `status` is the server's answer, such as 404; None if there was none.
+    `status` is the HTTP status code, such as 404; None if the server did not respond.
 
     >>> hw.DownloadError("no connection", status=None).status is None
     True
@@ -122,7 +122,7 @@ class DownloadError(HopwaveError, OSError):
 
 
 class SparseIdsWarning(UserWarning):
-    """Vertex ids were so sparse that they became labels, or begin above 0; give n= to number all of them from 0.
+    """Vertex ids were so sparse that they became labels, or start above 0; pass n= to keep the ids as vertex numbers.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
@@ -134,7 +134,7 @@ class SparseIdsWarning(UserWarning):
 
 
 class IgnoredColumnWarning(UserWarning):
-    """A file has a column that may be weights, or an end of the edges, but nothing says so; the column was not read.
+    """A column of a file may hold weights or endpoints, but neither the header nor an option says so; it was not read.
 
     >>> issubclass(hw.IgnoredColumnWarning, UserWarning)
     True
@@ -142,7 +142,7 @@ class IgnoredColumnWarning(UserWarning):
 
 
 class LostDirectionWarning(UserWarning):
-    """A file was written that cannot say whether its graph is directed, and is read as the other kind by default.
+    """The written format does not record direction, and by default the file is read back as the other kind of graph.
 
     >>> issubclass(hw.LostDirectionWarning, UserWarning)
     True
@@ -150,7 +150,7 @@ class LostDirectionWarning(UserWarning):
 
 
 class IgnoredWeightsWarning(UserWarning):
-    """A graph has weights, and a centrality counts its hops, because `weights=` was not given.
+    """A function ignored the graph's weights and counted hops, because `weights=` was not passed.
 
     >>> import warnings
     >>> roads = hw.Graph.from_edges([0, 1], [1, 2], weights=[1.0, 5.0])
@@ -162,7 +162,7 @@ class IgnoredWeightsWarning(UserWarning):
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the caller's line outside hopwave, once per line."""
+    """Issue a warning that names the caller's line outside hopwave, once per line."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "hopwave":
         level, frame = level + 1, frame.f_back
@@ -175,12 +175,12 @@ def too_large(what: str, needed: float, usable: float, remedy: str, least: str =
     return EngineError(f"{what} needs {amount(needed)}{part} and may use {amount(usable)}; {remedy}")
 
 
-# A function: a module of the GPU's engine by its name, or an EngineError if this machine has no usable GPU.
-gpu_part: Any = None  # hopwave/__init__.py sets it, so that rooms below the engines need not import them
+# A function that returns a module of the GPU engine by name, or raises an EngineError if there is no usable GPU.
+gpu_part: Any = None  # set by hopwave/__init__.py, so that packages below the engines need not import the engines
 
 
 def explain_gpu(error: BaseException, doing: str) -> None:
-    """Raise an EngineError with a remedy if CUDA or CuPy raised the error; return otherwise."""
+    """Raise an EngineError with a remedy if the error comes from CUDA or CuPy; otherwise return."""
     sorting = "cupy" in sys.modules and isinstance(error, MemoryError)  # CuPy's sorts raise Python's MemoryError
     if sorting or type(error).__module__.startswith(("cupy", "hopwave.engines.cuda.")):
         cuda = gpu_part("errors")
@@ -189,7 +189,7 @@ def explain_gpu(error: BaseException, doing: str) -> None:
 
 
 def free_imports() -> None:
-    """Release CPython's import lock, which this thread still holds if a signal came while an import waited for it."""
+    """Release CPython's import lock, which this thread still holds if a signal interrupted an import waiting for it."""
     with suppress(RuntimeError):  # another thread holds it
         while _imp.lock_held():
             _imp.release_lock()
@@ -197,7 +197,7 @@ def free_imports() -> None:
 
 @contextmanager
 def explaining(doing: str) -> Iterator[None]:
-    """Errors of CUDA and CuPy in a block, or in a function that this decorates, become EngineErrors."""
+    """Turn errors of CUDA and CuPy, in a with block or a decorated function, into EngineErrors."""
     try:
         yield
     except Exception as error:

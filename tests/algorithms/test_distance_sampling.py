@@ -150,7 +150,7 @@ def test_bounds_have_room_for_rounding() -> None:
 
 def test_intervals_are_shown() -> None:
     found = hw.closeness_centrality(GRAPHS["grid"], k=60, seed=1, delta=0.05)
-    assert "(all together 95%, guaranteed)" in repr(found) and "guaranteed" in found._repr_html_()
+    assert "(all simultaneously 95%, guaranteed)" in repr(found) and "guaranteed" in found._repr_html_()
     assert list(found.to_pandas()) == ["closeness", "bound", "low", "high", "standard_error"]
     axes = found.plot(top=3)
     ends = [segment[:, 0] for segment in axes.collections[0].get_segments()]

@@ -103,7 +103,7 @@ def test_every_way_to_give_weights(name: str) -> None:
     if name in ("blocks", "pairs", "table"):  # tables follow the graph's own weights, as sssp does
         assert ask(ROADS) == right
     else:
-        with pytest.warns(hw.IgnoredWeightsWarning, match="give weights=True to follow them"):
+        with pytest.warns(hw.IgnoredWeightsWarning, match="pass weights=True to use them"):
             assert ask(ROADS) == hops
 
 

@@ -137,8 +137,8 @@ def test_where_and_how_a_gpu_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     for options, method, why in (
         ({}, "near-far", "the default on a GPU"),
         ({"delta": 2.0}, "near-far", "delta= is given"),
-        ({"method": "delta-stepping"}, "delta-stepping", "asked for"),
-        ({"method": "near-far", "trace": True}, "near-far", "asked for"),
+        ({"method": "delta-stepping"}, "delta-stepping", "requested"),
+        ({"method": "near-far", "trace": True}, "near-far", "requested"),
     ):
         given: Any = {"method": "auto", "delta": None, "device": "cuda", "threads": None, "trace": False} | options
         way = shortest_paths.choose(small.with_weights(np.ones(4)), **given)

@@ -102,7 +102,7 @@ def test_sentences_give_rule_vertex_and_values() -> None:
         "rule 5 (links): vertex 12 has predecessor 3, but there is no arc 3 → 12"
     )
     assert validate(GRID, 0, None, corrupted({}, {12: 13, 13: 12})[1]).failures[0] == (
-        "rule 1 (roots): vertex 12 is its own ancestor: the predecessors have a cycle there (and 1 more)"
+        "rule 1 (roots): vertex 12 is its own ancestor: the predecessors form a cycle (and 1 more)"
     )
 
 

@@ -148,10 +148,8 @@ def test_every_docstring_states_the_rule_and_the_word_of_networkx_is_answered(na
     if "weights" not in inspect.signature(QUESTIONS[name]).parameters:
         assert "Weights are ignored" in text, f"add `Weights are ignored.` to the docstring of hopwave.{name}"
         return
-    follows = (
-        "followed; `weights=False` leaves them out" if name in PATHS_AND_RANKS else "ignored unless `weights=` says"
-    )
-    assert f"Weights are {follows}" in text, f"add `Weights are {follows}` to the docstring of hopwave.{name}"
+    rule = "used; `weights=False` ignores them" if name in PATHS_AND_RANKS else "ignored; `weights=True` uses them"
+    assert f"Weights are {rule}" in text, f"add `Weights are {rule}` to the docstring of hopwave.{name}"
     with pytest.raises(TypeError, match=rf"{name}\(\) has no argument 'weight'; did you mean weights=\?"):
         QUESTIONS[name](DETOUR, weight="km")
 

@@ -66,7 +66,7 @@ REJECTED = [  # exit code, words of the message, command
     (3, "'yaml' is not known", "convert path3.mtx out.npz --to yaml"),
     (3, "--write-option NAME=VALUE", "convert path3.mtx out.xyz"),
     (3, "extension is not known", "convert named.csv -"),
-    (3, "no such folder", "convert path3.mtx missing/out.npz"),
+    (3, "the folder does not exist", "convert path3.mtx missing/out.npz"),
     (3, "--drop-labels", "convert named.csv out.mtx"),
     (3, "isolated=False (on the command line: --write-option NAME=VALUE)", "convert tail.mtx out.el"),
     (3, "combine=", "convert twice.csv out.npz"),
@@ -75,7 +75,7 @@ REJECTED = [  # exit code, words of the message, command
     (3, "'1' is not a vertex", "bfs named.csv -s 1"),
     (3, "use .csv", "bfs path3.mtx --out out.txt"),
     (3, "use .png", "bfs path3.mtx --plot out.gif"),
-    (3, "no such folder to write to", "bfs path3.mtx --out missing/out.csv"),
+    (3, "the folder does not exist", "bfs path3.mtx --out missing/out.csv"),
     (3, "did you mean 'xbfs'?", "plan xbf"),
     (3, "no such file", "table path3.mtx --sources none.txt"),
     (3, "no path", "routes named.csv -s ann -t eve"),
@@ -327,8 +327,8 @@ def test_a_launcher_that_does_not_fit_is_named(
     if mpi._family([mpi.sys.executable, "-c", mpi._ASK]) != mpi.OTHER:
         pytest.skip("mpi4py does not use MPICH here")
     found = mpi.mismatch()
-    assert found is None if fits else found is not None and f"{launcher} is of Open MPI and mpi4py uses MPICH" in found
+    assert found is None if fits else found is not None and f"{launcher} belongs to Open MPI, but mpi4py" in found
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")  # that launcher started us: MPICH would abort in `import`
     monkeypatch.delitem(mpi.sys.modules, "mpi4py.MPI", raising=False)
-    with pytest.raises(hw.EngineError, match="is of Open MPI and mpi4py uses MPICH: programs abort"):
+    with pytest.raises(hw.EngineError, match="belongs to Open MPI, but mpi4py uses MPICH: programs abort"):
         _mpi()

@@ -138,7 +138,7 @@ def test_rounded_sizes_fit_the_graphs_that_we_generate(k: int) -> None:
 
 def test_a_graph_of_another_size_than_stated_is_refused(site: Site) -> None:
     site.files["/Newman/astro-ph.tar.gz"] = archive("astro-ph/astro-ph.mtx")
-    with pytest.raises(hw.FormatError, match=r"3,001 vertices, not 16,706; 6,000 arcs, not 242,502, as TurboBFS"):
+    with pytest.raises(hw.FormatError, match=r"3,001 vertices, not 16,706; 6,000 arcs, not 242,502 as stated in"):
         datasets.fetch("astro-ph")
 
 
@@ -178,7 +178,7 @@ def test_a_graph_is_downloaded_once_into_a_private_cache(site: Site, tmp_path: P
 
 def test_a_cut_connection_is_continued_in_the_same_call_or_in_the_next(site: Site, tmp_path: Path) -> None:
     site.cuts = [100] * (1 + fetching.RETRIES)
-    with pytest.raises(hw.DownloadError, match=r"cut 4 times, with 400 bytes of .* here; call again to continue"):
+    with pytest.raises(hw.DownloadError, match=r"lost 4 times after 400 bytes of .*; call again to resume"):
         datasets.fetch(NAME)
     assert files(tmp_path) == {PART, f"{PART}.json"}
     with pytest.raises(hw.DownloadError, match="no connection"):
@@ -189,14 +189,12 @@ def test_a_cut_connection_is_continued_in_the_same_call_or_in_the_next(site: Sit
 
 
 def test_a_graph_that_the_server_lacks(site: Site, tmp_path: Path) -> None:
-    with pytest.raises(
-        hw.DownloadError, match=r"no such file \(404\); the nearest names: 'SNAP/email-Enron'"
-    ) as caught:
+    with pytest.raises(hw.DownloadError, match=r"no such file \(404\); did you mean 'SNAP/email-Enron'") as caught:
         datasets.fetch("SNAP/email-enron")
     assert caught.value.status == 404 and files(tmp_path) == set()
-    with pytest.raises(hw.DownloadError, match="answers 404"):
+    with pytest.raises(hw.DownloadError, match="responded 404"):
         datasets.fetch("Zoo/qqqqqq")
-    with pytest.raises(hw.DownloadError, match=r"no connection \(.*refused.*\); check the network, or name a mirror"):
+    with pytest.raises(hw.DownloadError, match=r"no connection \(.*refused.*\); check the network, or set a mirror"):
         datasets.fetch(NAME, url="http://127.0.0.1:9")
 
 
@@ -230,7 +228,7 @@ def test_a_long_header_of_an_archive_is_not_read(site: Site, tmp_path: Path) -> 
     assert len(long) < 200_000
     site.files[f"/{NAME}.tar.gz"] = long
     tracemalloc.start()
-    with pytest.raises(hw.FormatError, match=r"has a header of 30\.00 MB; expected at most"):
+    with pytest.raises(hw.FormatError, match=r"a header of 30\.00 MB exceeds"):
         datasets.fetch(NAME)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -262,10 +260,10 @@ def test_trouble_with_files_is_a_download_error(site: Site, tmp_path: Path, monk
 
 def test_sizes_are_limited(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hopwave.datasets.fetching.MOST", len(MTX) - 1)
-    with pytest.raises(hw.FormatError, match="expected at most"):
+    with pytest.raises(hw.FormatError, match="check the name"):
         datasets.fetch(NAME)
     monkeypatch.setattr("hopwave.datasets.fetching.MOST", 1000)
-    with pytest.raises(hw.DownloadError, match="more than"):
+    with pytest.raises(hw.DownloadError, match="this graph may have"):
         datasets.fetch(NAME)
 
 

@@ -119,7 +119,7 @@ def test_csr_arrays_of_a_gpu_are_used_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [([1.0, np.nan], r"weights\[1\] is NaN"), ([1.0], "1 entries for 2 edges"), ([1j, 2.0], "weights must be numbers"),
-     ([2**60 + 1, 1], "float64 cannot hold exactly")],
+     ([2**60 + 1, 1], "is not exact in float64")],
 )  # fmt: skip
 def test_weights_of_a_gpu_are_checked_there(values: Any, message: str) -> None:
     ends = Pretended([0, 1]), Pretended([1, 2])

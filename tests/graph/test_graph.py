@@ -214,7 +214,7 @@ def test_a_number_is_never_a_position() -> None:
         lambda: hw.pagerank(TEXTS, nstart={1: 1.0}), lambda: hw.bfs(TEXTS, "1").path_to(1),
         lambda: TEXTS.subgraph([1, 2]), lambda: TEXTS.neighbors(1), lambda: TEXTS.relabel({1: "one"}),
     ):  # fmt: skip
-        with pytest.raises(GraphError, match=r"1 is not a vertex .* position 1, give G.label\(1\)"):
+        with pytest.raises(GraphError, match=r"1 is not a vertex .* position 1, pass G.label\(1\)"):
             ask()
     assert hw.bfs(TEXTS, TEXTS.label(1)).distances.tolist() == hw.bfs(TEXTS, "2").distances.tolist()
 
@@ -368,5 +368,5 @@ def test_columns_that_cannot_be_iterated_over() -> None:
     assert hw.distance_table(G, LikeCudf(["c"])).values.tolist() == [[2, 1, 0]]
     assert G.subgraph(LikeCudf(["a", "b"])).n == 2
     assert Graph.from_edges([0], [1], labels=LikeCudf(["p", "q"])).labels.tolist() == ["p", "q"]  # type: ignore[union-attr]
-    with pytest.raises(GraphError, match=r"dst\[1\] is 'nan', which may be a missing end"):
+    with pytest.raises(GraphError, match=r"dst\[1\] is 'nan', which may be a missing value"):
         Graph.from_edges(LikeCudf(["a", "b"]), LikeCudf(["b", "nan"]))

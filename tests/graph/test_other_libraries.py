@@ -47,7 +47,7 @@ def test_an_edge_is_found_from_both_ends() -> None:
 def test_vertices_without_a_score() -> None:
     best = hw.closeness_centrality(generate.star(9), top=1)
     assert list(best) == [0] and best[0] == 1.0 and 3 not in best and 99 not in best
-    with pytest.raises(GraphError, match="3 has no score here, only 1 of 9 vertices have one"):
+    with pytest.raises(GraphError, match="3 has no score: only 1 of 9 vertices have one"):
         best[3]
     some = hw.closeness_centrality(generate.path(5), [3, 1])
     assert list(some) == [3, 1] and some[1] == hw.closeness_centrality(generate.path(5))[1]
@@ -126,7 +126,7 @@ def test_decimal_weights(tmp_path: Any) -> None:
     options = {"source": "a", "target": "b"}
     for graph in (Graph.from_arrow(table, "a", "b", "km"), hw.read(tmp_path / "d.parquet", weight="km", **options)):
         assert graph.edges().weights.tolist() == [0.1, 2.0]
-    with pytest.warns(hw.IgnoredColumnWarning, match="column 'km' may be weights"):
+    with pytest.warns(hw.IgnoredColumnWarning, match="column 'km' may contain weights"):
         assert not Graph.from_arrow(table, "a", "b").is_weighted
     with pytest.raises(hw.FormatError, match="column 'km' may be weights"):
         hw.read(tmp_path / "d.parquet", **options)
@@ -205,7 +205,7 @@ def test_texts_for_a_missing_end_are_refused(nothing: str, tmp_path: Path) -> No
         (Graph.from_edges, list(zip(*table.values(), strict=True))),
     ]
     for make, given in ways:
-        with pytest.raises(GraphError, match=r"src\[2\] is '.*', which may be a missing end: .* names=True if it is a"):
+        with pytest.raises(GraphError, match=r"src\[2\] is '.*', which may be a missing value: .* names=True if it is"):
             make(given)
         assert make(given, names=True).labels.tolist() == ["ann", "bob", "dan", nothing]  # type: ignore[union-attr]
     path = tmp_path / "foreign.parquet"
@@ -229,10 +229,10 @@ def test_names_makes_labels_of_numbers() -> None:
 def test_weights_in_a_column_of_objects_are_not_dropped_silently() -> None:
     for title, values in (("km", [Decimal("1.5"), None]), ("km", [1, 2.5]), ("Weight", ["1.5", "2"])):
         table = pd.DataFrame({"source": [0, 1], "target": [1, 2], title: pd.Series(values, dtype=object)})
-        with pytest.warns(hw.IgnoredColumnWarning, match=f"column '{title}' may be weights and was not read"):
+        with pytest.warns(hw.IgnoredColumnWarning, match=f"column '{title}' may contain weights, but was not read"):
             assert not Graph.from_pandas(table).is_weighted
     table = pd.DataFrame({"source": [0, 1], "target": [1, 2], "length": [2.5, 1.0], "time": [3, 4]})
-    with pytest.warns(hw.IgnoredColumnWarning, match="'length' or 'time' may be .* or weight='time' to read"):
+    with pytest.warns(hw.IgnoredColumnWarning, match="'length' or 'time' may contain .* or weight='time' to read"):
         assert not Graph.from_pandas(table).is_weighted
     table = pd.DataFrame({"source": [0, 1], "target": [1, 2], "collect": ["a", None]})  # a title is no method
     assert Graph.from_pandas(table).n == 3

@@ -220,10 +220,10 @@ def test_pandas_and_igraph() -> None:
 
 
 def test_sparse_ids_become_labels_and_say_so() -> None:
-    with pytest.warns(SparseIdsWarning, match=r"ids reach 1,000,000,000 but only 3 differ"):
+    with pytest.warns(SparseIdsWarning, match=r"ids reach 1,000,000,000, but only 3 differ"):
         graph = Graph.from_edges([10**9, 5], [5, 7], weights=[1, 2])
     assert graph.n == 3 and list(graph.edges()) == [(5, 7, 2.0), (5, 10**9, 1.0)]
-    with pytest.warns(SparseIdsWarning, match="the ids begin at 1, so vertex 0 has no edge; pass n=4"):
+    with pytest.warns(SparseIdsWarning, match="the ids start at 1, so vertex 0 is isolated; pass n=4"):
         assert not hw.is_connected(Graph.from_edges([1, 2, 3], [2, 3, 1]))
     with pytest.warns(SparseIdsWarning):
         assert Graph.from_edges([10**15], [3]).labels.tolist() == [3, 10**15]  # type: ignore[union-attr]

@@ -43,7 +43,7 @@ def sections(text: str) -> dict[str, str]:
 def described(text: str) -> set[str]:
     """The names that a section of parameters describes.
 
-    >>> sorted(described("G : Graph\\n    The graph.\\ndevice, threads\\n    As for `bfs`.\\n**options\\n    More.\\n"))
+    >>> sorted(described("G : Graph\\n    The graph.\\ndevice, threads\\n    See `bfs`.\\n**options\\n    More.\\n"))
     ['G', 'device', 'options', 'threads']
     """
     heads = re.findall(r"^(\*{0,2}\w[\w, *]*?)(?: :.*)?$", text, re.MULTILINE)

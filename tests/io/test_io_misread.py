@@ -150,7 +150,7 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("csv", "origin,dest,origin,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns are named 'origin'"),
     # direction
     ("csv", "u,v,oneway\n1,2,y\n2,3,\n3,1,no\n", {}, None, "'oneway' has 'y', ''; expected yes (one arc), no (two)"),
-    ("csv", "u,v,oneway,directed\n1,2,no,yes\n", {}, None, "'oneway' and 'directed' both say which edges are directed"),
+    ("csv", "u,v,oneway,directed\n1,2,no,yes\n", {}, None, "'oneway' and 'directed' both state which edges are"),
     # delimiter, header, comments
     ("csv", "0;1;3,5\n1;2;4,5\n", {}, 1, "the first row contains ',' and ';'; pass the delimiter"),
     ("csv", "0;1;1.234\n", {"decimal": ",", "weight": 2}, 1, "decimal=',' allows no point"),

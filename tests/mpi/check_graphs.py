@@ -94,7 +94,7 @@ def check_names() -> None:
     for split in ("sources", "graph"):
         scores = hd.betweenness_centrality(one, sources=["ann"], split=split).gather()
         assert scores is None or scores.tolist() == hw.betweenness_centrality(graph, sources=["ann"]).scores.tolist()
-        message = r"0 is not a vertex .* for the one at position 0, give G.label\(0\)"
+        message = r"0 is not a vertex .* for the vertex at position 0, pass G.label\(0\)"
         refused(GraphError, message, hd.betweenness_centrality, one, sources=[0], split=split)
     refused(GraphError, "'eve' is not a vertex of this graph; .* labels such as 'ann'", hd.bfs, one, "eve")
 

@@ -50,7 +50,7 @@ def check_search(c: Case, r: Any, *, source: Any, plan: Any = None, **options: A
     traced, counted = options.pop("trace", False), options.pop("path_counts", False)
     assert (r.predecessors is not None) == options.pop("predecessors", True) and (r.trace is not None) == traced
     distances, counts = c.memory[search, found][1] if plan else found(c, source, **options)
-    assert plan is None or (r.plan == plan.name and r.plan.why == "asked for" and r.engine == c.device)
+    assert plan is None or (r.plan == plan.name and r.plan.why == "requested" and r.engine == c.device)
     expect(r, c.plain, [source] if isinstance(source, int) else source, distances, **options)
     if traced:
         expect_trace(r, c.plain, **options)

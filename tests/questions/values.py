@@ -55,7 +55,7 @@ def of_edges(c: Case, **given: Any) -> list[float]:
 def check_scores(c: Case, b: Any, *, plan: Any, sources: Any, **_: Any) -> None:
     edges = isinstance(b, hw.EdgeBetweennessResult)
     assert b.scores.dtype == np.float64 and b.scores.shape == (c.plain.m if edges else c.n,)
-    assert (b.plan.name, b.plan.why, b.engine) == (plan.name, "asked for", c.device)
+    assert (b.plan.name, b.plan.why, b.engine) == (plan.name, "requested", c.device)
     assert b.sources == (c.n if sources is None else len(sources)) and b.bounds is None
     assert 0 <= b.certificate.error <= 1e-11
     if edges:

@@ -18,13 +18,13 @@ SAMPLED: Any = hw.betweenness_centrality, hw.closeness_centrality, hw.average_sh
 SMALL = {"memory_limit": 10_000}
 
 BETWEENNESS: list[tuple[dict[str, Any], str]] = [
-    ({"k": 2, "sources": [0]}, "k= draws sources and sources= names them"),
-    ({"k": 2, "targets": [0]}, "give sources= with targets="),
-    ({"epsilon": 0.1, "k": 2}, "epsilon= draws its own sample"),
-    ({"epsilon": 0.1, "endpoints": True}, "epsilon= draws its own sample"),
-    ({"epsilon": 0.1, "targets": [1]}, "epsilon= draws its own sample"),
-    ({"epsilon": 0.1, "checkpoint": "run.npz", "method": "sources", "seed": 1}, "cannot be checkpointed"),
-    ({"epsilon": 0.1, "checkpoint": "run.npz"}, "give seed="),
+    ({"k": 2, "sources": [0]}, "k= cannot be combined with sources="),
+    ({"k": 2, "targets": [0]}, "use sources= with targets="),
+    ({"epsilon": 0.1, "k": 2}, "epsilon= cannot be combined with"),
+    ({"epsilon": 0.1, "endpoints": True}, "epsilon= cannot be combined with"),
+    ({"epsilon": 0.1, "targets": [1]}, "epsilon= cannot be combined with"),
+    ({"epsilon": 0.1, "checkpoint": "run.npz", "method": "sources", "seed": 1}, "does not support checkpoint="),
+    ({"epsilon": 0.1, "checkpoint": "run.npz"}, "pass an integer as seed="),
     ({"cutoff": -1}, "cutoff=-1"),
     ({"cutoff": 1.5}, "cutoff=1.5"),
     ({"memory_limit": 0}, "memory_limit=0"),
@@ -74,7 +74,7 @@ ROWS: list[Row] = [
     (lambda: hw.betweenness_centrality(PATH, plan="hopwave-batch", device="cpu"), PlanError, "use 'hopwave-block'"),
     (lambda: hw.edge_betweenness_centrality(PATH, plan="hopwave-wide"), PlanError, "only scores vertices"),
     (lambda: hw.betweenness_centrality(PATH, plan="hopwave-wide", epsilon=0.1), PlanError, "only scores vertices"),
-    (lambda: hw.edge_betweenness_centrality(PATH, k=1, delta=0), GraphError, "delta=0 is not a risk"),
+    (lambda: hw.edge_betweenness_centrality(PATH, k=1, delta=0), GraphError, "delta=0 is not a probability"),
     (lambda: hw.betweenness_centrality(PATH, k=1).bound, AttributeError, "no attribute 'bound'"),  # type: ignore[attr-defined]
     (lambda: hw.closeness_centrality(ARCS, k=2), GraphError, "not strongly connected"),
     (lambda: hw.average_shortest_path_length(APART, k=2), GraphError, "is infinite: the graph is not connected"),
@@ -85,11 +85,11 @@ ROWS: list[Row] = [
     (lambda: hw.closeness_centrality(PATH, top=1, k=2), GraphError, "k="),
     (lambda: hw.harmonic_centrality(PATH, top=1, among=[0]), GraphError, "among="),
     (lambda: hw.closeness_centrality(PATH, top=1, delta=2), GraphError, "delta=2"),
-    (lambda: hw.harmonic_centrality(SEVEN, interval="normal"), GraphError, "without k= scores are exact"),
+    (lambda: hw.harmonic_centrality(SEVEN, interval="normal"), GraphError, "scores are exact without k="),
     (lambda: hw.average_shortest_path_length(SEVEN, k=1, interval="normal"), GraphError, "one source has no spread"),
     # Checkpoints that are not files.
     (lambda tmp: hw.betweenness_centrality(PATH, checkpoint=tmp), FormatError, "a folder, not a file"),
-    (lambda tmp: hw.betweenness_centrality(PATH, checkpoint=tmp / "missing" / "a.npz"), FormatError, "make it first"),
+    (lambda tmp: hw.betweenness_centrality(PATH, checkpoint=tmp / "missing" / "a.npz"), FormatError, "create it first"),
     (lambda: hw.betweenness_centrality(PATH, checkpoint=os.devnull), FormatError, "a device, not a file"),
     *([(to_a_pipe, FormatError, "a pipe, not a file")] if hasattr(os, "mkfifo") else []),
     *([(to_a_socket, FormatError, "a socket, not a file")] if hasattr(socket, "AF_UNIX") else []),

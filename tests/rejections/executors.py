@@ -38,11 +38,11 @@ class Other(Executor):
 
 ROWS: list[Row] = [
     *each(lambda ask: ask(MESH, executor=4), CALLS, GraphError, "executor=4 is not a concurrent.futures.Executor"),
-    *each(lambda ask: ask(MESH, executor=POOL, threads=2), CALLS, GraphError, "leave out threads="),
+    *each(lambda ask: ask(MESH, executor=POOL, threads=2), CALLS, GraphError, "omit threads="),
     (lambda: hw.betweenness_centrality(RING, weights=True, executor=POOL), GraphError, "adds nothing to the length"),
     (lambda: hw.harmonic_centrality(MESH, top=3, executor=POOL), GraphError, "top="),
-    (lambda: hw.betweenness_centrality(MESH, executor=CLOSED), EngineError, "make a new one and call again"),
-    (lambda: hw.betweenness_centrality(MESH, executor=Forgetful()), ExecutorError, "must return a Future"),
+    (lambda: hw.betweenness_centrality(MESH, executor=CLOSED), EngineError, "create a new executor and call again"),
+    (lambda: hw.betweenness_centrality(MESH, executor=Forgetful()), ExecutorError, "is not a Future"),
     (lambda: hw.closeness_centrality(MESH, device="cpu", executor=Other()), ExecutorError, "returned 'done'"),
     (lambda: Meter("reading", 10, "yes"), GraphError, "progress='yes'"),  # type: ignore[arg-type]
 ]

@@ -40,6 +40,6 @@ ROWS: list[Row] = [
     (lambda: generate.mycielskian(30), GraphError, "GiB"),
     *(
         (lambda given=given: generate.generators()["path"].call(given), GraphError, word)
-        for given, word in zip(CALLS, ["cannot be read", "give true or false", "no parameter", "needs n"], strict=True)
+        for given, word in zip(CALLS, ["cannot be read", "pass true or false", "no parameter", "needs n"], strict=True)
     ),
 ]

@@ -45,14 +45,14 @@ def without_matplotlib(ask: Any) -> Row:
 
 ROWS: list[Row] = [
     *each(lambda read: read(hw.bfs(MIXED, 1)), [hw.BFSResult.to_polars, pa.table], GraphError, "use to_pandas()"),
-    *each(lambda ask: ask(NAMED, "ann")["eve"], [hw.bfs, hw.sssp], GraphError, "was not reached by this search"),
+    *each(lambda ask: ask(NAMED, "ann")["eve"], [hw.bfs, hw.sssp], GraphError, "this search did not reach"),
     *each(lambda ask: ask(NAMED, "ann")["zoe"], [hw.bfs, hw.sssp], GraphError, "'zoe' is not a vertex"),
-    (lambda: hw.bfs(NAMED, "ann").path_to("eve"), GraphError, "was not reached by this search"),
-    (lambda: hw.bfs(hw.generate.path(3), 0, depth_limit=1).path_to(2), GraphError, "was not reached by this search"),
+    (lambda: hw.bfs(NAMED, "ann").path_to("eve"), GraphError, "this search did not reach"),
+    (lambda: hw.bfs(hw.generate.path(3), 0, depth_limit=1).path_to(2), GraphError, "this search did not reach"),
     (lambda: hw.bfs(NAMED, "ann").path_to("zoe"), GraphError, "'zoe' is not a vertex"),
     (lambda: hw.bfs(NAMED, "ann", predecessors=False).path_to("bob"), GraphError, "predecessors=True"),
     *(row for k in (-1, 1.5, "all", None, True)
-      for row in each(lambda ask, k=k: ask(STAR).top(k), SCORES, GraphError, "is not a number of the highest scores")),
+      for row in each(lambda ask, k=k: ask(STAR).top(k), SCORES, GraphError, "is not a number of scores")),
     *(row for top in (0, -1, 1.5, "3")
       for row in each(lambda ask, top=top: ask(STAR).plot(top=top), SCORES, GraphError, "is not a number of bars")),
     *each(lambda ask: ask().plot("x.png"), PLOTS, GraphError, "figure.savefig('x.png')"),

@@ -85,7 +85,7 @@ def test_results_show_themselves_as_tables() -> None:
     graph = Graph.from_edges(["<ann>", "bob", "cyd"], ["bob", "cyd", "dan"], weights=[2.0, 3.0, 0.5])
     found = hw.bfs(graph, "<ann>", trace=True)
     assert {"<ann>", "4 of 4 vertices", "3"} <= set(cells(found))
-    assert "0, 1, 2, 3, 4, … (9 in all)" in cells(hw.bfs(hw.generate.path(9), range(9)))
+    assert "0, 1, 2, 3, 4, … (9 in total)" in cells(hw.bfs(hw.generate.path(9), range(9)))
     assert {"level", "checked", "found"} <= set(cells(found.trace)) and len(found.trace or ()) >= 3
     paths = cells(hw.sssp(graph, "bob"))
     assert {"bob", "3.5", "the weights of the arcs"} <= set(paths)
@@ -164,7 +164,7 @@ def test_arrays_on_a_gpu_are_fetched_once_and_when_they_are_read() -> None:
 
     def result() -> BFSResult:
         found = {"distances": later("distances"), "predecessors": later("predecessors"), "path_counts": None}
-        used = PlanUsed(CATALOGUE["hopwave"], "asked for", ())
+        used = PlanUsed(CATALOGUE["hopwave"], "requested", ())
         return BFSResult(**found, depth=2, reached=3, sources=(0,), plan=used, engine="cuda", trace=None, graph=NAMED)
 
     one = result()
@@ -186,12 +186,12 @@ def test_arrays_on_a_gpu_are_fetched_once_and_when_they_are_read() -> None:
 def test_plan_used() -> None:
     ran = hw.bfs(NAMED, "ann", plan="xbfs", device="reference").plan
     assert ran == "xbfs" and ran != "xbfs-sync" and ran.name == "xbfs" and ran != 5
-    assert ran == PlanUsed(CATALOGUE["xbfs"], "asked for", ran.without) and {ran: 1}["xbfs"] == 1
-    assert str(ran) == "xbfs (asked for)" and "look ahead" in ran.without, "the reference engine has none"
-    used = PlanUsed(CATALOGUE["hiragushi-hybrid"], "asked for", ("queue making",))
+    assert ran == PlanUsed(CATALOGUE["xbfs"], "requested", ran.without) and {ran: 1}["xbfs"] == 1
+    assert str(ran) == "xbfs (requested)" and "look ahead" in ran.without, "the reference engine has none"
+    used = PlanUsed(CATALOGUE["hiragushi-hybrid"], "requested", ("queue making",))
     steps = "push(twc, queue) · pull(thread, compacted, visited, exit)"
     about = f"steps: {steps}; rule: Beamer(48, 20); this engine ignores: queue making"
-    assert repr(used) == f"PlanUsed(hiragushi-hybrid (asked for); {about})"
+    assert repr(used) == f"PlanUsed(hiragushi-hybrid (requested); {about})"
 
 
 def test_trace_prints_as_a_table() -> None:

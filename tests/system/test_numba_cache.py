@@ -195,7 +195,7 @@ except hw.EngineError as error:
 @pytest.mark.parametrize(
     ("begin", "setting", "said"),
     [
-        ("", {"NUMBA_DISABLE_JIT": "1"}, "turns off the compiler of device='cpu'; unset it, or use device='reference'"),
+        ("", {"NUMBA_DISABLE_JIT": "1"}, "disables the compiler of device='cpu'; unset it, or use device='reference'"),
         ("import sys; sys.modules['llvmlite'] = None", {}, "needs numba, which cannot be imported (No module named"),
         ("import sys; sys.modules['numba'] = None", {}, "needs numba, which is not installed; run: pip install numba"),
     ],
@@ -272,7 +272,7 @@ print(present.tolist(), numba_cache.where_kept())
 def test_without_a_folder_for_machine_code_all_works_and_it_is_said_once() -> None:
     printed, warned = said_by(READ_ONLY)
     assert printed == "[True, False, True] None\n", warned
-    assert len(warned.splitlines()) == warned.count("every process compiles anew; set NUMBA_CACHE_DIR") == 1
+    assert len(warned.splitlines()) == warned.count("every process compiles again; set NUMBA_CACHE_DIR") == 1
     assert "not cached" in start.cached_in(None, [])
 
 
@@ -290,13 +290,13 @@ def test_code_in_the_package_is_loaded(
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"made with": {"numba": "0.1"}}, "it was made for numba 0.1, and this is"),
-        ({"made with": {"hopwave": "0.0.9"}}, "it was made for hopwave 0.0.9"),
-        ({"made with": {"python": "cpython 3.2"}}, "it was made for python cpython 3.2"),
-        ({"made with": {"triple": "riscv64"}}, "it was made for triple riscv64"),
+        ({"made with": {"numba": "0.1"}}, "it was built for numba 0.1, but this is"),
+        ({"made with": {"hopwave": "0.0.9"}}, "it was built for hopwave 0.0.9"),
+        ({"made with": {"python": "cpython 3.2"}}, "it was built for python cpython 3.2"),
+        ({"made with": {"triple": "riscv64"}}, "it was built for triple riscv64"),
         ({"features": {"teleport": 1}}, "this CPU has no teleport"),
         ({}, "cannot be read (KeyError)"),
-        ("folder", "can be written to by others"),
+        ("folder", "other users can write to"),
         ("source", ""),
     ],
 )

@@ -80,7 +80,7 @@ def test_what_cannot_be_read(file: str, folder: Path) -> None:
 def test_what_cannot_be_written(file: str, folder: Path) -> None:
     """A file that is not to be written is not replaced, in a folder where that could be done."""
     said = as_a_user(lambda: hw.write(folder / file, GRAPH))
-    assert "cannot be written to; give another, or change its permissions" in said
+    assert "is not writable; pass another" in said and ", or change its permissions" in said
     assert str(folder / file.partition("/")[0]) in said
     assert as_a_user(lambda: hw.write(folder / "own/new.txt", GRAPH)) == "accepted"
 
@@ -90,12 +90,12 @@ def test_checkpoints_and_downloads(place: str, folder: Path) -> None:
     """A command, too, knows before its work that it cannot write."""
     new = folder / place / "new.npz"
     calls: list[tuple[Callable[[], Any], str]] = [
-        (lambda: files.Written(new).check(), "the folder cannot be written to"),
+        (lambda: files.Written(new).check(), "the folder is not writable"),
         (
             lambda: hw.betweenness_centrality(GRAPH, checkpoint=new),
-            "the folder cannot be written to; give another, or change its permissions (for the checkpoint)",
+            "the folder is not writable; pass another folder, or change its permissions (for the checkpoint)",
         ),
-        (lambda: fetching.fetch("SNAP/email-Enron", cache=new), "(Permission denied); check the address, or name"),
+        (lambda: fetching.fetch("SNAP/email-Enron", cache=new), "(Permission denied); check the address, or set"),
         (lambda: fetching.fetch("SNAP/email-Enron", cache=new), "another folder with cache= or HOPWAVE_CACHE"),
     ]
     for call, words in calls:

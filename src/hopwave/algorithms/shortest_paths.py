@@ -57,7 +57,7 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
     if delta is not None and not (is_number(delta) and 0 < delta < math.inf):
         raise GraphError(f"delta={delta!r} is not a bucket width; pass a number above 0, or omit it")
     delta = None if delta is None else float(delta)
-    chosen, why = method, "asked for"
+    chosen, why = method, "requested"
     if method == "auto":
         given = "delta" if delta is not None else "threads" if threads is not None else "trace" if trace else None
         chosen = "near-far" if device == "cuda" and threads is None else "delta-stepping"

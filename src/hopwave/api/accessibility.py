@@ -39,32 +39,32 @@ def accessibility(
     sources: Iterable[Any] | None = None,
     **run: Unpack[Run],
 ) -> Accessibility:
-    """Sum of the values within reach of every vertex: jobs within thirty minutes, schools by distance.
+    """Sum of the values within reach of each vertex: jobs within thirty minutes, schools weighted by distance.
 
-    The result has `sums`, `counts` and `means`, each of sources × columns × limits.
-    Weights are followed; `weights=False` leaves them out.
+    The result has `sums`, `counts` and `means`, each an array of sources × columns × limits.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     values : array, mapping or table, optional
-        Numbers to add up: one per vertex, as an array in vertex order, or a mapping or pandas Series by vertex. Several
-        columns: an array of vertices × columns, a DataFrame whose index names the vertices, or a mapping from names to
-        such numbers. A vertex without an entry, or with NaN, has no value. By default 1 everywhere.
+        Numbers to add up: an array in vertex order, or a mapping or pandas Series by vertex. For several columns, pass
+        an array of vertices × columns, a DataFrame indexed by vertex, or a mapping from column names to numbers as
+        above. A vertex without an entry, or with NaN, has no value. Default: 1 for every vertex.
     limit : float or list of floats, optional
-        Maximum distance, inclusive, or several different ones; sums are in this order. By default there is none.
+        Maximum distance, inclusive, or several distances; sums are in this order. Default: no limit.
     decay : tuple or function, optional
         Factor of a value at distance d: ("exponential", s) is exp(−d / s), ("gaussian", s) is exp(−d² / (2 s²)),
-        ("power", p) is max(d, 1)^−p, ("power", p, least) is max(d, least)^−p. Or a function of an array of distances,
-        made of NumPy's functions or compiled by `numba.vectorize`. By default 1 at every distance.
+        ("power", p) is max(d, 1)^−p, ("power", p, least) is max(d, least)^−p. A function of an array of distances may
+        use NumPy functions or be compiled by `numba.vectorize`. Default: 1 at every distance.
     direction : {"out", "in"}, optional
-        "out": values that a vertex reaches; "in": values that reach it.
+        "out" adds up the values that a vertex reaches; "in" the values of vertices that reach it.
     sources : list of vertices, optional
-        Vertices for which to add up; by default all.
+        Vertices for which to compute sums; default: all vertices.
 
     Notes
     -----
-    Sums are the exact sums rounded to float64, or next to them; sums of integers are exact on every device. The factors
-    of a decay are rounded, on a GPU by its own exponential function.
+    A sum is the exact sum rounded to float64, or an adjacent float64; sums of integers are exact on every device. The
+    factors of a decay are rounded; a GPU uses its own exponential function.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def accessibility(
     graph = in_direction(graph if weighted else with_unit_lengths(graph), direction)
     names, columns = columns_of(graph, values)
     limits = limits_of("limit", limit)
-    titles_of(names, limits)  # an error before the searches
+    titles_of(names, limits)  # raises an error for equal column titles before the searches
     built_in, own = _decay(decay)
     ids = vertex_ids(graph, sources)
     engine = how.engine(True, graph, len(ids))
@@ -101,27 +101,27 @@ def nearest_of(
     limit: float | None = None,
     direction: Literal["out", "in"] = "out",
 ) -> NearestOf:
-    """The k nearest of some vertices, for every vertex, and their distances.
+    """The k nearest facilities of each vertex, and their distances.
 
-    The result has `distances` and `facilities`, of vertices × k: nearest first; equally near ones by lowest id.
-    Weights are followed; `weights=False` leaves them out.
+    The result has `distances` and `facilities`, arrays of vertices × k, nearest first; ties are ordered by lowest id.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     facilities : list of vertices
-        Vertices to find: schools, stations, shops. Repeats count once.
+        Vertices to find, such as schools, stations or shops. Repeats count once.
     k : int, optional
         Number of facilities to find.
     limit : float, optional
         Maximum distance.
     direction : {"out", "in"}, optional
-        "out": paths from each vertex to the facilities; "in": from the facilities to each vertex.
+        "out": paths from each vertex to the facilities; "in": paths from the facilities to each vertex.
 
     Notes
     -----
-    The CPU computes it; a GPU does not. Lengths are added from the facility. If they cannot be added exactly, as 0.1,
-    two facilities may be equally near only by rounding: for k=1, and if a sum absorbs a length (1e16 + 1), the result
-    is the one that was nearer on the way.
+    This function runs only on the CPU. Lengths are added from the facility. If sums are not exact, as with 0.1, two
+    facilities may be tied only by rounding. For k=1, and if a sum absorbs a length (1e16 + 1), the result is then the
+    facility that was nearer at an earlier vertex of the path.
 
     Examples
     --------
@@ -133,9 +133,9 @@ def nearest_of(
     graph, weighted = own_lengths(G, weights)
     ids = np.unique(listed_vertices(graph, facilities))
     if not len(ids):
-        raise GraphError("the list of facilities is empty; give at least one vertex")
+        raise GraphError("the list of facilities is empty; pass at least one vertex")
     if not is_whole(k) or k < 1:
-        raise GraphError(f"k={k!r} is not a number of facilities; give a whole number from 1")
+        raise GraphError(f"k={k!r} is not a number of facilities; pass an integer of at least 1")
     longest = check_distance("limit", limit, weighted)
     against = in_direction(in_direction(graph, direction), "in")
     d, numbers = _nearest_of(against, weighted, ids, int(k), math.inf if longest is None else longest)
@@ -152,15 +152,15 @@ def isochrone(
     *,
     device: str = "auto",
 ) -> Isochrone:
-    """What a source reaches within each limit: the vertices, and the arcs with the fraction that is reached.
+    """Isochrones: the vertices and arcs that a source reaches within each limit, partly reached arcs included.
 
-    The result has `distances`, and for each limit `vertices(limit)` and `arcs(limit)`.
-    Weights are followed; `weights=False` leaves them out.
+    The result has `distances` and, for each limit, `vertices(limit)` and `arcs(limit)` with the reached fraction.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     source : vertex or list of vertices
-        Vertex where paths start; of several, distances are those from the nearest.
+        Vertex where paths start. With several vertices, distances are those from the nearest.
     limits : float or list of floats
         Maximum distances.
 
@@ -175,46 +175,46 @@ def isochrone(
     graph = in_direction(graph, direction)
     bounds = limits_of("limits", limits, repeats=True)
     if max(bounds) == math.inf:
-        raise GraphError(f"limits={shown(limits)} has no end; give a distance, or several")
+        raise GraphError(f"limits={shown(limits)} is not finite; pass one or more finite distances")
     found = sssp(graph, source, weights=weighted, limit=max(bounds), device=device)
     lengths = np.asarray(on_host(graph.weights), np.float64) if weighted else np.broadcast_to(1.0, graph.m)
     return Isochrone(np.asarray(on_host(found.distances)), bounds, lengths, graph)
 
 
 def limits_of(name: str, given: Any, repeats: bool = False) -> tuple[float, ...]:
-    """The limits in the order given; infinite if there is none. Repeats are refused where each has a column."""
+    """The limits in the caller's order; infinite if None. Unless `repeats`, a repeated limit raises an error."""
     if given is None:
         return (math.inf,)
     several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) != 0
     found = [check_distance(name, one, True, otherwise="") for one in (given if several else [given])]
     if not found:
-        raise GraphError(f"{name}=[] has no distance; give at least one, or leave it out")
+        raise GraphError(f"{name}=[] contains no distance; pass at least one distance, or omit {name}=")
     limits = tuple(float(one) for one in found if one is not None)
     if not repeats and len(set(limits)) < len(limits):
-        raise GraphError(f"{name}={shown([*limits])} repeats a distance; give each once")
+        raise GraphError(f"{name}={shown([*limits])} repeats a distance; pass each distance once")
     return limits
 
 
 def _decay(given: Any) -> tuple[Decay, Fade | None]:
-    """The decay that is built in, and the caller's own function, if it is one."""
+    """(built-in decay, the caller's function or None)."""
     if given is None:
         return Decay(), None
     if callable(given):
         return Decay(), given
     names = ", ".join(f"({name!r}, …)" for name in KINDS)
     if not isinstance(given, tuple) or not 2 <= len(given) <= 3 or given[0] not in KINDS:
-        raise GraphError(f"decay={given!r} is not known; give one of {names}, or a function of an array of distances")
+        raise GraphError(f"decay={given!r} is not known; pass one of {names}, or a function of an array of distances")
     name, *numbers = given
     if len(numbers) == 2 and name != "power":
-        raise GraphError(f"decay={given!r} has a number too many; give ({name!r}, {numbers[0]!r})")
+        raise GraphError(f"decay={given!r} has one number too many; pass ({name!r}, {numbers[0]!r})")
     if not all(is_number(x) and 0 < x < math.inf for x in numbers):
-        raise GraphError(f"decay={given!r} needs numbers above 0; give for example ({name!r}, 10.0)")
+        raise GraphError(f"decay={given!r} needs numbers above 0; pass, for example, ({name!r}, 10.0)")
     return Decay(KINDS[name], *(float(x) for x in numbers)), None
 
 
 def with_counts(columns: Floats) -> tuple[Floats, list[int]]:
-    """What is added up: the columns, then which vertices have a value; and for each column, which of the latter is its
-    own: columns with the same vertices are counted once."""
+    """(rows to add up, index of the count row of each column). The rows are the columns, then 0/1 rows that mark the
+    vertices with a value; columns with values at the same vertices share one row."""
     there = ~np.isnan(columns)
     counted: dict[bytes, int] = {}  # (np.unique of rows would turn Ctrl-C into a TypeError)
     of = [counted.setdefault(row.tobytes(), len(counted)) for row in there]
@@ -222,7 +222,7 @@ def with_counts(columns: Floats) -> tuple[Floats, list[int]]:
 
 
 def columns_of(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
-    """The names of the columns of values, and the columns themselves; not a number where a vertex has no value."""
+    """(names, columns) of the values; NaN for a vertex without a value."""
     if given is None:
         return ("vertices",), np.ones((1, graph.n))
     if hasattr(type(given), "columns") and hasattr(given, "to_numpy"):  # a DataFrame
@@ -231,28 +231,28 @@ def columns_of(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
         named: dict[str, Any] = {}
         for name in given:
             if (other := named.setdefault(str(name), name)) is not name:
-                raise GraphError(f"values has columns {other!r} and {name!r}, whose names are one text; rename one")
+                raise GraphError(f"columns {other!r} and {name!r} of values have the same name as text; rename one")
         return tuple(named), np.array([_numbers(graph, given[name], f"values[{name!r}]") for name in given])
     if getattr(given, "ndim", 1) == 2:
         columns = [_numbers(graph, column, f"values[:, {i}]") for i, column in enumerate(np.asarray(given).T)]
         if not columns:
-            raise GraphError("values has no columns; give at least one, or leave it out to count vertices")
+            raise GraphError("values has no columns; pass at least one, or omit values= to count vertices")
         return tuple(f"column {i}" for i in range(len(columns))), np.array(columns)
     return ("values",), _numbers(graph, given, "values")[None]
 
 
 def _numbers(graph: Graph, given: Any, what: str) -> Floats:
-    """One number per vertex; not a number for a vertex that a mapping or an index does not name."""
+    """One number per vertex; NaN for vertices that a mapping or an index does not contain."""
     given = by_index(graph, given, what)
-    if isinstance(given, Mapping):  # what is not a number is no value, as if the vertex were not named
+    if isinstance(given, Mapping):  # a NaN counts as no value, as if the mapping did not contain the vertex
         given = {vertex: x for vertex, x in given.items() if not (is_real(type(x)) and x != x)}
     found = per_vertex(graph, given, what)
     if found is None:
-        raise GraphError(f"{what} is None; give numbers, or leave it out")
+        raise GraphError(f"{what} is None; pass numbers, or omit {what}")
     if isinstance(given, Mapping):
         named = np.zeros(graph.n, bool)
         named[[graph.index(vertex) for vertex in given]] = True
         found[~named] = np.nan
     if np.isinf(found).any():
-        raise GraphError(f"{what} has an infinite number; give finite ones, or none (not a number) for no value")
+        raise GraphError(f"{what} contains an infinite number; pass finite numbers, or NaN for no value")
     return found

@@ -1,4 +1,4 @@
-"""Betweenness centrality of vertices and edges: a `Request` of checked arguments is scored with `Runs`."""
+"""Betweenness centrality of vertices and edges: `scored` computes a checked `Request` on the engines of `Runs`."""
 
 from __future__ import annotations
 
@@ -60,54 +60,54 @@ def betweenness_centrality(
     target_weights: Any = None,
     reduce: bool = True,
 ) -> BetweennessResult:
-    """Betweenness centrality: the share of shortest paths through every vertex, as NetworkX 3.6.1 defines it.
+    """Betweenness centrality: the share of shortest paths through each vertex, as NetworkX 3.6.1 defines it.
 
-    All vertices are sources unless `k`, `sources` or `epsilon` says otherwise.
-    Weights are ignored unless `weights=` says otherwise.
+    All vertices are sources unless `k`, `sources` or `epsilon` is passed.
+    Weights are ignored; `weights=True` uses them.
 
     Parameters
     ----------
     k : int, optional
-        Number of sources to draw, as NetworkX does with the same `seed`, and scale up. The result has `bounds` (Notes).
+        Number of sources to sample: the same sources as NetworkX with the same `seed`. The result has `bounds` (Notes).
     sources, targets : vertices, optional
         Count only paths from these sources to these targets (NetworkX's `betweenness_centrality_subset`).
     normalized : bool, optional
         Whether to divide by the number of pairs, so that scores are between 0 and 1.
     endpoints : bool, optional
-        Whether to count the endpoints of a path as vertices on it.
+        Whether a path also counts for its endpoints.
     seed : int, random.Random or NumPy generator, optional
-        Seed of the sample of `k` or `epsilon`, which makes it repeatable.
+        Seed of the sample (`k` or `epsilon`), which makes results reproducible.
     epsilon : float, optional
         Sample until every normalised score is within ±epsilon with probability at least 1 − `delta`. The result then
         has `bounds`.
     delta : float, optional
-        Probability that some score of a sample is farther off than its bound.
+        Probability that any score of a sample exceeds its error bound.
     plan : str or Plan, optional
         Name of a betweenness plan of `hopwave.plans()`.
     checkpoint : path, optional
-        File that the run writes every minute and on Ctrl-C, and resumes from when it is called again. The result is
-        bitwise identical.
+        File for checkpoints, written every minute and on Ctrl-C. The same call resumes from it, with bitwise identical
+        results.
     cutoff : int or float, optional
-        Maximum number of hops of the paths that count, or, along weights, maximum length.
+        Maximum length of the paths that count, in hops or, with weights, as a sum of weights.
     memory_limit : int, optional
-        Maximum number of bytes that the run may use.
+        Maximum number of bytes that the call may use.
     deterministic : bool, optional
-        Whether to reject what may change the last bits: TurboBC's atomics, and choices by a GPU's free memory.
+        Whether to reject options that may change the last bits: TurboBC's atomics, and choices by free GPU memory.
     method : {"auto", "paths", "sources", "exact"}, optional
-        How to reach ±epsilon. "paths" draws random pairs and one shortest path of each; along weights, on the CPU only.
-        "sources" draws sources and counts all their paths. "exact" uses all sources. "auto" is the one with the lowest
-        predicted cost; `result.plan.why` says which and why.
+        How to reach ±epsilon. "paths" samples pairs and one shortest path of each pair; with weights, only on the CPU.
+        "sources" samples sources and counts all their paths. "exact" uses all sources. "auto" selects the method with
+        the lowest predicted cost; `result.plan.why` gives the reason.
     top : int, optional
-        With `epsilon`: a sample of paths may end as soon as that many vertices are known to have the highest scores,
-        in whatever order. `result.undecided` lists the vertices that are too close to tell.
+        With `epsilon`: sampling of paths may end as soon as the set of the `top` highest scores is known.
+        `result.undecided` lists the vertices whose scores are too close to decide.
     source_weights, target_weights : array, dict or pandas Series, optional
         Demand: a pair (s, t) counts source_weights[s] · target_weights[t] instead of 1, for example trips from homes to
-        offices. One number of at least 0 per vertex, or by vertex and 0 for the others. Not with `epsilon`.
+        offices. Nonnegative numbers, as an array or by vertex (0 for missing vertices). Not with `epsilon`.
     reduce : bool, optional
         Whether to simplify an undirected graph first if that saves work: blocks are solved separately, trees need no
         search, chains of degree-2 vertices become single edges, and on the CPU vertices with the same neighbours become
-        one. It needs plan="auto", many sources, and hops or lengths whose sums are exact. `result.reduction` says what
-        remained. Scores are the same up to rounding.
+        one. This needs plan="auto", many sources, and hops or lengths with exact sums. `result.reduction` describes the
+        remaining graph. Scores are the same up to rounding.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def betweenness_centrality(
     Raises
     ------
     GraphError
-        Two arguments exclude each other, or shortest paths cannot be counted, because a cycle has length 0.
+        Two arguments cannot be combined, or a cycle of length 0 makes the number of shortest paths undefined.
     PlanError
         The plan is unknown, or does not support the call.
     EngineError
@@ -125,14 +125,14 @@ def betweenness_centrality(
 
     Notes
     -----
-    Path counts never overflow. With `k`, every score has a bound, computed when it is first read. All bounds hold
+    Path counts never overflow. With `k`, every score has an error bound, computed when first read. All bounds hold
     simultaneously with probability at least 1 − `delta` (docs/betweenness.md).
 
-    Along weights, two paths are equally long if their float64 sums from the source are equal, as in NetworkX. A weight
-    may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: the number of shortest
-    paths is undefined, and the call raises a GraphError. So does a cycle of weights too small to change the float64
-    sums that they are added to. With an executor on GPUs, results are the same up to rounding where one process would
-    contract chains (`reduce`), and bitwise identical elsewhere.
+    With weights, two paths are equally long if their float64 sums from the source are equal, as in NetworkX. On a cycle
+    of length 0, the number of shortest paths is undefined, and the call raises a GraphError. An undirected edge of
+    weight 0 is such a cycle, and so is a cycle of weights too small to change the float64 sums that they are added to.
+    Other weights of 0 are allowed. With an executor on GPUs, results are the same up to rounding if one process would
+    contract chains (`reduce`), and bitwise identical otherwise.
 
     Examples
     --------
@@ -180,25 +180,25 @@ def edge_betweenness_centrality(
     target_weights: Any = None,
     reduce: bool = True,
 ) -> EdgeBetweennessResult:
-    """Edge betweenness centrality: the share of shortest paths over every edge, as NetworkX 3.6.1 defines it.
+    """Edge betweenness centrality: the share of shortest paths over each edge, as NetworkX 3.6.1 defines it.
 
-    The result has `scores`, one per stored arc, the `edges` themselves, and a `certificate` of its accuracy.
-    Weights are ignored unless `weights=` says otherwise.
+    The result has `scores`, one per stored arc, the `edges`, and a `certificate` of the accuracy.
+    Weights are ignored; `weights=True` uses them.
 
     Parameters
     ----------
     k, sources, normalized, seed, plan, checkpoint, targets, cutoff, memory_limit, deterministic, delta
-        As for `betweenness_centrality`.
+        See `betweenness_centrality`.
     source_weights, target_weights, reduce
-        As for `betweenness_centrality`.
+        See `betweenness_centrality`.
 
     Notes
     -----
-    With `targets` the result follows the definition. NetworkX's `edge_betweenness_centrality_subset` differs from it
-    for paths through vertices that are not targets.
+    With `targets`, the result follows the definition. NetworkX's `edge_betweenness_centrality_subset` differs from the
+    definition for paths through vertices that are not targets.
 
-    Parallel edges of a NetworkX multigraph are merged and have one score, which NetworkX divides among their keys. A
-    graph of `from_edges(..., repeats="keep")` has a score for each of them, by (source, target, key).
+    Parallel edges of a NetworkX multigraph are merged and have one score, which NetworkX divides among their keys. In a
+    graph of `from_edges(..., repeats="keep")`, each parallel edge has a score, by (source, target, key).
 
     Examples
     --------
@@ -224,18 +224,18 @@ def percolation_centrality(
     weights: Any = None,
     **run: Unpack[Run],
 ) -> BetweennessResult:
-    """Percolation centrality: betweenness whose sources count by how percolated (infected) they are, as in NetworkX.
+    """Percolation centrality: betweenness with sources weighted by their percolation (infection), as in NetworkX.
 
     The score of v is the sum of x(s) · σ_st(v) / σ_st over all pairs (s, t), divided by (n − 2) · (Σ x − x(v)). A
-    vertex that has all of Σ x scores 0. Weights are ignored unless `weights=` says otherwise.
+    vertex with x(v) = Σ x scores 0. Weights are ignored; `weights=True` uses them.
 
     Parameters
     ----------
     states : array, dict or pandas Series, optional
-        x, one number of at least 0 per vertex, or by vertex and 0 for the others. None: 1 for every vertex, which is
-        betweenness.
+        x, nonnegative numbers as an array or by vertex (0 for missing vertices). Default: 1 for every vertex, which
+        gives betweenness.
     checkpoint
-        As for `betweenness_centrality`.
+        See `betweenness_centrality`.
 
     Examples
     --------
@@ -244,18 +244,18 @@ def percolation_centrality(
     """
     how, (graph, weighted) = Running(**run), as_lengths(G, weights)
     states = np.ones(graph.n) if states is None else not_negative(graph, states, "states")
-    states = np.ldexp(states, -math.frexp(states.max(initial=0.0))[1])  # scores do not depend on their scale
+    states = np.ldexp(states, -math.frexp(states.max(initial=0.0))[1])  # scores do not depend on the scale of states
     request = check_request(graph, Precision(source_weights=states), True, weighted=weighted, checkpoint=checkpoint)
     runs = Runs(graph, how.device, "auto", how.threads, how.executor)
     found: BetweennessResult = scored(request, runs, how.progress, checkpoint)
-    others = states.sum() - states  # the score is normalised by (n - 1) (n - 2) so far
+    others = states.sum() - states  # found.scores are normalised by (n - 1) (n - 2)
     share = np.divide(graph.n - 1, others, out=np.zeros(graph.n), where=others > 0)
     on_device = uploaded(share) if on_gpu(found.scores) else share
     return replace(found, scores=found.scores * on_device)
 
 
 def scored(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> Any:
-    """The result for vertices or edges, with bounds after a sample. Both arcs of an undirected edge get their sum."""
+    """The result for vertices or edges, with bounds if sampled. Both arcs of an undirected edge get the same sum."""
     graph, job, precision = request.graph, request.job, request.precision
     if precision.epsilon is not None:
         return within_epsilon(request, runs, progress, checkpoint)
@@ -285,24 +285,24 @@ def scored(request: Request, runs: Runs, progress: Progress, checkpoint: File = 
 
 
 def in_parts(request: Request, runs: Runs, run: SourceRun, checkpoint: File) -> ReducedJob | None:
-    """The job in parts (hopwave.algorithms.reduction), if that is possible and less work."""
+    """The reduced job (hopwave.algorithms.reduction), if a reduction is possible and saves work; else None."""
     graph, job, engine = request.graph, request.job, run.engine.name
     if not request.reduce or request.precision.k is not None or runs.plan != "auto":
         return None
     reason = why_whole(graph, job, engine, most_sources(run.engine, graph, job.sources))
-    repeated = checkpoint is not None or job.deterministic  # another process may have the code, and must do the same
+    repeated = checkpoint is not None or job.deterministic  # another process, with compiled code, must do the same
     if reason is None and engine == "cuda" and not repeated and is_compiled_later(graph, job):
         reason = "its code is not compiled yet: see hopwave warmup"
     if reason is not None:
-        run.why += f"; not reduced, as {reason}" if reason else ""
+        run.why += f"; not reduced, because {reason}" if reason else ""
         return None
     blocks = biconnected_components(graph, "cpu", threads=runs.threads)
-    alone = runs.executor is None and type(runs) is Runs  # on GPUs, workers and ranks share out sources alone
+    alone = runs.executor is None and type(runs) is Runs  # on GPUs, workers and ranks divide only the sources
     return reduced(graph, job, blocks, runs.threads, engine if engine == "cpu" or alone else None)
 
 
 def _add_up(parts: ReducedJob, runs: Runs, title: str, progress: Progress, checkpoint: File) -> tuple[Any, Certificate]:
-    """The sums of the whole job, from those of its parts."""
+    """The sums of the original job, from the sums of the reduced job."""
     by_core = parts.by_core(runs.over_batches, title, progress, checkpoint)
     if by_core is not None:
         return by_core
@@ -312,13 +312,13 @@ def _add_up(parts: ReducedJob, runs: Runs, title: str, progress: Progress, check
 
 
 def within_epsilon(request: Request, runs: Runs, progress: Progress, checkpoint: File) -> BetweennessResult:
-    """Scores within ± epsilon, by the method that the caller names, or by the cheapest."""
+    """Scores within ± epsilon, by the caller's method or the cheapest method."""
     graph, n, precision = request.graph, request.graph.n, request.precision
     choice = _choose_before_pilot(request, runs, checkpoint)
     if choice is not None and choice.method != "paths":
         return _from_sources(request, runs, choice, progress, checkpoint)
     if runs.plan != "auto":
-        raise GraphError(f"plan={runs.plan!r} goes from sources, and method='paths' does not; leave out one of them")
+        raise GraphError(f"plan={runs.plan!r} cannot be combined with method='paths', which has no plan; omit one")
     run, seed = runs.over_paths(request.job), python_generator(precision.seed).getrandbits(64)
     pilot = paths.draw_pilot(run, seed, request.goal, progress)
     if choice is None:
@@ -339,18 +339,18 @@ def within_epsilon(request: Request, runs: Runs, progress: Progress, checkpoint:
 
 
 def _choose_before_pilot(request: Request, runs: Runs, checkpoint: File) -> Choice | None:
-    """The method, if it can be chosen without a pilot; else None."""
+    """The method, if it can be chosen without a pilot sample; else None."""
     graph, job, precision, continued = request.graph, request.job, request.precision, checkpoint is not None
     if graph.n <= 2:
-        return Choice("exact", "exact: no path has a vertex inside")
+        return Choice("exact", "exact: no path has an inner vertex")
     if precision.method != "auto":
-        return Choice(precision.method, "asked for")
+        return Choice(precision.method, "requested")
     if runs.plan != "auto" and continued:
-        return Choice("exact", "exact: plan= goes from sources, and a growing sample has no checkpoint")
+        return Choice("exact", "exact: plan= searches from sources, and a growing sample has no checkpoint")
     if runs.plan != "auto":
-        return Choice("sources", "plan= names a plan that goes from sources")
+        return Choice("sources", "plan= names a plan that searches from sources")
     if precision.top is not None:
-        return Choice("paths", "top= ends a sample of paths")
+        return Choice("paths", "top= needs a sample of paths")
     engine = runs.over_sources(replace(job, squares=True)).engine
     return costs.before_pilot(graph.n, graph.m, request.goal, engine.name, job.weighted, continued)
 

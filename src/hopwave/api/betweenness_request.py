@@ -1,6 +1,6 @@
-"""A betweenness call in three records: how exact it must be (Precision), what it computes (Request), what runs (Runs).
+"""A betweenness call in three records: the required accuracy (Precision), the job (Request) and the engines (Runs).
 
-Two of them are tuples: making a frozen dataclass takes microseconds, and the betweenness of a small graph sixty.
+Precision and Request are tuples, because a frozen dataclass costs microseconds, and a small call takes about 60 µs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hopwave.planning.plan import Plan
 
 
 class Precision(NamedTuple):
-    """The caller's arguments that say which paths count, and how exact scores must be."""
+    """The caller's arguments for the paths that count and the accuracy of the scores."""
 
     k: int | None = None
     sources: Any = None
@@ -47,53 +47,53 @@ class Precision(NamedTuple):
 
     @property
     def is_subset(self) -> bool:
-        """Whether the caller named sources or targets."""
+        """Whether the caller passed sources or targets."""
         return self.sources is not None or self.targets is not None
 
     def check(self, endpoints: bool = False, checkpoint: File = None) -> None:
-        """Raise a GraphError if an argument has a value that it cannot have, or excludes another."""
+        """Raise a GraphError if an argument is invalid, or cannot be combined with another."""
         check_risk(self.delta)
         k, method, top, sampled = self.k, self.method, self.top, self.epsilon is not None
         if k is None and top is None and not sampled and isinstance(method, str) and method == "auto":
             return
         one_of("method", method, METHODS)
         if top is not None and (not is_whole(top) or top < 1):
-            raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None")
+            raise GraphError(f"top={top!r} is not a number of vertices; pass an integer of at least 1, or None")
         saved, demand = checkpoint is not None, self.source_weights is not None or self.target_weights is not None
         rules = (
             (not sampled and (method == "paths" or (method == "sources" and k is None)),
-             f"method={method!r} samples until scores are within ± epsilon; give epsilon=, for example 0.01"),
+             f"method={method!r} needs epsilon=, the error at which sampling stops; pass, for example, epsilon=0.01"),
             (k is not None and method in ("paths", "exact"),
-             f"k= draws sources and method={method!r} does not; leave out one of them"),
-            (top is not None and not sampled,
-             "top= ends a sample early, and equal scores are never apart; give epsilon=, too, as a limit"),
+             f"k={k!r} cannot be combined with method={method!r}, which draws no sources; omit one of them"),
+            (top is not None and not sampled, f"top={top!r} needs epsilon=: tied scores never separate, so sampling "
+             "would not end; pass, for example, epsilon=0.01"),
             (top is not None and method in ("sources", "exact"),
-             f"top= ends a sample of paths early; use method='paths' or 'auto' instead of {method!r}"),
-            (sampled and demand, "epsilon= is the precision of scores to which every pair adds the same, and "
-             "source_weights= and target_weights= say otherwise; leave out epsilon, or use k="),
+             f"top={top!r} cannot be combined with method={method!r}; use method='paths' or 'auto'"),
+            (sampled and demand, "epsilon= cannot be combined with source_weights= or target_weights=: its bounds "
+             "assume that all pairs count equally; use k= instead of epsilon="),
             (sampled and (k is not None or self.is_subset or endpoints),
-             "epsilon= draws its own sample; leave out k, sources, targets and endpoints, or leave out epsilon"),
-            (sampled and saved and method == "sources", "a sample of sources that grows (epsilon=, method='sources') "
-             "cannot be checkpointed; use method='paths' or 'auto', or k= with checkpoint="),
+             "epsilon= cannot be combined with k=, sources=, targets= or endpoints=: it samples all pairs; omit one"),
+            (sampled and saved and method == "sources", "method='sources' with epsilon= does not support checkpoint=, "
+             "because its sample grows; use method='paths' or 'auto', or k= with checkpoint="),
             (sampled and saved and method != "exact" and self.seed is None,
-             "checkpoint= with epsilon= continues the same sample: give seed=, a whole number, too"),
+             "checkpoint= with epsilon= needs seed= to resume the same sample; pass an integer as seed="),
             (k is not None and self.sources is not None,
-             "k= draws sources and sources= names them; give one of the two"),
+             "k= cannot be combined with sources=: k= draws its own sources; omit one of them"),
             (k is not None and self.targets is not None,
-             "k= samples all pairs and targets= chooses some; give sources= with targets="),
+             "k= cannot be combined with targets=: samples are scaled to all pairs; use sources= with targets="),
         )  # fmt: skip
         for broken, why in rules:
             if broken:
                 raise GraphError(why)
         if sampled:
-            check_probability("epsilon", self.epsilon, "the precision of a score", 0.01)
-            python_generator(self.seed)  # raises an error unless it is a seed
+            check_probability("epsilon", self.epsilon, "an error bound", 0.01)
+            python_generator(self.seed)  # raises an error if the seed is invalid
 
 
 class Request(NamedTuple):
-    """A betweenness computation whose arguments were checked. `drawn` are the sources of a sample (k=), else None.
+    """A betweenness computation with checked arguments. `drawn` are the sampled sources (k=), else None.
 
-    `demand`: the job's weights of pairs are the caller's, divided by this power of 2, so that none is above 1.
+    `demand`: power of 2 by which the caller's weights of pairs were divided, so that none exceeds 1.
     """
 
     graph: Graph
@@ -105,7 +105,7 @@ class Request(NamedTuple):
     reduce: bool = True
 
     def scores(self, sums: Array) -> Array:
-        """Sums over the sources of the job as scores, scaled as NetworkX scales them."""
+        """Scores from sums over the sources of the job, scaled as in NetworkX."""
         graph, job, subset = self.graph, self.job, self.precision.is_subset
         scores = brandes.scale(
             sums, graph.n, normalized=self.normalized, directed=graph.directed, endpoints=job.endpoints or job.edges,
@@ -122,7 +122,7 @@ class Request(NamedTuple):
 
     @property
     def unit(self) -> float:
-        """The factor from normalised scores to the scores that the caller wants."""
+        """The factor from normalised scores to the requested scores."""
         n = self.graph.n
         return 1.0 if self.normalized else (n - 1) * (n - 2) / (1 if self.graph.directed else 2)
 
@@ -142,14 +142,14 @@ def check_request(
     order: Integers | None = None,
     reduce: bool = True,
 ) -> Request:
-    """Check the arguments of vertex and edge betweenness, and draw the sample from the vertices in that order."""
+    """Check the arguments of vertex and edge betweenness, and draw the sample; `order` is the order of vertices."""
     normalized, endpoints = flag("normalized", normalized), flag("endpoints", endpoints)
     precision.check(endpoints, checkpoint)
     drawn = draw_sources(graph.n, precision.k, precision.seed)
     if drawn is not None and checkpoint is not None and precision.seed is None:
         raise GraphError(
-            "k= without seed= draws other sources in every run, so that none can continue from the checkpoint of "
-            "another; give seed= with checkpoint="
+            "checkpoint= with k= needs seed=: without it, every call draws different sources and cannot resume; pass "
+            "an integer as seed="
         )
     if drawn is not None and order is not None:
         drawn = order[drawn]
@@ -157,7 +157,7 @@ def check_request(
         sources = np.array(source_ids(graph, precision.sources), np.int64)
     else:
         sources = np.arange(graph.n, dtype=np.int64) if drawn is None else drawn
-    targets: Any = None  # True for every target; None if all vertices are
+    targets: Any = None  # mask of the targets; None if all vertices are targets
     if precision.targets is not None:
         targets = np.zeros(graph.n, np.bool_)
         targets[list(source_ids(graph, precision.targets, "targets"))] = True
@@ -168,7 +168,7 @@ def check_request(
         wanted, taken = _demand(graph, "target", precision.target_weights, targets)
         demand = sent * taken
         if origins is not None and drawn is None:
-            sources = sources[origins[sources] > 0]  # the others add nothing
+            sources = sources[origins[sources] > 0]  # other sources add nothing
         if wanted is not None:
             targets = wanted if targets is None else wanted * targets
     job = BetweennessJob(
@@ -186,14 +186,14 @@ def check_request(
 
 
 def _demand(graph: Graph, end: str, weights: Any, chosen: Any) -> tuple[Any, float]:
-    """(one number from 0 to 1 per vertex, the power of 2 by which the caller's are larger); None if all count 1."""
+    """(weights divided by a power of 2, so that all are in [0, 1], and that power); (None, 1) if all weights are 1."""
     if weights is None:
         return None, 1.0
     found = not_negative(graph, weights, f"{end}_weights")
     if chosen is not None and not found[chosen].any():
         raise GraphError(
-            f"{end}_weights= is 0 for all of {end}s=, so that no pair counts; give one of them a number above 0, or "
-            f"leave out {end}s="
+            f"{end}_weights= is 0 for all of {end}s=, so that no pair counts; pass a positive number for at least one, "
+            f"or omit {end}s="
         )
     greatest = float(found.max(initial=0.0))
     unit = 2.0 ** min(1023.0, float(np.ceil(np.log2(greatest)))) if greatest > 0 else 1.0
@@ -202,7 +202,7 @@ def _demand(graph: Graph, end: str, weights: Any, chosen: Any) -> tuple[Any, flo
 
 @dataclass
 class Runs:
-    """What the jobs of a call run on: the device and the plan that the caller names, or the best ones for the job."""
+    """Engines of a call: the caller's device and plan, or the best device and plan for each job."""
 
     graph: Graph
     device: str
@@ -211,17 +211,17 @@ class Runs:
     executor: Executor | None = None
 
     def over_sources(self, job: BetweennessJob) -> SourceRun:
-        """The run that sums over the sources of the job."""
+        """A run that sums over the sources of the job."""
         engine = betweenness_engine(self.device, self.graph, job, self.plan, self.threads, self.executor)
         plan, why = choose_betweenness_plan(self.plan, job, self.graph, engine)
         return SourceRun(self.graph, engine, plan, why, self.threads)
 
     def over_batches(self, graph: Graph, job: BetweennessJob, run: Accumulation) -> Accumulation:
-        """A run over the core of the graph of a reduced job, on the workers of the executor if there is one."""
+        """A run over the core of a reduced job, on the workers of the executor if there is one."""
         return run if self.executor is None else dealt_core(self.executor, graph, job, run)
 
     def over_paths(self, job: BetweennessJob) -> PathRun:
-        """The run that draws random paths, of the kind that the job counts."""
+        """A run that samples shortest paths, in hops or by weights as the job counts them."""
         operation: Operation = "weighted_path_sampling" if job.weighted else "path_sampling"
         work = betweenness_work(self.graph, len(job.sources))
         engine = choose_engine(work, self.device, self.graph, self.threads, self.executor, operation)

@@ -1,4 +1,4 @@
-"""Which engine and which plan run when the caller does not say, and on which device the result is returned."""
+"""Choice of the engine and the plan if the caller names none, and of the device that returns the result."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from hopwave.planning.catalogue import plan as named_plan
 from hopwave.planning.jobs import BetweennessJob, SearchJob
 from hopwave.planning.plan import Plan
 
-# From these sizes on, a GPU repays the upload of the graph.
+# Minimum sizes at which a GPU repays the upload of the graph.
 MIN_ARCS_FOR_GPU = 1 << 20  # arcs, for one search
 MIN_SEARCHED_ARCS_FOR_GPU = 1 << 32  # searches × arcs, for many searches
-MIN_WEIGHTED_ARCS_FOR_GPU = 1 << 28  # searches × arcs, for many searches along weights, which cost a CPU more per arc
+MIN_WEIGHTED_ARCS_FOR_GPU = 1 << 28  # searches × arcs, for many weighted searches, which cost a CPU more per arc
 MIN_BETWEENNESS_ARCS_FOR_GPU = 1 << 28  # sources × arcs, for betweenness
-ON_PACKED_ROWS = ("sweep", "components", "shortest_path")  # operations for which a GPU may compress the rows
+ON_PACKED_ROWS = ("sweep", "components", "shortest_path")  # operations that a GPU can run on compressed adjacency lists
 MIN_ARCS_TO_ASK = ASK_FROM
 
-WEIGHTED_PLAN = "brandes-dijkstra"  # for betweenness along weights
-DENSE_DEGREE = 16  # from this mean degree on, a pull on a CPU skips most of its rows, and pays sooner
+WEIGHTED_PLAN = "brandes-dijkstra"  # plan for weighted betweenness
+DENSE_DEGREE = 16  # minimum mean degree at which a pull on a CPU skips most of each adjacency list, and pays sooner
 
 
 @cache
 def has_gpu() -> bool:
-    """Whether the CUDA engine can run here. CuPy is only loaded if it is installed."""
+    """Whether the CUDA engine is usable on this machine. Imports CuPy only if it is installed."""
     try:
         engines.engine("cuda")
     except EngineError:
@@ -42,25 +42,25 @@ def has_gpu() -> bool:
     return True
 
 
-Work = tuple[int, int]  # arcs that a call follows, and how many of them repay the upload to a GPU
+Work = tuple[int, int]  # number of arcs that a call visits, and the minimum number that repays the upload to a GPU
 
 
 def search_work(graph: Graph, searches: int = 1, weighted: bool = False) -> Work:
-    """That many searches; 0 is less than a whole one, such as one path. Along weights, a GPU needs many to be busy."""
+    """Work of a number of searches; 0 is a partial search, such as one path. A few weighted searches suit a CPU."""
     least = max(1, min(searches * MIN_ARCS_FOR_GPU, MIN_SEARCHED_ARCS_FOR_GPU))
     return searches * graph.m, MIN_WEIGHTED_ARCS_FOR_GPU if weighted else least
 
 
 def betweenness_work(graph: Graph, sources: int) -> Work:
-    """A betweenness run over that many sources."""
+    """Work of betweenness over that many sources."""
     return sources * graph.m, MIN_BETWEENNESS_ARCS_FOR_GPU
 
 
 def choose_device(work: Work, device: str, graph: Graph, threads: int | None, packed: bool = False) -> str:
-    """The name of the engine for some work. `packed`: whether compressed rows are enough on a GPU.
+    """The name of the engine for some work. `packed`: whether the work can use compressed adjacency lists on a GPU.
 
-    "auto" is a GPU if there is one and the work is worth the upload, else the CPU. threads= selects the CPU. A graph
-    that a GPU cannot hold, or holds compressed for other work, is left to the CPU; or refused, if the GPU is named.
+    "auto" is a GPU if there is one, threads= is None, the work repays the upload, the graph fits, and the GPU does not
+    store the graph compressed for other work. Otherwise "auto" is the CPU. "cuda" raises an error if it does not fit.
     """
     check_thread_count(threads)
     if not isinstance(device, str) or device != "auto":
@@ -78,7 +78,7 @@ def choose_engine(
     operation: engines.Operation | None = None,
     packed: bool = False,
 ) -> engines.Engine:
-    """The engine for some work: the one that device= names, or for "auto" the best one that offers the operation."""
+    """The engine for some work: the engine that device= names, or for "auto" the best that supports the operation."""
     if executor is None:
         engine = engines.engine(choose_device(work, device, graph, threads, packed))
     else:
@@ -92,7 +92,7 @@ def choose_engine(
 
 
 def why_not_on_gpu(graph: Graph, packed: bool = False) -> str | None:
-    """Why the GPU is too small for this graph (with compressed rows, if `packed`), or None; also if it is there."""
+    """Why the graph does not fit on the GPU (compressed if `packed`); None if it fits or is already there."""
     if graph.m < MIN_ARCS_TO_ASK or is_on_gpu(graph):
         return None
     from hopwave.engines.cuda.footprint import footprint, in_fewer_bits
@@ -107,31 +107,31 @@ def why_not_on_gpu(graph: Graph, packed: bool = False) -> str | None:
 
 
 def free_on_gpu() -> int:
-    """Bytes that a run may take on the current GPU."""
+    """Number of bytes that a call may use on the current GPU."""
     from hopwave.engines.cuda.buffers import free_memory
 
     return int(free_memory())
 
 
 def is_on_gpu(graph: Graph) -> bool:
-    """Whether the graph lives on a GPU, or an earlier call has uploaded it."""
+    """Whether the graph is on a GPU, or an earlier call has uploaded it."""
     return graph.device == "cuda" or _uploaded(graph) is not None
 
 
 def compressed_rows(graph: Graph) -> Any:
-    """The graph's rows if a GPU keeps them compressed, else None."""
+    """The compressed adjacency lists of the graph on a GPU; None if they are not compressed or not on a GPU."""
     found = _uploaded(graph)
     return None if found is None else found.compressed
 
 
 def _uploaded(graph: Graph) -> Any:
-    """The graph's arrays on a GPU, if there are any."""
+    """The arrays of the graph on a GPU, or None."""
     loaded: Any = sys.modules.get("hopwave.engines.cuda.graph")
     return None if loaded is None else graph._prepared.find(loaded.CudaGraph)
 
 
 def _with_room(device: str, graph: Graph, packed: bool) -> str:
-    """The device; raises an EngineError if it is not a name, or is a GPU that cannot hold the graph."""
+    """The device; raises an EngineError if it is not a string, or is a GPU that is too small for the graph."""
     if not isinstance(device, str):
         raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
     if device == "cuda" and has_gpu() and (reason := why_not_on_gpu(graph, packed)):
@@ -140,11 +140,11 @@ def _with_room(device: str, graph: Graph, packed: bool) -> str:
 
 
 def _dealt_engine(executor: Executor, device: str, graph: Graph, threads: int | None, packed: bool) -> DealtEngine:
-    """The engine of an executor's workers. If this machine has no GPU, a worker decides what a GPU can do."""
+    """The engine of an executor's workers. If this machine has no GPU, a worker reports what its GPU supports."""
     device = _with_room(check_executor(executor, device, threads), graph, packed)
     elsewhere = device == "cuda" and not has_gpu()
     engine: Any = RemoteEngine(device, executor, graph) if elsewhere else engines.engine(device)
-    return DealtEngine(engine, executor)  # type: ignore[abstract]  # its __getattr__ has the rest
+    return DealtEngine(engine, executor)  # type: ignore[abstract]  # __getattr__ provides the other methods
 
 
 def engine_for(
@@ -155,7 +155,7 @@ def engine_for(
     searches: int = 1,
     executor: Executor | None = None,
 ) -> engines.Engine:
-    """The engine for an operation that takes that many searches."""
+    """The engine for an operation that needs that many searches."""
     work = search_work(graph, searches, operation == "weighted_sweep")
     return choose_engine(work, device, graph, threads, executor, operation, operation in ON_PACKED_ROWS)
 
@@ -163,7 +163,7 @@ def engine_for(
 def distance_engine(
     weighted: bool, device: str, graph: Graph, threads: int | None, searches: int = 1, executor: Executor | None = None
 ) -> engines.Engine:
-    """The engine for that many searches: along weights, or counting hops."""
+    """The engine for that many searches, by weights or by hops."""
     return engine_for("weighted_sweep" if weighted else "sweep", device, graph, threads, searches, executor)
 
 
@@ -175,7 +175,7 @@ def betweenness_engine(
     threads: int | None,
     executor: Executor | None = None,
 ) -> engines.Engine:
-    """The engine for a betweenness run. "auto" is a GPU only if that can run the plan."""
+    """The engine for a betweenness run. "auto" is a GPU only if the GPU supports the plan."""
     if not isinstance(plan, str):
         plan = named_plan(plan)
     packed = plan in ("auto", "hopwave-block", "hopwave-wide") and not (job.edges or job.weighted)
@@ -191,33 +191,33 @@ def betweenness_engine(
 
 
 def choose_plan(plan: str | Plan, question: SearchJob, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
-    """The plan for a search and why it was chosen; raises a PlanError that names what to use instead."""
+    """(plan for a search, reason of the choice); raises a PlanError that names an alternative."""
     if isinstance(plan, str) and plan == "auto":
         if question.path_counts:
             return CATALOGUE["hopwave-paths"], "path counts need every term"
         if engine.name == "cuda":
             return CATALOGUE["hopwave-dense"], "the default on a GPU"
         if graph.m >= DENSE_DEGREE * max(graph.n, 1):
-            return CATALOGUE["hopwave-dense"], f"the default for a mean degree from {DENSE_DEGREE} on"
+            return CATALOGUE["hopwave-dense"], f"the default for a mean degree of at least {DENSE_DEGREE}"
         return CATALOGUE["hopwave"], "the default"
     chosen = named_plan(plan, "search")
     reason = engine.why_not(chosen, question)
     if reason:
         raise PlanError(reason)
-    return chosen, "asked for"
+    return chosen, "requested"
 
 
 def choose_betweenness_plan(
     plan: str | Plan, job: BetweennessJob, graph: Graph, engine: engines.Engine
 ) -> tuple[Plan, str]:
-    """The plan for a betweenness run and why it was chosen; raises a PlanError that names what to use instead."""
+    """(plan for a betweenness run, reason of the choice); raises a PlanError that names an alternative."""
     if plan == "auto" and job.weighted:
         chosen, why = CATALOGUE[WEIGHTED_PLAN], "weights are the lengths of arcs"
     elif plan == "auto":
         regime, why = engine.regime(graph, job, CATALOGUE["hopwave-block"]) or ("block", "one source per worker")
         chosen = CATALOGUE[f"hopwave-{regime}"]
     else:
-        chosen, why = named_plan(plan, "betweenness"), "asked for"
+        chosen, why = named_plan(plan, "betweenness"), "requested"
     if chosen.task != "betweenness":
         what = "a search" if chosen.task == "search" else "for shortest paths"
         raise PlanError(
@@ -225,11 +225,11 @@ def choose_betweenness_plan(
         )
     if job.weighted and chosen.lengths == "hops":
         raise PlanError(
-            f"plan {chosen.name!r} goes level by level and counts hops, and weights= gives arcs lengths; use 'auto' or "
-            f"{WEIGHTED_PLAN!r}, or leave out weights="
+            f"plan {chosen.name!r} cannot be combined with weights=, because it counts hops; use 'auto' or "
+            f"{WEIGHTED_PLAN!r}, or omit weights="
         )
     if not job.weighted and chosen.lengths == "weights":
-        raise PlanError(f"plan {chosen.name!r} follows weights; give weights=, or use plan='auto' to count hops")
+        raise PlanError(f"plan {chosen.name!r} needs weights; pass weights=, or use plan='auto' to count hops")
     reason = engine.why_not(chosen, job)
     if reason:
         raise PlanError(reason)
@@ -237,13 +237,13 @@ def choose_betweenness_plan(
 
 
 def product_device(graph: Graph, device: str, packed: bool = False) -> str:
-    """Where products run: where the graph is, unless a device is named. `packed`: whether they read compressed rows."""
+    """Device for products: the graph's unless one is named. `packed`: whether they read compressed adjacency lists."""
     there = graph.device == "cuda" and (packed or compressed_rows(graph) is None)
     return "cuda" if isinstance(device, str) and device == "auto" and there else device
 
 
 def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
-    """A result where the graph is. What a GPU computed for a graph of the host is copied when it is first read."""
+    """A result on the graph's device. If the graph is on the host, results of a GPU are copied when first read."""
     if array is None or engine.name != "cuda":
         return array
     if graph.device == "cuda":

@@ -1,4 +1,4 @@
-"""Centralities from distances and paths: closeness, harmonic, barycenter; stress, load, and those of groups."""
+"""Centralities from distances and paths: closeness, harmonic, barycenter; stress, load; group centralities."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def closeness_centrality(
     """Closeness centrality: the reciprocal of the mean distance to a vertex, as NetworkX 3.6.1 defines it.
 
     Distances *into* a vertex count; for distances out of it, pass `G.reverse()`. For graphs that are not connected,
-    `harmonic_centrality` is often better. Weights are ignored unless `weights=` says otherwise.
+    `harmonic_centrality` is often better. Weights are ignored; `weights=True` uses them.
 
     Parameters
     ----------
     sources : list of vertices, optional
-        Vertices whose closeness to compute; by default all.
+        Vertices whose closeness to compute; default: all vertices.
     wf_improved : bool, optional
         Whether to scale by the share of vertices that can reach a vertex (Wasserman and Faust).
     k : int, optional
@@ -61,20 +61,20 @@ def closeness_centrality(
     interval : {"guaranteed", "normal"}, optional
         Kind of the bounds of a sample. "guaranteed": all exact scores are within their bounds *simultaneously* with
         probability at least 1 − delta, on any graph. "normal": *each* score is within its bound with probability about
-        1 − delta, from its standard error; far narrower, but measured, not proved. Both have `standard_errors`.
+        1 − delta, from its standard error; far narrower, but measured, not proved. Both give `standard_errors`.
     top : int, optional
-        Find only the `top` highest scores, highest first: exactly those of `result.top(top)` of a full computation.
-        Searches that cannot reach these scores are cut off or skipped (Bergamini et al. 2019); `result.searches` counts
-        them. For hops, on the CPU only; along weights every search is complete.
+        Number of highest scores to find, highest first: exactly `result.top(top)` of a full computation. Searches that
+        cannot reach these scores are pruned or skipped (Bergamini et al. 2019); `result.searches` counts them. Without
+        weights, only on the CPU; with weights, no search is pruned.
     reduce : bool, optional
         Whether to skip searches from trees of an undirected graph and, on the CPU, from chains of degree-2 vertices, if
-        that saves work: for many sources, and hops or lengths whose sums are exact. `result.reduction` says what
-        remained. Sums of hops are the same, others up to rounding.
+        that saves work. This needs many sources, and hops or lengths with exact sums. `result.reduction` describes the
+        remaining graph. Scores by hops are unchanged; scores by weights are the same up to rounding.
 
     Raises
     ------
     GraphError
-        `k` is given for a directed graph that is not strongly connected.
+        `k` is passed for a directed graph that is not strongly connected.
 
     Examples
     --------
@@ -105,17 +105,17 @@ def harmonic_centrality(
 ) -> VertexScores:
     """Harmonic centrality: Σ 1/d over all vertices that can reach a vertex, as NetworkX 3.6.1 defines it.
 
-    Distances *into* a vertex count, as for `closeness_centrality`. Vertices at distance 0, which weights allow, add
-    nothing. Weights are ignored unless `weights=` says otherwise.
+    Distances *into* a vertex count, as in `closeness_centrality`. Vertices at distance 0, which weights allow, add
+    nothing. Weights are ignored; `weights=True` uses them.
 
     Parameters
     ----------
     sources : list of vertices, optional
-        Vertices whose centrality to compute (NetworkX's `nbunch`); by default all.
+        Vertices whose centrality to compute (NetworkX's `nbunch`); default: all vertices.
     among : list of vertices, optional
-        Sum only over these vertices (NetworkX's `sources`).
+        Vertices to sum over (NetworkX's `sources`); default: all vertices.
     k, seed, delta, interval, top, reduce
-        As for `closeness_centrality`.
+        See `closeness_centrality`.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def harmonic_centrality(
 def _nearness(
     name: str, score: CentralityScore, G: Any, weights: Any, chosen: tuple[Any, ...], run: Running
 ) -> VertexScores:
-    """Closeness or harmonic centrality of all or some vertices, of the highest, or from a sample."""
+    """Closeness or harmonic centrality: of all, some or the highest vertices, or from a sample."""
     (sources, among, k, seed, delta, interval, top, reduce), closeness = chosen, name == "closeness"
     graph, weighted = as_lengths(G, weights)
     if top is not None:
@@ -163,7 +163,7 @@ def _nearness(
     if k is not None:
         return _sampled(name, _estimates.Estimated(scores, scores, scores, np.zeros(len(scores))), ids, sample)
     searches = None
-    if top is not None:  # along weights all scores were computed
+    if top is not None:  # with weights, all scores were computed
         made = len(ids) if about is None else about.vertices
         first, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(made, 0, len(ids) - made)
         scores, ids = scores[first], ids[first]
@@ -173,8 +173,8 @@ def _nearness(
 def barycenter(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> list[Any]:
     """Barycenter: the vertices whose distances to all others have the smallest sum, by label or id, in vertex order.
 
-    The graph must be connected, or strongly connected if it is directed. Sums along weights are equal only if they are
-    the same float64 numbers. Weights are ignored unless `weights=` says otherwise.
+    The graph must be connected, or strongly connected if it is directed. Sums of weights are tied only if they are
+    equal as float64. Weights are ignored; `weights=True` uses them.
 
     Examples
     --------
@@ -193,19 +193,19 @@ def barycenter(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> list[Any]:
 def check_top(top: Any, executor: Executor | None, interval: Any = "guaranteed", **others: Any) -> None:
     """Raise a GraphError if top= is not a number of vertices, or cannot be combined with another argument."""
     if not is_whole(top) or top < 1:
-        raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None for all")
+        raise GraphError(f"top={top!r} is not a number of vertices; pass an integer of at least 1, or None for all")
     one_of("interval", interval, ("guaranteed",))
     if executor is not None:
         raise GraphError(
-            "top= chooses each search by what the ones before it found, and executor= deals searches that are known "
-            "beforehand; leave out one of them"
+            f"top={top!r} cannot be combined with executor=: each search depends on the results of earlier searches; "
+            "omit one of them"
         )
     for name, value in others.items():
         if value is not None:
-            raise GraphError(f"top= compares all vertices exactly, and {name}= takes some; leave out one of them")
+            raise GraphError(f"top= cannot be combined with {name}=: it compares all exact scores; omit one of them")
 
 
-@ignoring("invalid")  # an interval may have no upper end
+@ignoring("invalid")  # the upper end of an interval may be infinite
 def _sampled(name: str, found: _estimates.Estimated, ids: Integers, sample: _estimates.Sample) -> VertexScores:
     bounds = np.maximum(found.high - found.value, found.value - found.low)
     arrays = (found.value, bounds, found.low, found.high, found.standard_error)
@@ -217,25 +217,25 @@ def _sampled(name: str, found: _estimates.Estimated, ids: Integers, sample: _est
 def stress_centrality(
     G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None
 ) -> VertexScores:
-    """Stress centrality: the number of shortest paths through every vertex.
+    """Stress centrality: the number of shortest paths through each vertex.
 
     Betweenness divides by the number of shortest paths between the same endpoints; stress does not. In an undirected
-    graph every pair of endpoints counts once. Parallel arcs are several paths; loops are on none. Weights are ignored.
+    graph, every pair of endpoints counts once. Parallel arcs make separate paths; loops make none. Weights are ignored.
 
     Parameters
     ----------
     device : {"auto", "cpu", "reference"}, optional
-        Where to compute; not on a GPU. "reference" counts in integers of any size and rounds once, for small graphs.
+        Where to compute; GPUs are not supported. "reference" is exact until the final rounding, for small graphs.
 
     Raises
     ------
     GraphError
-        A score exceeds float64 (1.8e308). Path counts grow fast: on a grid of 520 × 520 they do.
+        A score exceeds float64 (1.8e308), as on a grid of 520 × 520: path counts grow fast.
 
     Notes
     -----
-    Scores are exact up to 2⁵³. Larger ones are rounded: all terms are positive, so the relative error is at most about
-    (n + 2 D Δ) · 2⁻⁵³, where D is the diameter and Δ the largest degree.
+    Scores up to 2⁵³ are exact. Larger scores are rounded: all terms are positive, so the relative error is at most
+    about (n + 2 D Δ) · 2⁻⁵³, where D is the diameter and Δ the largest degree.
 
     Examples
     --------
@@ -257,9 +257,9 @@ def load_centrality(
     *,
     threads: int | None = None,
 ) -> VertexScores:
-    """Load centrality: the flow through a vertex if all send to all and every fork splits evenly, as in NetworkX.
+    """Load centrality: flow through a vertex if each vertex sends to all and flow splits evenly at each fork.
 
-    Betweenness splits by the number of shortest paths instead. A fork into parallel arcs has a share for each.
+    As in NetworkX. Betweenness splits by the number of shortest paths instead. Parallel arcs each get a share.
     Weights are ignored.
 
     Parameters
@@ -267,9 +267,9 @@ def load_centrality(
     cutoff : int, optional
         Maximum number of hops of the paths that count.
     normalized : bool, optional
-        Whether to divide by (n − 1)(n − 2), the largest load possible.
+        Whether to divide by (n − 1)(n − 2), the largest possible load.
     device : {"auto", "cpu", "reference"}, optional
-        Where to compute; not on a GPU. "reference" computes with fractions, for small graphs.
+        Where to compute; GPUs are not supported. "reference" computes with fractions, for small graphs.
 
     Examples
     --------
@@ -295,18 +295,18 @@ def group_betweenness_centrality(
 ) -> float:
     """Group betweenness: the share of shortest paths between other vertices that visit a vertex of the group.
 
-    It follows the definition, as NetworkX 3.7 does. Earlier versions differ for some groups of three and more, and in
-    directed graphs that are not strongly connected. Weights are ignored.
+    The result follows the definition, as NetworkX 3.7 does. Earlier versions of NetworkX differ for some groups of
+    three or more, and in directed graphs that are not strongly connected. Weights are ignored.
 
     Parameters
     ----------
     group : list of vertices
         The group.
     normalized : bool, optional
-        Whether to divide by the number of pairs, so that 1 means all paths. Otherwise every pair of an undirected graph
-        counts once.
+        Whether to divide by the number of pairs, so that 1 means all paths. Otherwise, every pair of an undirected
+        graph counts once.
     endpoints : bool, optional
-        Whether to count paths that begin or end in the group, too.
+        Whether paths that begin or end in the group also count.
 
     Examples
     --------
@@ -325,9 +325,9 @@ def group_betweenness_centrality(
 
 
 def group_closeness_centrality(G: Any, group: Iterable[Any], device: str = "auto") -> float:
-    """Group closeness: the reciprocal of the mean distance from other vertices to the nearest of the group.
+    """Group closeness: the reciprocal of the mean distance from other vertices to the nearest group member.
 
-    As in NetworkX, vertices without a path to the group count as if they were in it. It is 0 if there are no others.
+    As in NetworkX, vertices without a path to the group count as distance 0. If all distances are 0, the result is 0.
     Weights are ignored.
 
     Parameters
@@ -352,5 +352,5 @@ def _group(graph: Graph, group: Iterable[Any]) -> Integers:
     """The ids of a group's vertices, each once."""
     members = np.unique(listed_vertices(graph, group))
     if not len(members):
-        raise GraphError("the group is empty; give at least one vertex")
+        raise GraphError("the group is empty; pass at least one vertex")
     return members

@@ -29,7 +29,7 @@ from hopwave.results.tables import named
 
 
 def triangles(G: Any, *, device: str = "auto") -> VertexScores:
-    """Number of triangles at each vertex of an undirected graph, as in NetworkX.
+    """Number of triangles that contain each vertex of an undirected graph, as in NetworkX.
 
     Self-loops do not count. Weights are ignored.
 
@@ -55,7 +55,7 @@ def triangle_count(G: Any, *, device: str = "auto") -> int:
 
 
 def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
-    """Core numbers: for every vertex, the largest k such that it belongs to the k-core.
+    """Core numbers: for each vertex, the largest k such that the vertex belongs to the k-core.
 
     The k-core is the largest subgraph in which every vertex has at least k neighbours. In a directed graph, in- and
     out-arcs both count. Self-loops do not count (NetworkX's `core_number` rejects them), parallel arcs count as one.
@@ -72,7 +72,7 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
 
 
 def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
-    """The k-core: the largest subgraph in which every vertex has at least k neighbours, as for `core_numbers`.
+    """The k-core: the largest subgraph in which every vertex has at least k neighbours; see `core_numbers`.
 
     Weights are ignored. The result keeps labels, loops, and the weights of a Graph. Without labels, ids become labels
     (see `Graph.subgraph`).
@@ -80,7 +80,7 @@ def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
     Parameters
     ----------
     k : int, optional
-        Minimum number of neighbours; by default the largest core number, for the innermost core.
+        Minimum number of neighbours; default: the largest core number, which gives the innermost core.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
     ['a', 'b', 'c']
     """
     if k is not None and (not is_whole(k) or k < 0):
-        raise GraphError(f"k={k!r} is not a number of neighbours; give a whole number from 0, or None")
+        raise GraphError(f"k={k!r} is not a number of neighbours; pass an integer of at least 0, or None")
     graph = _pattern(G)
     cores = on_host(core_numbers(graph, device=device).scores)
     return graph._induced(np.flatnonzero(cores >= (cores.max(initial=0) if k is None else k)))
@@ -97,8 +97,8 @@ def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
 def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -> npt.NDArray[Any]:
     """Maximal independent set of an undirected graph: no two vertices are neighbours, and no vertex can be added.
 
-    Luby's algorithm. Self-loops do not count. Weights are ignored. The result is an array of labels, or of ids (int32)
-    if the graph has no labels, in vertex order. A seed gives the same set on every machine.
+    By Luby's algorithm. Self-loops do not count. Weights are ignored. The result is an array of labels, or of ids
+    (int32) if the graph has no labels, in vertex order. The same seed gives the same set on every machine.
 
     Examples
     --------
@@ -121,14 +121,14 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
     Returns
     -------
     Communities
-        `labels`, the number of the community of every vertex; a seed gives the same ones on every machine. `settled`
-        says whether the algorithm ended before `max_rounds`, `modularity` how good the partition is.
+        `labels`, the number of the community of each vertex; the same seed gives the same labels on every machine.
+        `settled` is whether the algorithm ended before `max_rounds`, and `modularity` the quality of the partition.
 
     Notes
     -----
     Initially, every vertex has its own label. In each round, a vertex finds the most frequent labels among its
-    neighbours. If its own is not one of them, it may take the last of them in a random order of labels; a coin toss
-    decides. The algorithm ends when no vertex would change its label.
+    neighbours. If its own label is not among them, it adopts, with probability ½, the one that is last in a random
+    order of labels. The algorithm ends when no vertex would change its label.
 
     Examples
     --------
@@ -142,11 +142,11 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
 
 
 def _by_lowest_vertex(label: Array) -> npt.NDArray[np.int32]:
-    """Renumber the communities in the order of their lowest vertices, where the labels are."""
+    """Renumber the communities by their lowest vertices, on the device of the labels."""
     n, xp = len(label), module_of(label)
     vertices, first = xp.arange(n, dtype=np.int32), xp.full(n, n, np.int32)
     if xp is np:
-        first[label[::-1]] = vertices[::-1]  # the lowest vertex with each label is written last, and stays
+        first[label[::-1]] = vertices[::-1]  # the lowest vertex with each label is written last
     else:
         xp.minimum.at(first, label, vertices)
     lowest = first[label]
@@ -155,17 +155,17 @@ def _by_lowest_vertex(label: Array) -> npt.NDArray[np.int32]:
 
 
 def _pattern(G: Any) -> Graph:
-    """The graph, for algorithms that ignore weights. It is undirected if the pattern of a matrix is symmetric."""
+    """The graph without weights. A matrix becomes an undirected graph if its pattern is symmetric."""
     return Graph.from_scipy(G.to("cpu").to_scipy(), weights=False) if isinstance(G, Matrix) else as_graph(G)
 
 
 def _numbers(found: Vector) -> Array:
-    """A vector with an entry everywhere, as an array on its device."""
+    """A vector with an entry at every position, as an array on its device."""
     return found.arrays()[0] if found.count_if_known() == found.n else found.to_dense()
 
 
 def vertex_scores(name: str, found: Vector, graph: Graph) -> VertexScores:
-    """A vector with an entry everywhere, as a result where the graph is; copied from a GPU when it is first read."""
+    """A vector with an entry at every position as a result on the graph's device; copied from a GPU when first read."""
     away = found.device == "cuda" and graph.device != "cuda"
     scores: Any = Deferred(lambda: on_host(_numbers(found))) if away else _numbers(found)
     vertices: Any = Deferred(lambda: np.arange(graph.n, dtype=np.int64))
@@ -173,19 +173,19 @@ def vertex_scores(name: str, found: Vector, graph: Graph) -> VertexScores:
 
 
 def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexScores:
-    """Clustering coefficients: the share of a vertex's pairs of neighbours that are neighbours themselves.
+    """Clustering coefficients: for each vertex, the share of pairs of neighbours that are adjacent to each other.
 
     The scores are between 0 and 1, as in NetworkX; 0 for a vertex without two neighbours. In a directed graph, every
-    pair of arcs counts. The graph has no parallel arcs, and loops do not count.
-    Weights are ignored unless `weights=` says otherwise.
+    pair of arcs counts. The graph must not have parallel arcs; loops do not count.
+    Weights are ignored; `weights=True` uses them.
 
     Parameters
     ----------
     weights : bool, array or str, optional
-        Weights by which a triangle counts: the geometric mean of its three weights over the largest weight of the
-        graph. By default every triangle counts 1.
+        Weights of the edges: a triangle counts the geometric mean of its three weights, divided by the largest weight
+        of the graph. By default, every triangle counts 1.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to multiply. "auto" is the CPU, also for a graph on a GPU; the scores are on the host.
+        Where to compute matrix products. "auto" is the graph's device.
 
     Examples
     --------
@@ -199,14 +199,14 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
 
 
 def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None, device: str = "auto") -> float:
-    """Mean of the clustering coefficients. Weights are ignored unless `weights=` says otherwise.
+    """Mean of the clustering coefficients. Weights are ignored; `weights=True` uses them.
 
     Parameters
     ----------
     count_zeros : bool, optional
-        Whether vertices without triangles are part of the mean.
+        Whether the mean includes vertices without triangles.
     G, weights, device
-        As for `clustering`; the graph has at least one vertex.
+        See `clustering`; the graph must have at least one vertex.
 
     Examples
     --------
@@ -214,19 +214,19 @@ def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None,
     0.5706
     """
     scores = clustering(G, weights=weights, device=device).scores
-    remedy = "count_zeros=True" if len(scores) else "a graph with one"
+    remedy = "count_zeros=True" if len(scores) else "a graph with vertices"
     if not flag("count_zeros", count_zeros):
         scores = scores[scores > 0]
     if not len(scores):
-        raise GraphError(f"no vertex is there to take the mean over; give {remedy}")
+        raise GraphError(f"there is no vertex to average over; pass {remedy}")
     return float(scores.mean())
 
 
 def transitivity(G: Any, *, device: str = "auto") -> float:
     """Transitivity of an undirected graph: three times the triangles over the pairs of edges with a common endpoint.
 
-    It is 0 if there are no such pairs. Loops do not count, and parallel edges are rejected. Weights are ignored.
-    `average_clustering` counts vertices of low degree as much as others.
+    The result is 0 if there are no such pairs. Loops do not count, and parallel edges raise an error. Unlike
+    transitivity, `average_clustering` gives all vertices the same influence. Weights are ignored.
 
     Examples
     --------
@@ -239,9 +239,9 @@ def transitivity(G: Any, *, device: str = "auto") -> float:
 
 
 def square_clustering(G: Any) -> VertexScores:
-    """Square clustering: the share of the possible squares at a vertex that exist, between 0 and 1, as in NetworkX.
+    """Square clustering: the fraction of possible squares at a vertex that exist, as in NetworkX.
 
-    The graph is undirected and has no parallel edges; loops do not count. Weights are ignored. The CPU computes it.
+    The graph must be undirected without parallel edges; loops do not count. Weights are ignored. Runs only on the CPU.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def square_clustering(G: Any) -> VertexScores:
 
     graph = undirected(as_graph(G), "square clustering")
     if graph.has_parallel_arcs:
-        raise GraphError("square clustering counts an edge once, and some are there twice; build it without repeats=")
+        raise GraphError("square clustering does not support parallel edges; build the graph without repeats=")
     squares, possible = count_squares(graph)
     scores = _clustering.shares(squares, possible)
     return VertexScores("square clustering", scores, vertex_ids(graph, None), graph)
@@ -268,15 +268,15 @@ def modularity(
     """Modularity of a partition: the share of edges within communities, minus its expectation at random.
 
     It is between −½ and 1, as in NetworkX. The graph must have an edge. `label_propagation` finds communities.
-    Weights are followed; `weights=False` leaves them out.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     communities : Communities, Components, array of int, dictionary, or list of sets of vertices
-        Partition: a result of `label_propagation` or of components, one number per vertex in vertex order, a number or
-        name by vertex (a dictionary, or a Series by its index), or the sets. It must cover every vertex once.
+        Partition: a result of `label_propagation` or of a components function, one number per vertex in vertex order, a
+        dictionary or Series from vertices to numbers or names, or the sets. It must contain every vertex exactly once.
     resolution : float, optional
-        Weight of the expectation: below 1 favours large communities, above 1 small ones.
+        Weight of the expectation: below 1 favours large communities, above 1 small communities.
 
     Raises
     ------
@@ -290,8 +290,8 @@ def modularity(
     0.3571
     """
     if not is_number(resolution) or not resolution >= 0:
-        raise GraphError(f"resolution={resolution!r} is not a factor; give a number from 0, 1 as usual")
-    if hasattr(G, "tocsr"):  # undirected where it is symmetric
+        raise GraphError(f"resolution={resolution!r} is not a factor; pass a number of at least 0, usually 1")
+    if hasattr(G, "tocsr"):  # a symmetric matrix becomes an undirected graph
         G = Graph.from_scipy(G)
     graph, matrix = weighted(G, weights, "sum")
     values = matrix.to("cpu").rows.values if matrix.has_values else None
@@ -299,7 +299,7 @@ def modularity(
 
 
 def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
-    """The number of every vertex's community."""
+    """Community number of each vertex."""
     if isinstance(communities, Components):
         communities = communities.labels
     communities = by_index(graph, communities, "communities")
@@ -310,14 +310,14 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
     if isinstance(communities, np.ndarray):
         if communities.shape != (graph.n,) or communities.dtype.kind not in "iu":
             raise GraphError(
-                f"communities has shape {communities.shape}, type {communities.dtype}; give one whole number for each "
+                f"communities has shape {communities.shape}, type {communities.dtype}; pass one integer for each "
                 f"of the {graph.n} vertices"
             )
         return np.unique(communities, return_inverse=True)[1]
     if not isinstance(communities, Iterable):
         raise GraphError(
-            f"communities is a {type(communities).__name__}; give lists of vertices, one per community, or the number "
-            "of every vertex's community"
+            f"communities is a {type(communities).__name__}; pass one list of vertices per community, or the community "
+            "number of each vertex"
         )
     members = [listed_vertices(graph, some) for some in communities]
     times = np.bincount(np.concatenate([np.zeros(0, np.int64), *members]), minlength=graph.n)
@@ -325,7 +325,7 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
     if len(wrong):
         vertex = int(wrong[0])
         raise GraphError(
-            f"vertex {graph.label(vertex)!r} is in {times[vertex]} communities; in a partition every vertex is in one"
+            f"vertex {graph.label(vertex)!r} is in {times[vertex]} communities; in a partition, every vertex is in one"
         )
     label = np.empty(graph.n, np.int64)
     for number, some in enumerate(members):
@@ -334,16 +334,16 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
 
 
 def _labels_by_vertex(graph: Graph, communities: Mapping[Any, Any]) -> npt.NDArray[Any]:
-    """The number of every vertex's community, given by vertex; a community is a number or a name."""
+    """Community number of each vertex, from a mapping of vertices to numbers or names."""
     label, numbers = np.full(graph.n, -1), dict[Any, int]()
     for vertex, community in communities.items():
         if not isinstance(community, str) and not is_whole(community):
             raise GraphError(
-                f"communities[{vertex!r}] is {shown(community)}; give a whole number or a name for every vertex, or "
-                "lists of vertices, one per community"
+                f"communities[{vertex!r}] is {shown(community)}; pass an integer or a name for every vertex, or one "
+                "list of vertices per community"
             )
         label[graph.index(vertex)] = numbers.setdefault(community, len(numbers))
     if (label < 0).any():
         vertex = graph.label(int(label.argmin()))
-        raise GraphError(f"communities has none for vertex {vertex!r}; give it one: a partition has all vertices")
+        raise GraphError(f"communities does not contain vertex {vertex!r}; a partition must cover every vertex")
     return label

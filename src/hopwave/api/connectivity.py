@@ -23,7 +23,7 @@ from hopwave.results.tables import named
 def connected_components(G: Any, device: str = "auto") -> Components:
     """Connected components of an undirected graph. Weights are ignored.
 
-    The result has `labels`, the number of the component of every vertex; `count` and `sizes`.
+    The result has `labels` (the component number of each vertex), `count` and `sizes`.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def connected_components(G: Any, device: str = "auto") -> Components:
 
 
 def weakly_connected_components(G: Any, device: str = "auto") -> Components:
-    """Weakly connected components: those of the graph without the direction of its arcs. Weights are ignored.
+    """Weakly connected components: the connected components if arcs had no direction. Weights are ignored.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def is_connected(G: Any, device: str = "auto") -> bool:
     >>> hw.is_connected(hw.generate.path(3))
     True
     """
-    return _is_one(_undirected(as_graph(G), "connection"), False, device)
+    return _is_one(_undirected(as_graph(G), "connectivity"), False, device)
 
 
 def is_weakly_connected(G: Any, device: str = "auto") -> bool:
@@ -90,7 +90,7 @@ def is_strongly_connected(G: Any, device: str = "auto") -> bool:
 
 def _undirected(graph: Graph, what: str) -> Graph:
     if graph.directed:
-        raise GraphError(f"{what} of a directed graph may be weak or strong; say weakly_… or strongly_connected")
+        raise GraphError(f"{what} of a directed graph may be weak or strong; use weakly_… or strongly_connected…")
     return graph
 
 
@@ -100,16 +100,16 @@ def _find_components(graph: Graph, strong: bool, device: str) -> Components:
 
 
 def _is_one(graph: Graph, strong: bool, device: str) -> bool:
-    """Whether the graph is one component. For strong components, two searches from one vertex tell (out and in)."""
+    """Whether the graph is one component. Strong connectivity needs two searches from one vertex (out and in)."""
     if graph.n == 0:
-        raise GraphError("this graph has no vertices, so it is neither connected nor disconnected; give at least one")
+        raise GraphError("this graph has no vertices, so connectivity is undefined; pass a graph with vertices")
     if strong and graph.directed:
         return _distances.connected(engine_for("sweep", device, graph, None), graph)
     return _find_components(graph, False, device).count == 1
 
 
 def is_bipartite(G: Any, device: str = "auto") -> bool:
-    """Whether the vertices can be split into two sides such that every edge joins the two.
+    """Whether the vertices can be split into two sides such that every edge joins both sides.
 
     The direction of arcs does not matter. Weights are ignored.
 
@@ -122,7 +122,7 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     if _runs_on_gpu(graph, device):
         return _components.sides_on_gpu(graph) is not None
     graph = _without_directions(graph)
-    if graph.m:  # most graphs that are not bipartite show it where they are densest
+    if graph.m:  # most graphs that are not bipartite have an odd cycle near the vertex of highest degree
         hub = int(np.argmax(graph.degrees))
         if _components.shows_triangle(graph, hub):
             return False
@@ -133,9 +133,9 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
 
 
 def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
-    """Side of every vertex of a bipartite graph, whose arcs may have any direction. Weights are ignored.
+    """Side of each vertex of a bipartite graph. The direction of arcs does not matter. Weights are ignored.
 
-    A side is 0 or 1 (int8); the lowest vertex of every component is on side 0.
+    A side is 0 or 1 (int8); the lowest vertex of each component is on side 0.
 
     Raises
     ------
@@ -158,21 +158,21 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
 
 
 def _runs_on_gpu(graph: Graph, device: str) -> bool:
-    """Whether a GPU looks for the sides: it numbers two nodes for every vertex with 31 bits, and reads plain rows."""
+    """Whether a GPU finds the sides: it needs two 31-bit node numbers per vertex, and uncompressed adjacency lists."""
     if engine_for("components", device, graph, None).name != "cuda" or graph.n >= 1 << 30:
         return False
     return why_not_on_gpu(graph) is None and compressed_rows(graph) is None
 
 
 def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
-    """The side of every vertex, or an edge within one side if the graph is not bipartite."""
+    """The side of each vertex, or an edge within one side if the graph is not bipartite."""
     if _runs_on_gpu(graph, device) and (found := _components.sides_on_gpu(graph)) is not None:
         return found
     graph = _without_directions(graph)
     if graph.n == 0:
         return np.zeros(0, np.int8)
     root = _components.roots(engine_for("components", device, graph, None).components(graph, False))
-    root = root[graph.degrees[root] > 0]  # a vertex without neighbours needs no search
+    root = root[graph.degrees[root] > 0]  # isolated vertices need no search
     if not len(root):
         return np.zeros(graph.n, np.int8)
     unlabelled = graph if graph.labels is None else Graph(graph.indptr, graph.indices, directed=False)
@@ -185,7 +185,7 @@ def _without_directions(graph: Graph) -> Graph:
 
 
 def biconnected_components(G: Any, device: str = "auto", *, threads: int | None = None) -> Blocks:
-    """Biconnected components: maximal subgraphs that stay connected when any one vertex is removed.
+    """Biconnected components: maximal subgraphs that remain connected when any one vertex is removed.
 
     The graph must be undirected. The result has `members()` and `sets()`, `count` and `sizes`, `articulation_points`
     and `bridges`. Weights are ignored.
@@ -200,9 +200,9 @@ def biconnected_components(G: Any, device: str = "auto", *, threads: int | None 
 
 
 def articulation_points(G: Any, device: str = "auto", *, threads: int | None = None) -> list[Any]:
-    """Articulation points of an undirected graph: vertices whose removal leaves more components.
+    """Articulation points of an undirected graph: vertices whose removal increases the number of components.
 
-    They are labels or ids, in vertex order. Weights are ignored.
+    The result has labels or ids, in vertex order. Weights are ignored.
 
     Examples
     --------
@@ -214,9 +214,9 @@ def articulation_points(G: Any, device: str = "auto", *, threads: int | None = N
 
 
 def bridges(G: Any, device: str = "auto", *, threads: int | None = None) -> list[tuple[Any, Any]]:
-    """Bridges of an undirected graph: edges whose removal leaves more components. Parallel edges are not bridges.
+    """Bridges of an undirected graph: edges whose removal increases the number of components.
 
-    Each is a pair of labels or ids, in vertex order. Weights are ignored.
+    Parallel edges are not bridges. Each bridge is a pair of labels or ids, in vertex order. Weights are ignored.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def bridges(G: Any, device: str = "auto", *, threads: int | None = None) -> list
 def _blocks(G: Any, device: str, threads: int | None, asked: str) -> Blocks:
     graph = as_graph(G, repeats="keep")
     if graph.directed:
-        raise GraphError(f"a directed graph has no {asked}; call G.to_undirected() first")
+        raise GraphError(f"{asked} are not defined for directed graphs; call G.to_undirected() first")
     engine = engine_for("blocks", device, graph, threads)
     label = engine.components(graph, False)
     roots = _components.roots(label)
@@ -243,15 +243,15 @@ def _blocks(G: Any, device: str, threads: int | None, asked: str) -> Blocks:
 
 
 def topological_order(G: Any) -> list[Any]:
-    """Topological order of a directed acyclic graph: each vertex before all its successors. Weights are ignored.
+    """Topological order of a directed acyclic graph: each vertex comes before its successors. Weights are ignored.
 
-    Vertices are labels or ids: first those without arcs into them, then those whose arcs come only from these, and so
-    on.
+    The result has labels or ids: first the vertices without in-arcs, then the vertices whose in-arcs all start at
+    earlier vertices, and so on.
 
     Raises
     ------
     GraphError
-        The graph is undirected or has a cycle; the message names a vertex on a cycle or behind one.
+        The graph is undirected or has a cycle; the message names a vertex that is on a cycle or reachable from one.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def topological_order(G: Any) -> list[Any]:
         left[order] = False
         vertex = graph.label(int(np.argmax(left)))
         raise GraphError(
-            f"vertex {vertex!r} is on a cycle or behind one, so there is no order; condensation(G) joins cycles"
+            f"vertex {vertex!r} is on a cycle or reachable from one, so there is no order; condensation(G) joins cycles"
         )
     return order.tolist() if graph.labels is None else [graph.label(v) for v in order.tolist()]
 
@@ -285,7 +285,7 @@ def is_directed_acyclic_graph(G: Any) -> bool:
 def condensation(G: Any) -> tuple[Graph, Components]:
     """Condensation of a directed graph: the acyclic graph of its strongly connected components. Weights are ignored.
 
-    Vertex i of the graph is component i of the components, which come with it: `components.members()[i]`.
+    Returns the acyclic graph and the components. Vertex i of the graph is component i: `components.members()[i]`.
 
     Examples
     --------
@@ -300,5 +300,5 @@ def condensation(G: Any) -> tuple[Graph, Components]:
 
 def _directed(graph: Graph, what: str) -> Graph:
     if not graph.directed:
-        raise GraphError(f"{what} needs a directed graph, and this one is undirected; see connected_components")
+        raise GraphError(f"{what} needs a directed graph, but this graph is undirected; see connected_components")
     return graph

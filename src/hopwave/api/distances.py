@@ -1,4 +1,4 @@
-"""Distances over all pairs: eccentricity and what follows from it; means, sums, histograms, efficiency; HyperBall."""
+"""Distances over all pairs: eccentricity, diameter, radius; means, sums, histograms, efficiency; HyperBall."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def eccentricity(
     """Eccentricity of every vertex: the largest distance from it to another vertex.
 
     The graph must be connected, and a directed graph strongly connected.
-    Weights are ignored unless `weights=` says otherwise.
+    Weights are ignored; `weights=True` uses them.
 
     Parameters
     ----------
     vertices : list of vertices, optional
-        Vertices whose eccentricity to compute; by default all.
+        Vertices whose eccentricity to compute; default: all vertices.
     reduce : bool, optional
-        Whether to skip trees and chains, as `closeness_centrality` does, if that saves work and bounds leave many
-        vertices to search from (Notes). Results are the same.
+        Whether to skip trees and chains, as `closeness_centrality` does, if that saves work and the bounds leave many
+        vertices to search from (Notes). Results do not change.
 
     Notes
     -----
     Each search bounds the eccentricities of all vertices (Takes & Kosters 2013), so that few searches are needed. The
-    result is exact, along weights bitwise identical to that of a search from every vertex. The eccentricities of all
-    vertices along weights need one search each, unless every sum is exact, as with integers.
+    result is exact; with weights, it is bitwise identical to the result of a search from every vertex. With weights,
+    all eccentricities need one search per vertex, unless every sum is exact, as with integers.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def eccentricity(
             lost = int(np.argmax(found.reached < graph.n))
             raise GraphError(
                 f"eccentricity of {graph.label(int(ids[lost]))!r} is infinite: it reaches {found.reached[lost]:,} of "
-                f"{graph.n:,} vertices; take a connected component"
+                f"{graph.n:,} vertices; pass a connected component, for example G.largest_component()"
             )
         farthest = found.farthest
     return VertexScores("eccentricity", to_input_device(graph, engine, farthest), ids, graph, reduction=about)
@@ -88,7 +88,7 @@ def diameter(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
     """Diameter: the largest eccentricity, which is the largest distance between two vertices.
 
     The graph must have a vertex and be connected, or strongly connected if it is directed.
-    Weights are ignored unless `weights=` says otherwise.
+    Weights are ignored; `weights=True` uses them.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def diameter(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
 def radius(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
     """Radius: the smallest eccentricity.
 
-    The graph is as for `diameter`. Weights are ignored unless `weights=` says otherwise.
+    The requirements are those of `diameter`. Weights are ignored; `weights=True` uses them.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def radius(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
 def center(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> list[Any]:
     """Center: the vertices whose eccentricity is the radius, by label or id, in vertex order.
 
-    The graph is as for `diameter`. Weights are ignored unless `weights=` says otherwise.
+    The requirements are those of `diameter`. Weights are ignored; `weights=True` uses them.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def center(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> list[Any]:
 def periphery(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> list[Any]:
     """Periphery: the vertices whose eccentricity is the diameter, by label or id, in vertex order.
 
-    The graph is as for `diameter`. Weights are ignored unless `weights=` says otherwise.
+    The requirements are those of `diameter`. Weights are ignored; `weights=True` uses them.
 
     Examples
     --------
@@ -168,8 +168,8 @@ def average_shortest_path_length(
 ) -> float | Estimate:
     """Mean distance over all ordered pairs of vertices of a connected graph.
 
-    The graph is as for `diameter`; `distance_histogram` is also defined for graphs that are not connected.
-    Weights are ignored unless `weights=` says otherwise.
+    The requirements are those of `diameter`; `distance_histogram` also accepts graphs that are not connected.
+    Weights are ignored; `weights=True` uses them.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def average_shortest_path_length(
         Number of random sources from which to estimate the mean. The result is then an `Estimate`, with an interval and
         a standard error.
     delta, interval
-        As for `closeness_centrality`: the probability that the exact mean is outside of the interval, and its kind.
+        Probability that the exact mean is outside the interval, and kind of the interval; see `closeness_centrality`.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def wiener_index(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
     """Wiener index: the sum of distances over all pairs of vertices (ordered pairs in a directed graph).
 
     The graph must have a vertex. The index is infinite if the graph is not connected (if directed: strongly connected).
-    Weights are ignored unless `weights=` says otherwise.
+    Weights are ignored; `weights=True` uses them.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def wiener_index(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
     how, (graph, weighted) = Running(**run), as_lengths(G, weights)
     engine = how.engine(weighted, graph, graph.n)
     if graph.n == 0:
-        raise GraphError("this graph has no vertices, so it is neither connected nor disconnected; give at least one")
+        raise GraphError("this graph has no vertices, so connectivity is undefined; pass a graph with vertices")
     if not _distances.connected(engine, graph):
         return float("inf")
     return _from_all(how, engine, graph, "Wiener index", weighted)[0] / (1 if graph.directed else 2)
@@ -221,8 +221,8 @@ def wiener_index(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
 def global_efficiency(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
     """Global efficiency: the mean of 1/d over all ordered pairs of vertices.
 
-    Pairs without a path count 0, and so do pairs at distance 0, which weights allow. The result is between 0 and 1, or
-    between 0 and 1 / the smallest weight. Weights are ignored unless `weights=` says otherwise.
+    Pairs without a path count 0, and so do pairs at distance 0, which weights allow. The result is between 0 and 1 or,
+    with weights, between 0 and 1 / the smallest weight. Weights are ignored; `weights=True` uses them.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def _from_all(how: Running, engine: Engine, graph: Graph, title: str, weighted: 
 def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> float:
     """Local efficiency: the mean over all vertices of the global efficiency among their neighbours (or successors).
 
-    The graph needs at least one vertex. Weights are ignored: distances count hops. The CPU computes it; a GPU does not.
+    The graph needs at least one vertex. Weights are ignored: distances count hops. This runs only on the CPU.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *,
     graph = as_graph(G)
     engine = engine_for("local_efficiencies", device, graph, threads, searches=0)
     if graph.n == 0:
-        raise GraphError("this graph has no vertices, so there is no mean over them; give at least one")
+        raise GraphError("this graph has no vertices to average over; pass a graph with vertices")
     with _many.polled("local efficiency", graph.n, progress) as poll:
         return float(engine.local_efficiencies(graph, poll, threads).sum() / graph.n)
 
@@ -275,17 +275,17 @@ def distance_histogram(
     Parameters
     ----------
     sources : list of vertices, optional
-        Count only pairs that start at these vertices.
+        Vertices where pairs start; default: all vertices.
     k, seed
-        As for `average_shortest_path_length`: estimate the counts of all pairs from a sample.
+        Number of random sources from which to estimate the counts of all pairs, and the seed of the sample.
     delta : float, optional
-        The bounds of a sample hold for all distances simultaneously with probability at least 1 − delta.
+        Risk of a sample: all bounds hold simultaneously with probability at least 1 − delta.
 
     Returns
     -------
     DistanceHistogram
-        `counts[d]` pairs at distance d; `bounds` if `k` is given, and in `beyond` how many pairs may be farther apart
-        than the distances in the sample.
+        `counts[d]` is the number of pairs at distance d. With `k`, it also has `bounds`, and `beyond`, the number of
+        pairs that may be farther apart than all distances in the sample.
 
     Examples
     --------
@@ -315,17 +315,17 @@ def hyperball(
 ) -> HyperBall:
     """Mean distance, effective diameter, closeness and harmonic centrality of all vertices, estimated by HyperBall.
 
-    A counter per vertex estimates how many vertices reach it within t hops. A run takes as many steps as the graph is
-    deep: it is for shallow graphs that are too large for a search from every vertex. The CPU computes it; a GPU does
-    not. Distances *into* a vertex count; for distances out of it, pass `G.reverse()`. Weights are ignored.
+    One counter per vertex estimates how many vertices reach it within t hops. The number of steps is the depth of the
+    graph, so HyperBall is for shallow graphs that are too large for a search from every vertex. It runs only on the
+    CPU. Distances *into* a vertex count; for distances out of it, pass `G.reverse()`. Weights are ignored.
 
     Parameters
     ----------
     precision : int, optional
-        From 4 to 16. The standard error of one counter is 1.04 / √2^precision of its size, in one run; all counters
-        need 2 · n · 2^precision bytes.
+        Logarithm of the registers per counter, from 4 to 16. In one run, the relative standard error of a counter is
+        1.04 / √2^precision; all counters need 2 · n · 2^precision bytes.
     runs : int, optional
-        Number of runs with different hashes, from 2 to 65,536: standard errors come from their spread.
+        Number of runs with different hash functions, from 2 to 65,536. Their spread gives the standard errors.
 
     Returns
     -------
@@ -351,9 +351,9 @@ def hyperball(
     graph = as_graph(G)
     for name, value, least, most in (("precision", precision, 4, 16), ("runs", runs, 2, MOST_RUNS)):
         if not is_whole(value) or not least <= value <= most:
-            raise GraphError(f"{name}={value!r} cannot be used; give a whole number from {least} to {most}")
+            raise GraphError(f"{name}={value!r} is out of range; pass an integer from {least} to {most}")
     if graph.n == 0:
-        raise GraphError("this graph has no vertices, so it has no distances; give at least one")
+        raise GraphError("this graph has no vertices, so it has no distances; pass a graph with vertices")
     engine = engine_for("hyperball", device, graph, threads, int(runs))
     found = _hyperball.estimate(engine, graph, int(precision), int(runs), seed, progress, threads)
     (near, near_errors), (inverse, inverse_errors) = found.closeness, found.harmonic

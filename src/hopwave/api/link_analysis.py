@@ -22,11 +22,11 @@ from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.planning.jobs import Integers
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
 
-DEFAULT_TOL, MOST_CHANGE = 1e-6, 0.01  # tol of PageRank, and n · tol above which it warns: scores add up to 1
+DEFAULT_TOL, MOST_CHANGE = 1e-6, 0.01  # default tol of PageRank, and maximum n · tol without a warning
 
 
 def degree_centrality(G: Any) -> VertexScores:
-    """Degree centrality: the degree of every vertex, divided by n − 1, as in NetworkX.
+    """Degree centrality: the degree of each vertex, divided by n − 1, as in NetworkX.
 
     In a directed graph, in- and out-arcs both count. A loop counts twice, and parallel arcs count one by one, so that
     scores can exceed 1. Weights are ignored.
@@ -43,7 +43,7 @@ def degree_centrality(G: Any) -> VertexScores:
 
 
 def in_degree_centrality(G: Any) -> VertexScores:
-    """In-degree centrality of a directed graph: the arcs into every vertex, divided by n − 1. Weights are ignored.
+    """In-degree centrality of a directed graph: the in-degree of each vertex, divided by n − 1. Weights are ignored.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def in_degree_centrality(G: Any) -> VertexScores:
 
 
 def out_degree_centrality(G: Any) -> VertexScores:
-    """Out-degree centrality of a directed graph: the arcs out of every vertex, divided by n − 1. Weights are ignored.
+    """Out-degree centrality of a directed graph: the out-degree of each vertex over n − 1. Weights are ignored.
 
     Examples
     --------
@@ -67,10 +67,10 @@ def out_degree_centrality(G: Any) -> VertexScores:
 
 
 def strength(G: Any, weights: Any = None) -> VertexScores:
-    """Strength (weighted degree): the sum of the weights of the edges of every vertex.
+    """Strength (weighted degree): the sum of the weights of the edges at each vertex.
 
     In a directed graph, in- and out-arcs both count. A loop counts twice, and parallel edges are added up, as in
-    NetworkX. Without weights, strengths are degrees. Weights are followed; `weights=False` leaves them out.
+    NetworkX. Without weights, strengths are degrees. Weights are used; `weights=False` ignores them.
 
     Examples
     --------
@@ -81,19 +81,19 @@ def strength(G: Any, weights: Any = None) -> VertexScores:
     rows = matrix.to("cpu").rows
     tail, head = arc_tails(rows), rows.indices
     values = np.ones(len(head)) if rows.values is None else np.asarray(rows.values, np.float64)
-    again = values if graph.directed else np.where(tail == head, values, 0.0)  # an undirected edge is two arcs
+    again = values if graph.directed else np.where(tail == head, values, 0.0)  # undirected edges are two arcs already
     scores = np.bincount(tail, values, graph.n) + np.bincount(head, again, graph.n)
     return VertexScores("strength", scores, vertex_ids(graph, None), graph)
 
 
 def _directed(graph: Graph) -> Graph:
     if not graph.directed:
-        raise GraphError("an edge of an undirected graph leads in and out; use degree_centrality")
+        raise GraphError("an undirected graph has no in- and out-degrees; use degree_centrality")
     return graph
 
 
 def _share(name: str, graph: Graph, degrees: Integers) -> VertexScores:
-    """Degrees times 1 / (n − 1), by NetworkX's own operations; 1 for a vertex that is alone."""
+    """Degrees times 1 / (n − 1), by the same operations as NetworkX; 1 in a graph of one vertex."""
     scores = np.ones(graph.n) if graph.n <= 1 else degrees * (1.0 / (graph.n - 1))
     return VertexScores(name, scores, vertex_ids(graph, None), graph)
 
@@ -111,31 +111,31 @@ def pagerank(
     adaptive: bool = False,
     device: str = "auto",
 ) -> VertexScores:
-    """PageRank: how often a random walk visits every vertex, as NetworkX 3.6.1 computes it. The scores add up to 1.
+    """PageRank: how often a random walk visits each vertex, as NetworkX 3.6.1 computes it. The scores add up to 1.
 
-    The walk chooses among arcs in proportion to their weights; those of parallel edges are added up. G may also be a
-    `linalg.Matrix`. Weights are followed; `weights=False` leaves them out.
+    The walk chooses among arcs in proportion to their weights; weights of parallel edges are added up. G may also be a
+    `linalg.Matrix`. Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     alpha : float, optional
         Probability that the walk follows an arc. Otherwise it jumps to a random vertex.
     personalization : mapping, pandas Series or array, optional
-        Probability of each vertex as the target of a jump, up to a factor: a mapping or Series by vertex (0 for
-        others), or one number per vertex. By default all are equally likely.
+        Probability of each vertex as the target of a jump, up to a common factor: an array, or a mapping or Series by
+        vertex (0 for missing vertices). By default, all vertices are equally likely.
     max_iter : int, optional
         Maximum number of rounds.
     tol : float, optional
         Stop when a round changes the scores by less than n · tol in total. This is NetworkX's rule, and it is weak on
-        large graphs (the default gives a warning above 10,000 vertices): for scores that are right to 1e-6 in total,
-        pass `tol=1e-6 / G.n`. For a total of at least 1e-6, a GPU reads the scores of large unweighted graphs in
-        float32; sums are float64.
+        large graphs (the default gives a warning above 10,000 vertices): for a total error of about 1e-6, pass
+        `tol=1e-6 / G.n`. If n · tol is at least 1e-6, a GPU reads the scores of large unweighted graphs in float32;
+        sums are float64.
     nstart : mapping or array, optional
-        Initial scores. By default all are equal.
+        Initial scores; default: all equal.
     dangling : mapping or array, optional
-        Where the walk goes from vertices without arcs; by default as `personalization`.
+        Probabilities of the next vertex after a vertex without out-arcs; default: `personalization`.
     adaptive : bool, optional
-        Whether to skip scores that have settled, which saves work if most settle early. The last bits differ.
+        Whether to skip scores that have converged, which saves work if most converge early. The last bits may differ.
 
     Raises
     ------
@@ -170,25 +170,25 @@ def pagerank(
 def eigenvector_centrality(
     G: Any, max_iter: int = 100, tol: float = 1e-6, nstart: Any = None, weights: Any = None, *, device: str = "auto"
 ) -> VertexScores:
-    """Eigenvector centrality: proportional to the sum over the predecessors of a vertex, as in NetworkX 3.6.1.
+    """Eigenvector centrality: a score proportional to the sum of the predecessors' scores, as in NetworkX 3.6.1.
 
-    The graph is as for `pagerank`; for successors instead of predecessors, pass `G.reverse()`. `katz_centrality` is
-    also defined for graphs without cycles. Weights are followed; `weights=False` leaves them out.
+    G may also be a `linalg.Matrix`. For successors instead of predecessors, pass `G.reverse()`. `katz_centrality` is
+    also defined for graphs without cycles. Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     tol : float, optional
         Stop when a round changes the scores by less than n · tol in total.
     nstart : mapping or array, optional
-        Initial scores of at least 0: a mapping by vertex (0 for others), or one per vertex. By default all are equal.
+        Nonnegative initial scores: an array, or a mapping by vertex (0 for missing vertices); default: all equal.
     max_iter
-        As for `pagerank`.
+        See `pagerank`.
 
     Notes
     -----
     Power iteration with A + I, where A is the adjacency matrix; the squares of the scores add up to 1. If no cycle can
-    be reached backwards from a vertex, its score tends to 0; what remains depends on `tol`. A ConvergenceError says
-    that the scores did not converge within `max_iter` rounds. NetworkX's `weight=None` ignores weights.
+    be reached backwards from a vertex, its score tends to 0, and the returned score depends on `tol`. If the scores do
+    not converge within `max_iter` rounds, a ConvergenceError is raised. NetworkX's `weight=None` ignores weights.
 
     Examples
     --------
@@ -215,23 +215,23 @@ def katz_centrality(
 ) -> VertexScores:
     """Katz centrality: the number of walks to a vertex, with long walks counted less, as NetworkX 3.6.1 computes it.
 
-    The graph is as for `pagerank`; for walks out of a vertex, pass `G.reverse()`.
-    Weights are followed; `weights=False` leaves them out.
+    G may also be a `linalg.Matrix`. For walks out of a vertex, pass `G.reverse()`.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     alpha : float, optional
         Factor per arc: a walk counts the product of alpha · weight over its arcs. alpha must be below 1 / the largest
-        eigenvalue of the adjacency matrix; otherwise the sums diverge, and an error says so.
+        eigenvalue of the adjacency matrix; otherwise the sums diverge, and the call raises an error.
     beta : float, mapping or array, optional
-        Score of a vertex without any walks: one number for all, or one per vertex (in a mapping, 0 for others).
+        Score of a vertex without any walks: one number, or one per vertex (in a mapping, 0 for missing vertices).
     nstart : mapping or array, optional
-        Initial scores. By default all are 0.
+        Initial scores; default: 0.
     normalized : bool, optional
         Whether to scale the scores so that their squares add up to 1.
     max_iter, tol
-        As for `eigenvector_centrality`, which is the limit as alpha approaches 1 / the largest eigenvalue. A
-        ConvergenceError says that the scores did not converge.
+        See `eigenvector_centrality`, which is the limit as alpha approaches 1 / the largest eigenvalue. If the scores
+        do not converge, a ConvergenceError is raised.
 
     Examples
     --------
@@ -259,31 +259,31 @@ def hits(
 ) -> HubsAndAuthorities:
     """HITS: good hubs have arcs to good authorities, and good authorities have arcs from good hubs.
 
-    The graph is as for `pagerank`. Weights are followed; `weights=False` leaves them out.
+    G may also be a `linalg.Matrix`. Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     tol : float, optional
         Stop when a round changes the authorities (a vector of length 1) by less than this in total.
     nstart
-        Initial authorities, as for `eigenvector_centrality`.
+        Initial authorities; see `eigenvector_centrality`.
     normalized : bool, optional
-        Whether hubs and authorities each add up to 1. Otherwise the squares of the authorities do, and a hub is the
-        sum of its authorities, each times the weight of the arc.
+        Whether hubs and authorities each add up to 1. Otherwise, the squares of the authorities add up to 1, and a hub
+        is the sum of its authorities, each times the weight of the arc.
     max_iter
-        As for `pagerank`; a ConvergenceError says that the authorities did not converge.
+        See `pagerank`. If the authorities do not converge, a ConvergenceError is raised.
 
     Returns
     -------
     HubsAndAuthorities
-        `hubs` and `authorities`, one score per vertex each; a tuple of the two, as in NetworkX. All are 0 in a graph
-        without arcs or without a positive weight, for which NetworkX raises an error of ARPACK.
+        Tuple of `hubs` and `authorities`, each with one score per vertex, as in NetworkX. All scores are 0 in a graph
+        without arcs or without a positive weight, where NetworkX raises an error of ARPACK.
 
     Notes
     -----
-    The authorities are the first right singular vector of the adjacency matrix, found by Lanczos' algorithm as ARPACK
-    does for NetworkX; it stores 20 vectors. If several singular vectors share the largest singular value, as in
-    undirected bipartite graphs, the result is the one nearest to `nstart`; NetworkX's choice is then random.
+    The authorities are the first right singular vector of the adjacency matrix. Lanczos' algorithm finds it and stores
+    20 vectors, as ARPACK does for NetworkX. If several singular vectors share the largest singular value, as in
+    undirected bipartite graphs, the result is the vector nearest to `nstart`; NetworkX's choice is then random.
 
     Examples
     --------
@@ -300,10 +300,10 @@ def hits(
 
 
 def _ranked(G: Any, weights: Any, what: str, device: str, packed: bool = True) -> tuple[Graph, Matrix, str]:
-    """The graph, its checked matrix, and where to compute. `packed`: whether rounds without weights read such rows."""
+    """(graph, checked matrix, device). `packed`: whether unweighted rounds can read compressed adjacency lists."""
     graph, A = weighted(G, weights, parallel="sum")
     device = product_device(graph, device, packed and not A.has_values)
-    if isinstance(device, str) and device == "cuda" and has_gpu():  # in fewer bits, if a GPU keeps the rows compressed
+    if isinstance(device, str) and device == "cuda" and has_gpu():  # compressed, if the GPU stores the graph compressed
         from hopwave.engines.cuda.linalg.power import matrix_of
 
         A = matrix_of(graph, A)

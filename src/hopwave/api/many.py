@@ -1,4 +1,4 @@
-"""Distances from many sources, in hops or along weights: as a table, in blocks, or only pairs that are near."""
+"""Distances from many sources, in hops or by weights: as a table, in blocks, or only for pairs within a distance."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def bfs_many(
 ) -> npt.NDArray[np.int32]:
     """Hops from each source to every vertex, as a table. Up to 64 searches share their steps if that is faster.
 
-    Weights are ignored: distances count hops. `sssp_many` follows weights; `distance_blocks` returns a few rows at a
+    Weights are ignored: distances count hops. `sssp_many` uses weights; `distance_blocks` returns a few rows at a
     time.
 
     Parameters
@@ -51,12 +51,12 @@ def bfs_many(
     depth_limit : int, optional
         Maximum number of hops.
     targets : list of vertices, optional
-        Columns of the table, in the order given; by default all vertices.
+        Columns of the table, in this order; default: all vertices.
 
     Returns
     -------
     array of int32, sources × vertices
-        One row per source, in the order given; −1 if there is no path. It needs 4 · sources · targets bytes.
+        One row per source, in this order; −1 if there is no path. It needs 4 · sources · targets bytes.
 
     Examples
     --------
@@ -80,22 +80,22 @@ def sssp_many(
 ) -> Floats:
     """Length of a shortest path from each source to every vertex, as a table.
 
-    Dijkstra's algorithm runs once per source, one source per thread; on a GPU one block of threads per source. The
-    shortest of parallel edges counts. Weights are followed; `weights=False` leaves them out.
+    Dijkstra's algorithm runs once per source, one source per thread, or per block of threads on a GPU. The shortest of
+    parallel edges counts. Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     sources : list of vertices
         Vertices where paths start.
     limit : float, optional
-        Maximum length of a path. Vertices farther away count as not reached.
+        Maximum length of a path. Vertices beyond it count as not reached.
     targets : list of vertices, optional
-        Columns of the table, in the order given; by default all vertices. A search ends when it has settled them.
+        Columns of the table, in this order; default: all vertices. A search ends when it has settled all targets.
 
     Returns
     -------
     array of float64, sources × vertices
-        One row per source, in the order given; infinite if there is no path. It needs 8 · sources · targets bytes.
+        One row per source, in this order; infinite if there is no path. It needs 8 · sources · targets bytes.
 
     Examples
     --------
@@ -138,35 +138,35 @@ def distance_table(
     checkpoint: str | os.PathLike[str] | None = None,
     **run: Unpack[Run],
 ) -> DistanceTable | Path:
-    """Distance from every source to every target, as a table with these rows and columns only.
+    """Distance from every source to every target, as a table with one row per source and one column per target.
 
-    Weights are followed; `weights=False` leaves them out.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     sources : list of vertices, optional
-        Rows of the table; by default all vertices.
+        Rows of the table; default: all vertices.
     targets : list of vertices, optional
-        Columns of the table; by default all vertices. A search along weights ends when it has settled them.
+        Columns of the table; default: all vertices. With weights, a search ends when it has settled all targets.
     limit : float, optional
-        Maximum distance, inclusive. Targets farther away count as not reached.
+        Maximum distance, inclusive. Targets beyond it count as not reached.
     direction : {"out", "in"}, optional
         "in" follows arcs backwards: distances from the targets to the sources.
     dtype : {"auto", "float64", "float32", "hops"}, optional
-        Type of the distances: "auto" is float64 along weights, and int32 for hops. float32 is rounded once, at the end.
+        Type of the distances: "auto" is float64 for weights, and int32 for hops. float32 is rounded once, at the end.
     sparse : bool, optional
-        Whether to store only the pairs within the limit, as a SciPy CSR array; a distance of 0 is stored, too.
+        Whether to store only the pairs within the limit, as a SciPy CSR array; distances of 0 are also stored.
     out : path, optional
         File to which the table is written, block by block: an array (.npy), or the pairs within the limit as columns
         source, target, distance (.parquet, .csv). The call then returns the path.
     checkpoint : path, optional
-        With `out`: file that records progress, updated every minute and on Ctrl-C. The same call resumes from it; it is
-        removed at the end.
+        With `out`: file that records progress, updated every minute and on Ctrl-C. The same call resumes from the file,
+        which is removed at the end.
 
     Returns
     -------
     DistanceTable or path
-        `values` has one row per source and one column per target, in the order given; infinite (or −1 hops) if there
+        `values` has one row per source and one column per target, in the caller's order; infinite (or −1 hops) if there
         is no path within the limit. With `out`, the path of the file.
 
     Raises
@@ -176,8 +176,8 @@ def distance_table(
 
     Notes
     -----
-    Every distance is the smallest sum of weights over all paths, added in path order in float64: bitwise identical to
-    SciPy's `dijkstra`, whatever the device, threads or executor.
+    Every distance is the minimum over all paths of the sum of weights, added in path order in float64. It is bitwise
+    identical to SciPy's `dijkstra`, for any device, number of threads and executor.
 
     Examples
     --------
@@ -212,27 +212,27 @@ def distance_table(
 def _dtype(name: str, weighted: bool) -> np.dtype[Any]:
     one_of("dtype", name, ("auto", "float32", "float64", "hops"))
     if name == "hops" and weighted:
-        raise GraphError("dtype='hops' is for whole numbers, and distances along weights are not; give weights=False")
+        raise GraphError("dtype='hops' cannot be combined with weights, whose sums are floats; pass weights=False")
     if name == "auto":
         name = "float64" if weighted else "hops"
     return np.dtype(np.int32 if name == "hops" else name)
 
 
 def _checked_file(out: Any, checkpoint: Any, sparse: bool, repeats: bool) -> Path | None:
-    """The file that `out` names, if any; raises an error for options that do not fit together."""
+    """The file that `out` names, or None; raises an error for options that cannot be combined."""
     if out is None:
         if checkpoint is not None:
-            raise GraphError("checkpoint= is for a table that goes to a file; give out=, or leave out checkpoint=")
+            raise GraphError("checkpoint= needs a table that is written to a file; pass out=, or omit checkpoint=")
         return None
     file = file_named(out, "out")
     if checkpoint is not None and file_named(checkpoint, "checkpoint").resolve() == file.resolve():
-        raise FormatError("is given as out= and as checkpoint=; pass two different files", file)
+        raise FormatError("out= and checkpoint= are the same file; pass two different files", file)
     if file.suffix not in _tables.ENDINGS:
-        raise FormatError("an unknown extension; use .npy, .parquet or .csv", file)
+        raise FormatError("the extension is unknown; use .npy, .parquet or .csv", file)
     if sparse:
-        raise GraphError("sparse=True is for tables in memory; .parquet and .csv files have the connected pairs alone")
+        raise GraphError("sparse=True cannot be combined with out=; .parquet and .csv files store only connected pairs")
     if repeats:
-        raise GraphError("a target is listed twice, and a file has one column for each; leave out the second")
+        raise GraphError("a target is listed twice, but a file has one column per target; omit repeated targets")
     return file
 
 
@@ -250,14 +250,14 @@ def distance_blocks(
 ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
     """Rows of `bfs_many` or `sssp_many`, one block at a time.
 
-    Weights are followed; `weights=False` leaves them out.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     sources : list of vertices, optional
-        Vertices where the searches start; by default all.
+        Vertices where the searches start; default: all vertices.
     depth_limit : int, optional
-        Maximum number of hops. Along weights, maximum length of a path.
+        Maximum number of hops or, with weights, maximum length of a path.
     block_bytes : int, optional
         Maximum size of a block of rows; a block has at least one row.
 
@@ -265,7 +265,7 @@ def distance_blocks(
     -------
     iterator of (array, array of int32)
         The sources of each block, as labels, or as ids (int64) if the graph has no labels; and one row of distances
-        per source. Along weights, distances are float64, infinite if there is no path.
+        per source. With weights, distances are float64, infinite if there is no path.
 
     Examples
     --------
@@ -287,22 +287,22 @@ def distance_blocks(
 def pairs_within(
     G: Any, d: float, sources: Iterable[Any] | None = None, *, weights: Any = None, **run: Unpack[Run]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """All pairs of different vertices within a distance of one another.
+    """All pairs of different vertices within a distance of each other.
 
-    Weights are followed; `weights=False` leaves them out.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     d : int
-        Maximum distance. Along weights, any number of at least 0.
+        Maximum distance in hops; with weights, any number of at least 0.
     sources : list of vertices, optional
-        Vertices where pairs start; by default all. An undirected pair then appears once, in the order of the vertices.
+        Vertices where pairs start; default: all vertices, and then each undirected pair appears once, lower id first.
 
     Returns
     -------
     source, target, distance : arrays
         One entry per pair, ordered by source, then nearest first. Vertices are labels, or ids (int32) if the graph has
-        no labels; distances are int32, along weights float64.
+        no labels; distances are int32, or float64 with weights.
 
     Examples
     --------

@@ -34,7 +34,7 @@ from hopwave.planning.many_sources import Sweep
 from hopwave.results.estimates import MemoryEstimate
 
 MANY = ("k", "sources", "threads", "weights", "reduce")
-# Arguments that the estimate of each function takes.
+# Arguments on which the estimate of each function depends.
 OPTIONS = {
     "bfs": ("source", "predecessors", "path_counts", "plan", "threads"),
     "bfs_many": ("sources", "threads"),
@@ -51,7 +51,7 @@ OPTIONS = {
     "weakly_connected_components": (),
     "from_edges": ("weights", "directed"),
 }
-DEFAULTS = {"path_counts": False, "predecessors": True, "directed": False, "reduce": True}  # of others: None
+DEFAULTS = {"path_counts": False, "predecessors": True, "directed": False, "reduce": True}  # None for other options
 ONE_SOURCE = ("bfs", "sssp")
 ON_PACKED_ROWS = (
     "bfs", "bfs_many", "closeness_centrality", "harmonic_centrality", "connected_components",
@@ -63,10 +63,10 @@ SUMS: dict[str, What] = {"closeness_centrality": "total", "harmonic_centrality":
 KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkstra")
 BY_WEIGHTS = ("sssp", "sssp_many", "distance_table", "accessibility", "pagerank")  # unless weights=False
 NEAR = 8192  # an arc u → v is near if |u - v| is below this (engines/cuda/policy.py: POWER.near)
-ARCS_SAMPLED = 1 << 16  # arcs whose share of near ones is counted
-PAGES = 3 << 20  # bytes of a worker's arrays that only fill their last pages of 2 MB
-BYTES_KEPT = 1 << 28  # of workers' arrays: larger ones are freed before a table of hops becomes lengths
-LARGEST_COUNT_BITS = 1000  # path counts above 2^1000 need exponents of their own
+ARCS_SAMPLED = 1 << 16  # arcs sampled to estimate the share of near arcs
+PAGES = 3 << 20  # bytes per worker lost to partly filled pages of 2 MB
+BYTES_KEPT = 1 << 28  # maximum bytes of workers' arrays that are not freed before a table of hops becomes lengths
+LARGEST_COUNT_BITS = 1000  # path counts above 2^1000 are stored with separate exponents
 
 
 class Bytes(NamedTuple):
@@ -79,7 +79,7 @@ class Bytes(NamedTuple):
     worker_arc: float = 0
 
 
-# Parts on the CPU by function and variant, besides the graph's own arrays; measured (benchmarks/memory.py).
+# Memory on the CPU by function, variant and part, without the graph's own arrays; measured (benchmarks/memory.py).
 CPU: dict[str, dict[str, Bytes]] = {
     "bfs": {"prepared": Bytes(12), "queue, distances and predecessors": Bytes(14)},
     "path counts": {"path counts": Bytes(8)},
@@ -119,13 +119,13 @@ CPU: dict[str, dict[str, Bytes]] = {
     "sssp": {"distances and bins": Bytes(12), "looking for predecessors": Bytes(arc=18.5)},
     "pagerank": {"factors and ranks": Bytes(40)},
     "pagerank by degree": {"arcs in the order of degrees": Bytes(32, arc=4)},
-    "values of arcs": {"values of arcs in that order": Bytes(arc=8)},
+    "values of arcs": {"values of arcs in the order of degrees": Bytes(arc=8)},
     "components": {"labels and sizes": Bytes(14)},
     "from_edges": {"rows": Bytes(20, arc=8)},
     "weights of edges": {"weights": Bytes(arc=8)},
     "arcs by head": {"arcs by head": Bytes(8, arc=4)},
     "arcs by head, weights": {"arcs by head": Bytes(8, arc=12)},
-    # While arcs are sorted by head, before anything else is allocated.
+    # Peak while arcs are sorted by head, before the other parts are allocated.
     "sorting": {"sorting arcs by head": Bytes(20, arc=12)},
     "sorting, weights": {"sorting arcs by head": Bytes(20, arc=24)},
 }
@@ -153,8 +153,8 @@ def estimate_memory(
 ) -> MemoryEstimate:
     """Peak memory of a call, estimated without making the call.
 
-    For functions of many sources and for betweenness, the estimate makes one search to find the depth of the graph. If
-    the call would remove trees and chains first (`reduce`), the estimate finds them and counts the remaining graph.
+    For functions of many sources and for betweenness, the estimate runs one search to find the depth of the graph. If
+    the call would remove trees and chains first (`reduce`), the estimate does so too and describes the remaining graph.
 
     Parameters
     ----------
@@ -167,21 +167,21 @@ def estimate_memory(
     device : {"auto", "cpu", "cuda"}, optional
         Device of the call. "cuda" needs no GPU: without one, the estimate assumes an H200.
     source, sources, targets, values, limit, k, weights, predecessors, path_counts, plan, threads, memory_limit, reduce
-        As for the named function, which must have them. `plan` is only for betweenness and names one of hopwave's own
-        plans.
+        Arguments of the call; see the function, which must accept them. `plan` is only for betweenness and must be one
+        of hopwave's own plans.
     directed : bool, optional
         For "from_edges": whether every edge is one arc instead of two.
 
     Returns
     -------
     MemoryEstimate
-        `bytes` at the peak, `parts` by name, whether it `fits`, and how a GPU would store the graph's `rows`. Measured
-        peaks are within 25% or 16 MB of the estimate (benchmarks/results/memory.md).
+        The peak in `bytes`, its `parts` by name, whether the call `fits`, and how a GPU would store the adjacency lists
+        (`rows`). Measured peaks are within 25% or 16 MB of the estimate (benchmarks/results/memory.md).
 
     Raises
     ------
     GraphError
-        If that function has no estimate, or does not have one of the arguments.
+        estimate_memory does not support the function, or the function does not have one of the arguments.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def estimate_memory(
     """
     name = what if isinstance(what, str) else getattr(what, "__name__", repr(what))
     if name not in OPTIONS:
-        raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, OPTIONS))}")
+        raise GraphError(f"estimate_memory does not support {name!r}; use one of {', '.join(map(repr, OPTIONS))}")
     predecessors, path_counts = flag("predecessors", predecessors), flag("path_counts", path_counts)
     directed, memory_limit = flag("directed", directed), check_bytes("memory_limit", memory_limit)
     reduce = flag("reduce", reduce)
@@ -200,7 +200,7 @@ def estimate_memory(
     if not isinstance(plan, str) or (plan != "auto" and (name not in BETWEENNESS or plan not in KNOWN_PLANS)):
         known = ", ".join(map(repr, KNOWN_PLANS))
         raise GraphError(
-            f"no memory is known of {name} by plan {plan!r}; omit plan=, or for betweenness use one of {known}"
+            f"estimate_memory does not support {name} with plan={plan!r}; omit plan=, or for betweenness use {known}"
         )
     _check_options(
         name, source=source, sources=sources, targets=targets, values=values, limit=limit, k=k, weights=weights,
@@ -215,7 +215,7 @@ def estimate_memory(
     own = own_lengths if name in BY_WEIGHTS else as_lengths
     graph, weighted = own(G, False if weights is None and own is as_lengths else weights)
     if source is not None:
-        source_ids(graph, source)  # checks that it is a vertex; the estimate does not depend on which
+        source_ids(graph, source)  # only checks that the source is a vertex
     drawn = sample_size(graph, k, sources, 0.1)
     ids = vertex_ids(graph, sources)
     count = 1 if name in ONE_SOURCE else drawn or len(ids)
@@ -261,15 +261,15 @@ def estimate_memory(
 
 
 def _check_options(name: str, **given: Any) -> None:
-    """Raise a GraphError for an argument, other than its default, that an estimate of this question does not take."""
+    """Raise a GraphError for an argument that differs from its default and that the function does not have."""
     for option, value in given.items():
         if value is not DEFAULTS.get(option) and option not in OPTIONS[name]:
             known = ", ".join(f"{one}=" for one in OPTIONS[name]) or "none"
-            raise GraphError(f"{name} has no {option}={value!r}; omit it (its estimate takes: {known})")
+            raise GraphError(f"{name} has no {option}={value!r}; omit it (arguments of its estimate: {known})")
 
 
 def _shape(graph: Graph, searched: bool) -> Shape:
-    """The sizes that the models need. With `searched`, a search from the vertex of highest degree finds the depth."""
+    """Sizes for the models. With `searched`, a search from the vertex of highest degree finds the depth."""
     degrees, depth = np.diff(graph.indptr), 0
     if searched and graph.m:
         busiest = graph.label(int(np.argmax(degrees)))
@@ -319,14 +319,14 @@ def on_cpu(shape: Shape, ask: Ask) -> Parts:
 
 
 def _bytes(each: Bytes, shape: Shape, ask: Ask, pages: int = 0) -> int:
-    """Bytes of a part; `pages` more per worker. An undirected edge counts as two arcs in from_edges."""
+    """Bytes of a part, plus `pages` per worker. In from_edges, an undirected edge counts as two arcs."""
     n, m = shape.n, shape.m * (2 if ask.what == "from_edges" and not shape.directed else 1)
     rows, columns = ask.sources, n
     if ask.what == "distance_table" and not ask.weighted:
         rows = min(ask.sources, ask.at_once)
         columns = n if ask.together or ask.targets is None else ask.targets
     if ask.what in BETWEENNESS:
-        rows = min(ask.sources, 16)  # whose scores of edges are held at a time
+        rows = min(ask.sources, 16)  # sources whose edge scores are in memory simultaneously
     workers = ask.workers
     if ask.together and ask.what not in BETWEENNESS:
         workers = max(1, min(workers, ask.sources // 4))
@@ -339,7 +339,7 @@ def _bytes(each: Bytes, shape: Shape, ask: Ask, pages: int = 0) -> int:
 
 
 def _variants(shape: Shape, ask: Ask) -> list[str]:
-    """The rows of the table that a function adds up."""
+    """The keys of the table CPU whose parts a function adds up."""
     what, mesh, weighted = ask.what, shape.mesh, " along weights" if ask.weighted else ""
     on_mesh = ", mesh" if mesh else ""
     hubs = shape.irregular and shape.n > 1 << 15
@@ -374,7 +374,7 @@ def _variants(shape: Shape, ask: Ask) -> list[str]:
 
 
 def _reduced(graph: Graph, job: BetweennessJob, device: str, threads: int | None) -> ReducedJob | None:
-    """The job in parts, if a call would reduce it. The CPU's code finds chains for a GPU too."""
+    """The reduced job, if a call would reduce it. The CPU finds the chains, also for a GPU."""
     if why_whole(graph, job, device, most_sources(engine("cpu"), graph, job.sources)) is not None:
         return None
     blocks = biconnected_components(graph, "cpu", threads=threads)
@@ -382,7 +382,7 @@ def _reduced(graph: Graph, job: BetweennessJob, device: str, threads: int | None
 
 
 def _of_core(parts: ReducedJob, device: str, threads: int, machine: Any, free: int | None) -> Parts:
-    """A run over the core: what its threads hold, or the GPU."""
+    """Memory of a run over the core, on the CPU or on a GPU."""
     core = parts.core
     if device == "cpu":
         core.prepare()
@@ -402,7 +402,7 @@ def _of_core(parts: ReducedJob, device: str, threads: int, machine: Any, free: i
 
 
 def _of_distances(graph: Graph, ids: Integers, what: What, weighted: bool, threads: int | None) -> Parts:
-    """What closeness (what="total") or harmonic centrality ("inverse") hold on a CPU besides their searches."""
+    """Memory of closeness (what="total") or harmonic centrality ("inverse") on a CPU, besides the searches."""
     job, cpu = Sweep(ids, "sums", weighted=weighted), engine("cpu")
     found = distance_sums.core_sums(cpu, graph, job, what, threads) if distance_sums.may_pay(cpu, graph, job) else None
     if found is None:
@@ -417,7 +417,7 @@ def _held(arrays: Any) -> int:
 
 
 def _machine(device: str) -> tuple[Any, int | None]:
-    """The GPU and the free memory; None on a CPU, or for the H200 that is assumed if there is none."""
+    """(GPU, free memory). The GPU is None on a CPU; both are None for the H200 that is assumed without a GPU."""
     if device == "cpu" or not choice.has_gpu():
         return None, available_memory() if device == "cpu" else None
     from hopwave.engines.cuda.betweenness.run import machine
@@ -435,7 +435,7 @@ def _told(
 def _estimated(
     ask: Ask, shape: Shape, device: str, graph: Graph | None = None, besides: Parts | None = None
 ) -> MemoryEstimate:
-    """graph: one whose rows a GPU has compressed, or will if they do not fit otherwise; besides: what else is held."""
+    """`graph`: a graph that a GPU has compressed, or may compress to make it fit; `besides`: additional parts."""
     (machine, free), rows, on_host = _machine(device), None, 0
     if device == "cpu":
         parts = on_cpu(shape, ask) | (besides or {})

@@ -1,33 +1,33 @@
 """The arguments that many functions share, described once.
 
 G : Graph, SciPy sparse matrix or NetworkX graph
-    The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph (1 for
-    an edge without it). Convert a graph once, by `Graph.from_networkx` or `Graph.from_scipy`, if you call several
-    functions. Vertices are ids, or labels if the graph has labels.
+    The graph. Weights are the values of a matrix, or the edge attribute "weight" of a NetworkX graph (1 if missing). To
+    call several functions, convert the graph once with `Graph.from_networkx` or `Graph.from_scipy`. Vertices are ids,
+    or labels if the graph has labels.
 weights : bool, array or str, optional
-    Lengths of the arcs (for PageRank and the other centralities by power iteration: their strengths). True: the graph's
-    own weights, an error if it has none. False: every arc counts 1. An array: one number per stored arc, in the order
-    of `G.indices`; both arcs of an undirected edge need the same one. A string: an edge attribute of a NetworkX graph.
-    Lengths must be finite and not negative. Weights in the order of the edges belong in `Graph.from_edges(weights=)`.
-    By default some functions follow the weights of a graph and others count hops; each function says which.
+    Lengths of the arcs, or their strengths for PageRank and other centralities by power iteration. True: the graph's
+    own weights; an error if it has none. False: every arc counts 1. An array: one number per stored arc, in the order
+    of `G.indices`, equal for both arcs of an undirected edge. A string: an edge attribute of a NetworkX graph. Lengths
+    must be finite and not negative. Pass weights in the order of the edges to `Graph.from_edges(weights=)`. By default,
+    some functions use the weights of a graph and others count hops; the docstring of each function says which.
 direction : {"out", "in"}, optional
-    "out", the default, follows arcs from tail to head; "in" follows them backwards.
+    "out", the default, follows arcs from tail to head; "in" follows arcs backwards.
 source, target : vertex
-    An id, or a label if the graph has labels. Functions that search from one source also take a list of vertices:
+    An id, or a label if the graph has labels. Functions that search from one source also accept a list of vertices;
     distances are then those from the nearest.
 seed : int, random.Random or NumPy generator, optional
-    Seed of what is drawn at random, which makes the result repeatable.
+    Seed of the random choices, which makes the result reproducible.
 device : {"auto", "cpu", "cuda", "reference"}, optional
-    Where to compute. "auto", the default, uses a GPU if there is one, the graph is large enough to be worth the upload
-    and the function runs there; otherwise the CPU. Algorithms made of products run where the graph is. "reference" is
-    a slow engine of plain Python for small graphs, which most functions do not offer.
+    Where to compute. "auto", the default, uses a GPU if there is one, it supports the function, and the work repays the
+    upload of the graph; otherwise the CPU. Algorithms made of matrix products run on the graph's device. "reference" is
+    a slow engine in plain Python for small graphs, which most functions do not support.
 progress : bool or callable, optional
-    None, the default, shows a progress bar on a terminal after two seconds, True at once, False never. A function is
-    called with (sources done, all sources).
+    Whether to show a progress bar: True immediately, None (the default) after two seconds, False never. A function is
+    called with (finished sources, all sources).
 threads : int, optional
-    Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, or all cores. Results do not depend on it.
+    Number of threads of the CPU engine; default: HOPWAVE_NUM_THREADS or all cores. Results do not depend on it.
 executor : concurrent.futures.Executor, optional
-    Compute in its workers instead of this process: on their CPUs, or on their GPUs with `device="cuda"`; see
+    Executor whose workers compute instead of this process: on their CPUs, or on their GPUs with `device="cuda"`; see
     docs/executors.md. Results are bitwise identical. It cannot be combined with `threads`.
 """
 
@@ -56,7 +56,7 @@ class Run(TypedDict, total=False):
 
 @shared("Run")
 class Running(NamedTuple):
-    """The same options with their defaults."""
+    """The options of `Run` with their defaults."""
 
     device: str = "auto"
     progress: Progress = None
@@ -65,11 +65,11 @@ class Running(NamedTuple):
 
     @property
     def alone(self) -> bool:
-        """Whether this process computes, not the workers of an executor."""
+        """Whether this process computes instead of the workers of an executor."""
         return self.executor is None
 
     def engine(self, weighted: bool, graph: Graph, searches: int) -> Engine:
-        """The engine for that many searches: along weights, or counting hops."""
+        """The engine for that many searches, by weights or by hops."""
         return distance_engine(weighted, self.device, graph, self.threads, searches, self.executor)
 
     def sweep(self, engine: Engine, graph: Graph, job: Sweep, title: str) -> Swept:

@@ -21,7 +21,7 @@ from hopwave.planning.plan import Plan, PlanUsed
 from hopwave.planning.trace import Level, Trace
 from hopwave.results.search import BFSResult
 
-AHEAD = 2  # searches that bfs_each begins on a GPU before it returns the first: enough to keep the GPU busy
+AHEAD = 2  # searches that bfs_each starts on a GPU before it returns the first, which keeps the GPU busy
 
 
 def bfs(
@@ -39,13 +39,13 @@ def bfs(
 ) -> BFSResult:
     """Breadth-first search: hops from a source, or from the nearest of several, to every vertex.
 
-    Weights are ignored: distances count hops. `bfs_each` searches from one source after another, `bfs_many` makes a
-    table of distances, `sssp` follows weights.
+    Weights are ignored: distances count hops. `bfs_each` searches from one source after another, `bfs_many` returns a
+    table of distances, and `sssp` uses weights.
 
     Parameters
     ----------
     predecessors : bool, optional
-        Whether to return a predecessor of every vertex on a shortest path.
+        Whether to return, for every vertex, its predecessor on a shortest path.
     path_counts : bool, optional
         Whether to count the shortest paths to every vertex. Counts never overflow.
     depth_limit : int, optional
@@ -92,7 +92,7 @@ def bfs_each(
     *,
     threads: int | None = None,
 ) -> Iterator[BFSResult]:
-    """One search after another, each from its own source. The graph is uploaded once and buffers are reused.
+    """Breadth-first searches, one after another, each from its own source. They share the upload and all buffers.
 
     `bfs_many` returns only distances, but is much faster for many sources. Weights are ignored: distances count hops.
 
@@ -101,7 +101,7 @@ def bfs_each(
     sources : list of vertices
         Vertices where the searches start. All of them are checked before the first search.
     predecessors, path_counts, depth_limit, plan
-        As for `bfs`.
+        See `bfs`.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def bfs_each(
 
 
 class Searcher:
-    """Searches of a graph, which keeps it, so it does not refer to the graph. Several threads may use it at once."""
+    """Searches of a graph, cached with the graph, to which it has no reference. Several threads may share it."""
 
     __slots__ = ("_ahead", "_direct", "_engine", "_plan", "_question", "_threads", "_trace", "_used", "_used_directly")
 
@@ -137,11 +137,11 @@ class Searcher:
             self._used_directly = replace(self._used, without=(*self._used.without, *self._direct.without))
 
     def search(self, graph: Graph, sources: tuple[int, ...], limit: int | None) -> BFSResult:
-        """Search the graph that this searcher was made for, from some sources, up to a limit of hops."""
+        """Search this searcher's graph from some sources, up to a limit of hops."""
         levels: list[Level] = []
         used, found = self._used_directly, None
         if self._direct:
-            found = self._direct(sources, limit)  # None if the search needs more than it has
+            found = self._direct(sources, limit)  # None if the direct search does not support this search
         if found is None:
             used = self._used
             question = self._question if limit is None else replace(self._question, depth_limit=limit)
@@ -156,7 +156,7 @@ class Searcher:
         )
 
     def ahead(self, graph: Graph, each: Iterable[tuple[int, ...]], limit: int | None) -> Iterator[BFSResult]:
-        """One search after another. On a GPU, a few searches are begun before the first result is returned."""
+        """One search after another. On a GPU, a few searches start before the first result is returned."""
         begun: deque[BFSResult] = deque()
         for sources in each:
             begun.append(self.search(graph, sources, limit))
@@ -166,21 +166,21 @@ class Searcher:
 
 
 class Searchers(dict[Any, Searcher]):
-    """The searchers of a graph, by what the caller chose."""
+    """The cached searchers of a graph, by the caller's arguments."""
 
-    MOST = 64  # searchers kept per graph; for further combinations of arguments, engine and plan are chosen anew
+    MOST = 64  # maximum cached searchers per graph; calls with other arguments choose engine and plan again
 
 
 def _searcher(
     graph: Graph, predecessors: bool, path_counts: bool, plan: str | Plan, device: str, threads: int | None, trace: bool
 ) -> Searcher:
-    """The searcher for these choices: the one kept with the graph, or a new one."""
+    """The searcher for these arguments: cached with the graph, or new."""
     kept = graph._prepared.record(Searchers)
     chosen = (predecessors, path_counts, plan, device, threads, trace)
     hashable = True
     try:
         found = kept.get(chosen)
-    except TypeError:  # a user's plan with a list in it cannot be looked up
+    except TypeError:  # a user's plan that contains a list is not hashable
         found, hashable = None, False
     if found is None:
         question = SearchJob(flag("predecessors", predecessors), flag("path_counts", path_counts))
@@ -201,12 +201,12 @@ def k_hop(
 ) -> npt.NDArray[Any]:
     """All vertices within k hops of a vertex, or of the nearest of several. Weights are ignored.
 
-    They are an array of labels, or of ids (int64) if the graph has no labels, in vertex order, the vertex included.
+    The result includes the vertex itself. It is an array of labels, or of ids (int64) without labels, in vertex order.
 
     Parameters
     ----------
     vertex : vertex or list of vertices
-        Where the search starts.
+        Vertices where the search starts.
     k : int
         Maximum number of hops.
 

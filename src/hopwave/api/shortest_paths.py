@@ -1,4 +1,4 @@
-"""Shortest paths: along weights from one source to all vertices or to the nearest; paths between two vertices."""
+"""Shortest paths: weighted distances from one source to all or the nearest vertices; paths between two vertices."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ def sssp(
 ) -> ShortestPaths:
     """Single-source shortest paths: the length of a shortest path from a source, or from the nearest of several.
 
-    `bfs` counts hops faster; `sssp_each` searches from one source after another, `sssp_many` makes a table, `nearest`
+    `bfs` counts hops faster; `sssp_each` searches from one source after another, `sssp_many` returns a table, `nearest`
     finds only the nearest vertices, and `shortest_path` one path between two vertices. The shortest of parallel edges
-    counts. G may also be a `linalg.Matrix`. Weights are followed; `weights=False` leaves them out.
+    counts. G may also be a `linalg.Matrix`. Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     method : {"auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"}, optional
-        Algorithm. All of them give bitwise identical results.
+        Algorithm. All algorithms give bitwise identical distances.
     delta : float, optional
         Width of the buckets of Δ-stepping and near-far.
     limit : float, optional
-        Maximum length of a path. Vertices farther away are not reached.
+        Maximum length of a path. Vertices beyond it are not reached.
     targets : list of vertices, optional
-        The search ends when it has settled these. Vertices farther away than all of them are not reached; if one of
-        them cannot be reached, the search continues to the end.
+        Vertices at which the search may end: it stops when all targets are settled, and vertices farther away than all
+        targets are not reached. If a target cannot be reached, the search is complete.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the graph is on it or has a million arcs, else the CPU; a
-        `linalg.Matrix` is searched where it is.
+        Where to compute. "auto" is a GPU if there is one and the graph is on it or has a million arcs, else the CPU. A
+        `linalg.Matrix` is searched on its own device.
     trace : bool, optional
-        Whether to record each bucket. Δ-stepping on the CPU and near-far on a GPU have a trace, so this selects one of
-        them.
+        Whether to record each bucket. This selects an algorithm that supports traces: Δ-stepping on the CPU, or
+        near-far on a GPU.
 
     Returns
     -------
@@ -73,10 +73,10 @@ def sssp(
 
     Notes
     -----
-    Dijkstra's algorithm runs on one core, Δ-stepping on several (on a GPU by matrix products), near-far in one launch
-    on a GPU, Bellman-Ford by matrix products. "auto" is Δ-stepping on the CPU, or Dijkstra's algorithm for small
-    graphs; on a GPU, near-far. Matrix products compute all distances; other methods search no farther than they must.
-    For several calls with one array, attach the weights once: `G.with_weights(weights)`.
+    Dijkstra's algorithm runs on one core, Δ-stepping on several cores (on a GPU by matrix products), near-far in one
+    launch on a GPU, and Bellman-Ford by matrix products. "auto" is Δ-stepping on the CPU, Dijkstra's algorithm for
+    small graphs, and near-far on a GPU. Matrix products compute all distances; other methods stop at `limit` and
+    `targets`. For several calls with one array of weights, attach it once: `G.with_weights(weights)`.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def sssp(
     if targets is not None:
         aims = tuple(np.unique(listed_vertices(graph, targets)).tolist())
         if not aims:
-            raise GraphError("targets=[] has no vertex to search for; give at least one, or leave it out")
+            raise GraphError("targets=[] contains no vertex; pass at least one vertex, or omit targets=")
     return _searcher(graph, A, method, delta, limit, device, threads, trace, aims)(source_ids(graph, source))
 
 
@@ -110,16 +110,16 @@ def sssp_each(
     device: str = "auto",
     threads: int | None = None,
 ) -> Iterator[ShortestPaths]:
-    """Shortest paths from one source after another. The graph is prepared once, for all searches.
+    """Shortest paths from one source after another. The graph is prepared once for all searches.
 
-    Weights are followed; `weights=False` leaves them out.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     sources : list of vertices
         Vertices where the searches start. All of them are checked before the first search.
     method, delta, limit
-        As for `sssp`.
+        See `sssp`.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def _searcher(
     trace: bool,
     targets: tuple[int, ...] = (),
 ) -> Callable[[tuple[int, ...]], ShortestPaths]:
-    """Check and choose once. Returns a function that searches from some sources and wraps what it found."""
+    """Check the arguments and choose a method once. Returns a function that searches from some sources."""
     check_lengths(A, graph.label)
     way = _paths.choose(graph, method, delta, device, threads, flag("trace", trace))
     longest = _longest(limit)
@@ -152,7 +152,7 @@ def _searcher(
     def search(sources: tuple[int, ...]) -> ShortestPaths:
         found = _paths.distances(A, ShortestPathsJob(sources, longest, targets), way)
         d, choose = found.distances, found.predecessors
-        if choose is not None and graph.device != "cuda":  # copied to the host when first read
+        if choose is not None and graph.device != "cuda":  # copy to the host when first read
             d, choose = Deferred(partial(found.to_host, d)), partial(_fetched, choose, found.to_host)
         return ShortestPaths(d, sources, way.method, found.plan, graph, A, found.buckets, choose)
 
@@ -162,23 +162,22 @@ def _searcher(
 def nearest(
     G: Any, source: Any, k: int | None = None, *, limit: float | None = None, weights: Any = None
 ) -> dict[Any, float]:
-    """The nearest vertices, by label or id, and their distances: the k nearest, all within a length, or both.
+    """The nearest vertices, by label or id, and their distances: the k nearest, all within a limit, or both.
 
-    Dijkstra's algorithm on one core of the CPU searches no farther than it must; a GPU does not offer this. `k_hop`
-    finds all vertices within some hops. Weights are followed; `weights=False` leaves them out.
+    Dijkstra's algorithm on one core of the CPU searches no farther than needed; GPUs are not supported. `k_hop` finds
+    all vertices within a number of hops. Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     k : int, optional
-        Number of vertices, the sources included; fewer if no more can be reached. Among vertices at the same distance,
-        those with the lowest ids come first.
+        Number of vertices, sources included; fewer if fewer can be reached. Ties are ordered by lowest id.
     limit : float, optional
         Maximum distance.
 
     Raises
     ------
     GraphError
-        Neither `k` nor `limit` is given.
+        Neither `k` nor `limit` is passed.
 
     Examples
     --------
@@ -191,9 +190,9 @@ def nearest(
     graph, A = weighted(G, weights, parallel="min")
     sources = source_ids(graph, source)
     if k is None and limit is None:
-        raise GraphError("nearest needs k= or limit=, or both; for the distance of every vertex call sssp")
+        raise GraphError("nearest needs k= or limit=, or both; for the distances of all vertices call sssp")
     if k is not None and (not is_whole(k) or k < 1):
-        raise GraphError(f"k={k!r} is not a number of vertices; give a whole number from 1, or None for all")
+        raise GraphError(f"k={k!r} is not a number of vertices; pass an integer of at least 1, or None for all")
     most = None if k is None else min(int(k), graph.n)
     check_lengths(A, graph.label)
     ids, lengths = _paths.nearest(A, ShortestPathsJob(sources, _longest(limit), most=most))
@@ -206,7 +205,7 @@ def _fetched(compute: Callable[[], Any], to_host: Callable[[Any], Any]) -> Any:
 
 
 def _device(G: Any, graph: Graph, A: Matrix, method: str, device: str, threads: int | None) -> str:
-    """Where to search: as device= says, or the best place for the method."""
+    """The device of a search: device=, or for "auto" the best device for the method."""
     one_of("method", method, METHODS)
     if not isinstance(device, str):
         raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda' or 'cpu'")
@@ -222,7 +221,7 @@ def _device(G: Any, graph: Graph, A: Matrix, method: str, device: str, threads: 
 
 
 def _longest(limit: Any) -> float:
-    """The greatest length of a path; infinite if there is no limit."""
+    """The maximum length of a path; infinite if there is no limit."""
     found = check_distance("limit", limit, weighted=True)
     return math.inf if found is None else found
 
@@ -240,16 +239,16 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
 
 
 def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None) -> list[Any]:
-    """One shortest path from source to target, in hops or along weights: labels or ids, both endpoints included.
+    """One shortest path from source to target, by weights or in hops: labels or ids, both endpoints included.
 
-    `all_shortest_paths` returns all of them, `shortest_paths` one for each of many pairs.
-    Weights are followed; `weights=False` leaves them out.
+    `all_shortest_paths` returns every shortest path, `shortest_paths` one path for each of many pairs.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is the CPU, where a search starts from both endpoints; on a GPU, a search along weights
-        starts from the source only.
+        Where to compute. "auto" is the CPU, where a search starts from both endpoints. On a GPU, a weighted search
+        starts only from the source.
 
     Raises
     ------
@@ -258,9 +257,9 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     Notes
     -----
-    With weights, Dijkstra's algorithm runs from both endpoints until the searches meet. If they are still far apart
-    after a while, as in a mesh, all threads search as `sssp(targets=)` does, and so does a GPU. The path is one that
-    `sssp` could return, to the last bit of its length.
+    With weights, Dijkstra's algorithm runs from both endpoints until the searches meet. If they have not met after a
+    while, as in a mesh, all threads run the search of `sssp(targets=)`, which is also the search on a GPU. The length
+    of the path is bitwise identical to the distance of `sssp`.
 
     Examples
     --------
@@ -286,9 +285,9 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 def shortest_paths(
     G: Any, pairs: Iterable[tuple[Any, Any]], weights: Any = None, *, threads: int | None = None
 ) -> list[list[Any] | None]:
-    """One shortest path for each of many pairs, several at a time: labels or ids, or None if there is no path.
+    """One shortest path for each of many pairs, found in parallel: labels or ids, or None if there is no path.
 
-    Weights are followed; `weights=False` leaves them out.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
@@ -302,37 +301,37 @@ def shortest_paths(
     [['a', 'b', 'c'], ['c', 'b']]
     """
     if _is_one(pairs):
-        remedy = "give [(source, target), ...], or call shortest_path(G, source, target) for one pair"
+        remedy = "pass [(source, target), ...], or call shortest_path(G, source, target) for one pair"
         raise GraphError(f"{shown(pairs)} is not a list of pairs; {remedy}")
     graph, has_lengths = own_lengths(G, weights)
     check_thread_count(threads)
-    if hasattr(pairs, "columns"):  # a table, which lists its titles or its columns
-        raise GraphError(f"a {type(pairs).__name__} is not a list of pairs; give table[[source, target]].to_numpy()")
+    if hasattr(pairs, "columns"):  # a table, which would iterate over its columns
+        raise GraphError(f"a {type(pairs).__name__} is not a list of pairs; pass table[[source, target]].to_numpy()")
     ids = []
     for pair in pairs:
         if _is_one(pair) or len(two := list(pair)) != 2:
-            raise GraphError(f"{pair!r} is not a pair of vertices; give (source, target)")
+            raise GraphError(f"{pair!r} is not a pair of vertices; pass (source, target)")
         ids.append((graph.index(two[0]), graph.index(two[1])))
     found = _paths.paths_of_pairs(graph, has_lengths, ids, threads)
     return [None if path is None else _named(graph, path) for _, path in found]
 
 
 def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = None, *, device: str = "auto") -> Routes:
-    """The k shortest paths that visit no vertex twice, shortest first, with their lengths.
+    """The k shortest simple paths, which visit no vertex twice, shortest first, with their lengths.
 
-    Weights are followed; `weights=False` leaves them out.
+    Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------
     k : int
         Number of paths.
     device : {"auto", "cpu", "cuda"}, optional
-        Where the two full searches run, as for `sssp`, and the searches for deviations if they are many.
+        Device of the two full searches, chosen as in `sssp`, and of the searches for deviations if there are many.
 
     Returns
     -------
     Routes, a list of (length, path)
-        At most k; a path has the labels or ids of its vertices, both endpoints included. `plot(xy=)` draws a map.
+        At most k paths. A path contains labels or ids, both endpoints included. `plot(xy=)` draws a map.
 
     Raises
     ------
@@ -341,8 +340,8 @@ def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = No
 
     Notes
     -----
-    Two full searches find the vertices that none of the k paths can visit, as in PeeK (Feng et al., SC '23). Yen's
-    algorithm runs on the remaining graph. Among equally long paths at the end of the list, any may be returned.
+    Two full searches remove the vertices that none of the k paths can visit, as in PeeK (Feng et al., SC '23). Yen's
+    algorithm runs on the remaining graph. If paths tie for the last positions, any of the tied paths may be returned.
 
     Examples
     --------
@@ -353,7 +352,7 @@ def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = No
     graph, has_lengths = own_lengths(G, weights)
     s, t = graph.index(source), graph.index(target)
     if not is_whole(k) or k < 1:
-        raise GraphError(f"k={k!r} is not a number of paths; give a whole number from 1")
+        raise GraphError(f"k={k!r} is not a number of paths; pass an integer of at least 1")
     place = choose_device(search_work(graph), _checked(device), graph, None)
     paths = _paths.ranked_paths(graph, has_lengths, s, t, min(int(k), MOST_PATHS), place)
     found = Routes(((length, _named(graph, path)) for length, path in paths), graph)
@@ -367,7 +366,7 @@ def all_shortest_paths(
 ) -> Iterator[list[Any]]:
     """Every shortest path from source to target, one at a time: labels or ids of the vertices, endpoints included.
 
-    Weights are followed; `weights=False` leaves them out.
+    Weights are used; `weights=False` ignores them.
 
     Raises
     ------
@@ -376,7 +375,7 @@ def all_shortest_paths(
 
     Notes
     -----
-    Two paths are equally long if their lengths, added up from the source, are the same float64, as in NetworkX. Arcs of
+    Two paths are equally long if the float64 sums of their weights from the source are equal, as in NetworkX. Arcs of
     length 0 may form cycles, but no path visits a vertex twice.
 
     Examples
@@ -396,15 +395,15 @@ def all_shortest_paths(
 
 
 def _lengths(graph: Graph, device: str) -> tuple[Matrix, str]:
-    """The matrix with the graph's weights, and where to search."""
+    """(matrix with the graph's weights, device of the search)."""
     return Matrix.from_graph(graph), "cuda" if _checked(device) == "cuda" else "cpu"
 
 
 def _checked(device: str) -> str:
     if not isinstance(device, str) or device not in ("auto", "cpu", "cuda"):
         raise EngineError(
-            f"paths with weights between two vertices run on the CPU or a GPU, not on {device!r}; use device='cpu' or "
-            f"'cuda', or weights=False to count hops"
+            f"device={device!r} does not support weighted paths between two vertices; use device='cpu' or 'cuda', or "
+            "weights=False to count hops"
         )
     return device
 

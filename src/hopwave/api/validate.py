@@ -1,14 +1,14 @@
 """Validate a breadth-first search by the five rules of Graph500, for any search on any graph.
 
-    1  roots    the predecessors form trees without a cycle, rooted at the sources and nowhere else
+    1  roots    the predecessors form trees without a cycle, rooted only at the sources
     2  levels   a tree edge joins two levels that differ by one
     3  edges    no arc u → v skips a level: d(v) ≤ d(u) + 1
-    4  span     exactly the vertices that can be reached (within the depth limit) are reached
+    4  span     exactly the reachable vertices (within the depth limit) are reached
     5  links    every predecessor link is an arc of the graph
 
-Rule 3 says that no distance is too long; rules 1, 2 and 5 say that none is too short. Given only distances, rules 1 and
-5 have nothing to check, and rule 2 requires instead that every vertex has a neighbour one level above. Given only
-predecessors, levels are depths in the tree.
+Rule 3 ensures that no distance is too long; rules 1, 2 and 5 ensure that none is too short. With only distances, rules
+1 and 5 have nothing to check, and rule 2 requires instead that every vertex has a neighbour one level closer to a
+source. With only predecessors, levels are depths in the tree.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from hopwave.graph.naming import by_index
 Array = npt.NDArray[Any]
 
 RULES = ("roots", "levels", "edges", "span", "links")
-_ARCS_AT_ONCE = 1 << 20  # arcs per block, so that validation takes little memory
+_ARCS_AT_ONCE = 1 << 20  # arcs per block, which limits the memory of validation
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Validation:
-    """The result of `validate`: the verdicts of the five rules. It is true if no rule failed.
+    """The result of `validate`: the verdicts of the five rules. It is truthy if no rule failed.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Validation:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """A sentence for each way in which a rule is broken, with the first vertex and how many more there are."""
+        """One sentence per kind of failure, with the first affected vertex and the number of others."""
         return tuple(sentence for rule in self.rules for sentence in rule.failures)
 
     @property
@@ -99,9 +99,9 @@ def validate(
     depth_limit: int | None = None,
     direction: Literal["out", "in"] = "out",
 ) -> Validation:
-    """Validate a search from one or several sources by its distances, its predecessors, or both.
+    """Validate a breadth-first search from one or several sources by its distances, its predecessors, or both.
 
-    The result is true if the search is correct; its `failures` say what is wrong.
+    The result is truthy if the search is correct; its `failures` describe the errors.
 
     Parameters
     ----------
@@ -112,14 +112,14 @@ def validate(
     distances : array of n integers, or Series by vertex, optional
         Distance of every vertex; −1 means "not reached".
     predecessors : array of n integers, optional
-        Predecessor of every vertex. That of a source is itself; −1 means "not reached".
+        Predecessor of every vertex. The predecessor of a source is the source; −1 means "not reached".
     depth_limit : int, optional
-        Limit of the search. Vertices beyond it count as not reached.
+        Depth limit of the search. Vertices beyond it count as not reached.
 
     Raises
     ------
     GraphError
-        There is nothing to validate, or an array does not fit the graph.
+        There is nothing to validate, or the length of an array is not n.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def validate(
     True
     """
     if distances is None and predecessors is None:
-        raise GraphError("distances and predecessors are both None, so there is nothing to validate; give at least one")
+        raise GraphError("distances and predecessors are both None, so there is nothing to validate; pass one or both")
     one_of("direction", direction, ("out", "in"))
     depth_limit = check_hops("depth_limit", depth_limit)
     graph = as_graph(graph)
@@ -163,7 +163,7 @@ def validate(
 
 
 def _validation(failures: dict[str, list[str]], has_tree: bool) -> Validation:
-    """The verdicts for these failures by rule. Without a tree, rules 1 and 5 have nothing to check."""
+    """The verdicts, from failures by rule. Without a tree, rules 1 and 5 have nothing to check."""
     verdicts = []
     for number, name in enumerate(RULES, start=1):
         sentences = tuple(f"rule {number} ({name}): {sentence}" for sentence in failures.get(name, ()))
@@ -173,7 +173,7 @@ def _validation(failures: dict[str, list[str]], has_tree: bool) -> Validation:
 
 
 def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, limit: int | None) -> bool:
-    """Whether compiled code found no broken rule; False if one is, without distances, and for small graphs."""
+    """Whether compiled code found no failure. Also False if it did not run: without distances, or for small graphs."""
     there = is_on_gpu(graph) and compressed_rows(graph) is None
     if distances is None or not graph.n or not (there or is_compiled_faster(graph.m)):
         return False
@@ -189,7 +189,7 @@ def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, 
 
 
 def _int32(values: Any, n: int) -> Any:
-    """An array of n whole numbers, of NumPy or CuPy, as int32; None for anything else, and for numbers out of range."""
+    """An integer array of n numbers, of NumPy or CuPy, as int32; None for other values and numbers out of range."""
     fits = (isinstance(values, np.ndarray) and not np.ma.isMaskedArray(values)) or on_gpu(values)
     if not fits or values.dtype not in (np.int32, np.int64) or values.shape != (n,) or not values.flags.c_contiguous:
         return None
@@ -199,10 +199,10 @@ def _int32(values: Any, n: int) -> Any:
 
 
 def _judge_tree(tree: Array, is_source: Array, failures: dict[str, list[str]]) -> Array:
-    """Rule 1, and rule 5 for ids that are not vertices. Returns the levels that the tree implies.
+    """Check rule 1, and rule 5 for ids that are not vertices. Returns the levels that the tree implies.
 
-    Pointer doubling: after i rounds every vertex points at its ancestor 2^i steps up. After log2(n) rounds it points at
-    its root, unless its chain runs into a cycle. The extra slot n stands for "outside the trees".
+    Pointer doubling: after i rounds, every vertex points to its ancestor 2^i steps up. After log2(n) rounds it points
+    to its root, unless its chain ends in a cycle. The extra slot n means "outside the trees".
     """
     n = tree.size
     vertex = np.arange(n)
@@ -210,7 +210,7 @@ def _judge_tree(tree: Array, is_source: Array, failures: dict[str, list[str]]) -
     _note(failures["links"], missing, f"vertex {{v}} has predecessor {{a}}, which is not a vertex (0 to {n - 1})", tree)
     stray = (tree == vertex) & ~is_source
     _note(failures["roots"], stray, "vertex {v} is its own predecessor but not a source")
-    _note(failures["roots"], is_source & (tree != vertex), "source {v} has predecessor {a}, which must be itself", tree)
+    _note(failures["roots"], is_source & (tree != vertex), "source {v} has predecessor {a}, but must be its own", tree)
 
     outside = (missing | stray | (tree == -1)) & ~is_source
     above = np.append(np.where(is_source, vertex, np.where(outside, n, tree)), n)
@@ -223,21 +223,21 @@ def _judge_tree(tree: Array, is_source: Array, failures: dict[str, list[str]]) -
         above = above[above]
     above, level = above[:n], level[:n]
     cyclic = ~ends[above]
-    if cyclic.any():  # a vertex below a cycle now points at a vertex of the cycle
+    if cyclic.any():  # a vertex below a cycle now points to a vertex of the cycle
         on_cycle = np.zeros(n, dtype=bool)
         on_cycle[above[cyclic]] = True
-        _note(failures["roots"], on_cycle, "vertex {v} is its own ancestor: the predecessors have a cycle there")
+        _note(failures["roots"], on_cycle, "vertex {v} is its own ancestor: the predecessors form a cycle")
     hanging = (above == n) & ~outside & (tree != -1)
-    hanging &= tree[np.where(hanging, tree, 0)] == -1  # reported once, where the chain breaks
-    _note(failures["roots"], hanging, "vertex {v} hangs from vertex {a}, which was not reached", tree)
-    # Vertices with a predecessor but without a root get -2: they have no level, but -1 would mean "not reached".
+    hanging &= tree[np.where(hanging, tree, 0)] == -1  # reported once per chain, at its break
+    _note(failures["roots"], hanging, "vertex {v} has predecessor {a}, which was not reached", tree)
+    # A vertex with a predecessor but without a root gets -2: it has no level, but -1 would mean "not reached".
     return np.where(is_source, 0, np.where(tree == -1, -1, np.where(cyclic | (above == n), -2, level)))
 
 
 def _judge_levels(levels: Array, tree: Array | None, is_source: Array, failures: dict[str, list[str]]) -> None:
-    """Rule 2 for given distances, and whether distances and predecessors reach the same vertices."""
+    """Check rule 2 for distances, and whether distances and predecessors reach the same vertices."""
     wrong = failures["levels"]
-    _note(wrong, levels < -1, "vertex {v} has distance {a}; -1 means not reached, 0 and more are levels", levels)
+    _note(wrong, levels < -1, "vertex {v} has distance {a}; it must be at least 0, or -1 if not reached", levels)
     _note(wrong, is_source & (levels != 0), "source {v} is at level {a}, which must be 0", levels)
     _note(wrong, ~is_source & (levels == 0), "vertex {v} is at level 0 but not a source")
     if tree is None:
@@ -255,9 +255,9 @@ def _judge_levels(levels: Array, tree: Array | None, is_source: Array, failures:
 def _judge_arcs(
     graph: Graph, levels: Array, tree: Array | None, is_source: Array, limit: int | None, failures: dict[str, list[str]]
 ) -> None:
-    """Rules 3, 4 and 5 (without a tree: rule 2), which need one pass over all arcs."""
+    """Check rules 3, 4 and 5 (without a tree: rules 2, 3 and 4) in one pass over all arcs."""
     skipping, leaving = list[Array](), list[Array]()  # arcs that break rules 3 and 4
-    found = is_source.copy()  # with a tree: the link to the predecessor is an arc; else: a neighbour is one level above
+    found = is_source.copy()  # the link to the predecessor is an arc, or, without a tree, a neighbour is one level up
     for tail, head in _arcs(graph):
         from_level, to_level = levels[tail], levels[head]
         reached = from_level >= 0
@@ -285,7 +285,7 @@ def _judge_arcs(
 
 
 def _arcs(graph: Graph) -> Iterator[tuple[Array, Array]]:
-    """All arcs as (tails, heads), a limited number at a time, whatever the degrees are."""
+    """All arcs as (tails, heads), in blocks of limited size for any degrees."""
     for begin in range(0, graph.m, _ARCS_AT_ONCE):
         end = min(begin + _ARCS_AT_ONCE, graph.m)
         low, high = np.searchsorted(graph.indptr, [begin, end - 1], side="right") - 1
@@ -294,7 +294,7 @@ def _arcs(graph: Graph) -> Iterator[tuple[Array, Array]]:
 
 
 def _note(sentences: list[str], wrong: Array, sentence: str, *values: Array) -> None:
-    """If some vertex is wrong, add a sentence about the first one: {v} is the vertex, {a}, {b}, ... its values."""
+    """Add a sentence about the first wrong vertex, if any: {v} is the vertex, {a}, {b}, ... its values."""
     count = int(np.count_nonzero(wrong))
     if count:
         v = int(np.argmax(wrong))
@@ -309,5 +309,5 @@ def _more(count: int) -> str:
 def _per_vertex(values: Any, n: int, name: str) -> Array:
     column = whole_numbers(as_column(values, name), name)
     if column.size != n:
-        raise GraphError(f"{name} has {column.size} entries and the graph {n} vertices; give one per vertex")
+        raise GraphError(f"{name} has {column.size} entries, but the graph has {n} vertices; pass one entry per vertex")
     return column.astype(np.int32 if column.dtype == np.int32 else np.int64, copy=False)

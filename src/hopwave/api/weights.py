@@ -1,7 +1,7 @@
-"""Weights in every form that callers give: the graph's own, an array, an edge attribute, the values of a matrix.
+"""Weights in every form that callers pass: the graph's own, an array, an edge attribute, the values of a matrix.
 
-Functions of paths and ranks follow the weights of a graph; functions that count (hops, components) ignore them;
-centralities and measures of distances ignore them unless `weights=` says otherwise (api/options.py).
+By default, functions for paths, travel tables and PageRank use weights. Functions that count hops or components ignore
+weights, and so do centralities and measures of distances unless the caller passes `weights=` (api/options.py).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Parallel = Literal["min", "sum"]  # how to combine the weights of parallel edges
 
 
 def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
-    """The graph, and its adjacency matrix with the weights that `weights` stands for."""
+    """The graph, and its adjacency matrix with the weights that `weights` selects."""
     if isinstance(weights, np.bool_):
         weights = bool(weights)
     if isinstance(G, Matrix) or (not isinstance(G, Graph) and hasattr(G, "tocsr")):
         matrix = _chosen_values(G if isinstance(G, Matrix) else Matrix.from_scipy(G), weights)
         if matrix.shape[0] != matrix.shape[1]:
             raise GraphError(
-                f"an adjacency matrix is square, this one is {matrix.shape}; give one row and one column per vertex"
+                f"a matrix of shape {matrix.shape} is not square; pass a matrix with one row and one column per vertex"
             )
         return graph_of(matrix), matrix
     if not isinstance(G, Graph) and is_networkx(G):
@@ -43,9 +43,9 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
             graph = _from_networkx(G, weights, parallel)
             return graph, Matrix.from_graph(graph)
     elif isinstance(weights, str):
-        own = "give weights=True for its own weights" if isinstance(G, Graph) and G.is_weighted else ""
+        own = "pass weights=True for its own weights" if isinstance(G, Graph) and G.is_weighted else ""
         raise GraphError(
-            f"weights={weights!r} names an edge attribute, and {type(G).__name__} has none; "
+            f"weights={weights!r} names an edge attribute, but a {type(G).__name__} has none; "
             + (own or "build the graph with Graph.from_edges(src, dst, weights=...)")
         )
     graph = as_graph(G)
@@ -53,40 +53,40 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
         return graph, Matrix.from_graph(graph, weights=weights is None)
     if weights is True:
         if not graph.m and not graph.is_weighted:
-            graph = graph.with_weights(np.empty(0))  # no arc lacks a weight
+            graph = graph.with_weights(np.empty(0))  # a graph without arcs counts as weighted
         if not graph.is_weighted:
             raise GraphError(
-                "weights=True takes the graph's own weights, and it has none; build it with "
-                "Graph.from_edges(src, dst, weights=...), or leave weights= out"
+                "weights=True uses the graph's own weights, but this graph has none; build it with "
+                "Graph.from_edges(src, dst, weights=...), or omit weights="
             )
         return graph, Matrix.from_graph(graph)
     return graph, Matrix.from_graph(graph, per_arc(graph, weights))
 
 
 def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
-    """The graph with the weights that `weights` stands for, and whether they are the lengths of its arcs.
+    """(graph with the weights that `weights` selects, whether it has lengths or counts hops).
 
-    None and False count hops, None with a warning if the graph has weights. Parallel edges get their least weight.
+    None and False count hops; None issues a warning if the graph has weights. Parallel edges get their minimum weight.
     """
     if weights is None or weights is False or (isinstance(weights, np.bool_) and not weights):
         graph = as_graph(G)
         if weights is None and graph.is_weighted:
             warn(
-                "the graph has weights, and this call counts hops; pass weights=True to follow them, or "
-                "weights=False to count hops",
+                "this function ignores the graph's weights and counts hops; pass weights=True to use them, or "
+                "weights=False to silence this warning",
                 IgnoredWeightsWarning,
             )
         return graph, False
     if isinstance(G, Matrix):
-        raise GraphError("linalg.Matrix is not a graph here; give a hopwave.Graph or a SciPy sparse matrix")
+        raise GraphError("this function does not accept a linalg.Matrix; pass a hopwave.Graph or SciPy sparse matrix")
     if isinstance(weights, np.bool_):
         weights = True
     if hasattr(G, "tocsr"):
-        _chosen_values(Matrix.from_scipy(G), weights)  # raises an error if a matrix cannot have these weights
+        _chosen_values(Matrix.from_scipy(G), weights)  # raises an error if weights= does not fit a matrix
         graph = Graph.from_scipy(G)
     elif is_networkx(G) and isinstance(weights, bool | str):
         graph = _from_networkx(G, weights, "min")
-        if not graph.is_weighted:  # it has no edges
+        if not graph.is_weighted:  # the graph has no edges
             graph = graph.with_weights(np.empty(0))
     else:
         graph, matrix = weighted(G, weights, "min")
@@ -97,7 +97,7 @@ def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
 
 
 def own_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
-    """Like `as_lengths`, but None stands for the graph's own weights, or for hops if it has none."""
+    """Like `as_lengths`, but None selects the graph's own weights, or hops if it has none."""
     if weights is not None:
         return as_lengths(G, weights)
     if is_networkx(G):
@@ -110,12 +110,12 @@ def own_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
 
 
 def _check_lengths(graph: Graph) -> None:
-    """Raise a GraphError if weights cannot be lengths. It is kept with the graph that they can."""
+    """Raise a GraphError if weights cannot be lengths. A passed check is cached with the graph."""
     graph._prepared.made(_check_lengths, lambda: _can_be_lengths(graph))
 
 
 def _can_be_lengths(graph: Graph) -> bool:
-    """Raise a GraphError if an arc is shorter than 0 or infinitely long, or sums of distances could exceed float64."""
+    """Raise a GraphError if a weight is negative or infinite, or if sums of distances could exceed float64."""
     from hopwave.linalg.algorithms.operands import check_lengths, extremes
 
     A = Matrix.from_graph(graph)
@@ -123,7 +123,7 @@ def _can_be_lengths(graph: Graph) -> bool:
     greatest = extremes(A)[1] if graph.m else 0.0
     if np.isinf(greatest * graph.n * graph.n):
         raise GraphError(
-            f"weight {greatest:g} is so great that sums of distances may exceed float64; divide all weights by a number"
+            f"weight {greatest:g} is so large that sums of distances may exceed float64; scale all weights down"
         )
     return True
 
@@ -133,18 +133,18 @@ def _chosen_values(matrix: Matrix, weights: Any) -> Matrix:
     if weights is False:
         return matrix.pattern() if matrix.has_values else matrix
     if weights is True and not matrix.has_values:
-        raise GraphError("weights=True takes a matrix's values, and this one is a pattern; leave weights= out")
+        raise GraphError("weights=True uses the values of a matrix, but this matrix has none; omit weights=")
     if weights is not None and weights is not True:
-        raise GraphError("a matrix's values are its weights; leave out weights=, or give a Graph")
+        raise GraphError("the values of a matrix are its weights; omit weights=, or pass a Graph")
     return matrix
 
 
 def _from_networkx(g: Any, weights: Any, parallel: Parallel) -> Graph:
-    """A NetworkX graph with the edge attribute that `weights` names; None and True stand for "weight"."""
+    """A NetworkX graph with the edge attribute that `weights` names; None and True mean "weight"."""
     name = weights if isinstance(weights, str) else None if weights is False else "weight"
     source, target, values, labels, n = networkx_columns(g, name)
     if values is None and weights is not None and weights is not False and len(source):
-        raise GraphError(f"no edge has the attribute {name!r}; name another, or leave weights= out")
+        raise GraphError(f"no edge has the attribute {name!r}; name another attribute, or omit weights=")
     if values is None and parallel == "sum" and g.is_multigraph():
         values = np.ones(len(source))  # parallel edges count once each
     return Graph.from_edges(
@@ -154,7 +154,7 @@ def _from_networkx(g: Any, weights: Any, parallel: Parallel) -> Graph:
 
 
 def graph_of(matrix: Matrix) -> Graph:
-    """The graph whose adjacency matrix this is, kept with the matrix. It shares the matrix's arrays."""
+    """The graph with this adjacency matrix, cached with the matrix. It shares the arrays of the matrix."""
 
     def make() -> Graph:
         rows = matrix.to("cpu").rows
@@ -164,17 +164,17 @@ def graph_of(matrix: Matrix) -> Graph:
 
 
 def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
-    """The weights as an array with one number per stored arc, of a type that `linalg` computes with.
+    """The weights as an array with one number per stored arc, of a type that `linalg` supports.
 
-    In an undirected graph both arcs of an edge must have the same one, which most arrays in another order do not.
+    In an undirected graph, both arcs of an edge must have the same weight; this detects most arrays in another order.
     """
     remedy = "for weights in the order of the edges, build the graph with Graph.from_edges(src, dst, weights=...)"
     if (place := masked_place(weights)) is not None:
-        raise GraphError(f"weights[{place}] is masked; give every arc a weight, or leave out the arcs without one")
+        raise GraphError(f"weights[{place}] is masked; pass a weight for every arc, or omit arcs without a weight")
     check_index(weights, "weights", "in the order of G.indices", f"; {remedy}")
     array: npt.NDArray[Any] = as_array(weights, "weights", GraphError)
     if array.dtype.kind not in "biuf":
-        raise GraphError(f"weights of type {array.dtype} are not numbers; give an array of integers or floats")
+        raise GraphError(f"weights of type {array.dtype} are not numbers; pass an array of integers or floats")
     if array.shape != (graph.m,):
         raise GraphError(
             f"weights has shape {array.shape}, not one number for each of the {graph.m} stored arcs in the order of "
@@ -184,7 +184,7 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
         array = np.asarray(float64s(array))
     check_numbers(first_nan(array), "weights")
     numbers = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
-    sorted_rows = graph.order == "ascending"  # for other orders Matrix.from_graph refuses values
+    sorted_rows = graph.order == "ascending"  # for other orders, Matrix.from_graph rejects values
     if not graph.directed and sorted_rows and not is_symmetric(Rows(graph.indptr, graph.indices, numbers)):
         raise GraphError(
             f"weights differ between the two arcs of an undirected edge, so they are not in the order of G.indices; "
@@ -194,7 +194,7 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
 
 
 def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] | None:
-    """One number per vertex, from an array, or by vertex from a mapping or pandas (0 for vertices it does not name)."""
+    """One number per vertex, from an array, a mapping or a pandas Series (0 for vertices that it does not contain)."""
     if given is None:
         return None
     given = by_index(graph, on_host(given) if on_gpu(given) else given, what)
@@ -203,25 +203,25 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
         for vertex, value in given.items():
             if not is_number(value):
                 about = f"{what}[{vertex!r}] is {shown(value)}"
-                raise GraphError(f"{about}, which is not a number of 64 bits; give one, or leave it out")
+                raise GraphError(f"{about}, which is not a 64-bit number; pass a number, or omit this vertex")
             found[graph.index(vertex)] = value
         return found
     if (place := masked_place(given)) is not None:
-        raise GraphError(f"{what}[{place}] is masked; give every vertex a number, or a mapping of those that have one")
+        raise GraphError(f"{what}[{place}] is masked; pass a number for every vertex, or a mapping without the vertex")
     array: npt.NDArray[Any] = as_array(given, what, GraphError)
     if array.shape != (graph.n,) or array.dtype.kind not in "biuf":
         raise GraphError(
-            f"{what} has shape {array.shape}, type {array.dtype}; give a mapping, or {graph.n} numbers in vertex order"
+            f"{what} has shape {array.shape}, type {array.dtype}; pass a mapping, or {graph.n} numbers in vertex order"
         )
     return np.array(float64s(array))
 
 
 def not_negative(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64]:
-    """One finite number from 0 per vertex, read as `per_vertex` does."""
+    """One finite nonnegative number per vertex, read by `per_vertex`."""
     found = per_vertex(graph, given, what)
     assert found is not None
     wrong = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
     if len(wrong):
         vertex = graph.label(int(wrong[0]))
-        raise GraphError(f"{what}= is {found[wrong[0]]} for vertex {vertex!r}; give finite numbers from 0")
+        raise GraphError(f"{what}= is {found[wrong[0]]} for vertex {vertex!r}; pass finite numbers of at least 0")
     return found

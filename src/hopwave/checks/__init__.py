@@ -1,1 +1,1 @@
-"""Checks of values that a caller gave: options and whole numbers."""
+"""Checks of arguments: keywords, options and integers."""

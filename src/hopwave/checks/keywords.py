@@ -1,4 +1,4 @@
-"""What every public function has in common: it suggests keywords, explains errors of a GPU, and shares options.
+"""Features of every public function: suggestions for misspelt keywords, explained GPU errors, shared options.
 
 Options that many functions share have one declaration, a TypedDict and a NamedTuple of defaults (`shared`), and one
 description (SHARED). Public names are imported on first use, so that `import hopwave` takes milliseconds (`find`).
@@ -23,17 +23,17 @@ from hopwave.errors import GraphError, explain_gpu, free_imports
 
 Kind = TypeVar("Kind", bound=type)
 RECORDS: dict[str, Any] = {}  # name of a TypedDict of options → the NamedTuple with their defaults
-SHARED = {  # beginning of a module's name → options that its docstrings need not describe, and where they are described
-    "hopwave.linalg.algorithms.": ("A device", "As for `bfs`."),
+SHARED = {  # prefix of a module's name → options that its docstrings need not describe, and a pointer to that text
+    "hopwave.linalg.algorithms.": ("A device", "See `bfs`."),
     "hopwave.linalg.": (
         "out mask complement structural accum replace dtype direction early_exit structure_only explain device threads",
-        "As for `mxv`.",
+        "See `mxv`.",
     ),
     "hopwave.distributed.linalg.": (
         "out mask complement structural accum replace dtype",
-        "As for `hopwave.linalg.mxv`.",
+        "See `hopwave.linalg.mxv`.",
     ),
-    "hopwave.distributed.": ("layout device threads", "As for `from_edges`."),
+    "hopwave.distributed.": ("layout device threads", "See `from_edges`."),
     "hopwave.generate.": (
         "n scale edge_factor initiator seed directed permute first count",
         'Parameters that many generators share; `help("hopwave.generate")` describes them.',
@@ -43,13 +43,13 @@ SHARED = {  # beginning of a module's name → options that its docstrings need 
         'Options that many functions share; `help("hopwave.api.options")` describes them.',
     ),
 }
-OTHER_NAMES = {"damping": "alpha", "damping_factor": "alpha"}  # an argument's names elsewhere
+OTHER_NAMES = {"damping": "alpha", "damping_factor": "alpha"}  # argument names in other libraries
 
 
 def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[..., Any]:
-    """The function; a keyword that it does not have raises a TypeError that suggests one.
+    """The function, wrapped so that an unknown keyword raises a TypeError that suggests a known one.
 
-    The error names a `method` by its class. An error of CUDA or CuPy becomes an EngineError.
+    With `method`, the error also names the class. An error of CUDA or CuPy becomes an EngineError.
     """
 
     @wraps(function)
@@ -64,13 +64,13 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
             if all(one.kind is not one.VAR_KEYWORD for one in named):
                 known = (one.name for one in named if one.name not in ("self", "cls"))
                 check_keywords(name, options, known)
-            if str(error).startswith(f"{function.__qualname__}() "):  # Python's own, of too few or too many arguments
+            if str(error).startswith(f"{function.__qualname__}() "):  # Python's error for too few or too many arguments
                 error.args = (name + str(error).removeprefix(function.__qualname__),)
             raise
         except BaseException as error:
             free_imports()
             if isinstance(error, ValueError) and "int_max_str_digits" in str(error):
-                reason = "a whole number has more than 4,300 digits, which Python does not write; give a smaller one"
+                reason = "an integer has more than 4,300 digits, which Python does not print; pass a smaller integer"
                 raise GraphError(reason) from None
             explain_gpu(error, f"in {function.__name__}")
             raise
@@ -79,7 +79,7 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
 
 
 def shared(kind: str) -> Callable[[Kind], Kind]:
-    """Decorates the NamedTuple with the defaults of the options that the TypedDict of that name declares."""
+    """Decorator that registers a NamedTuple as the defaults of the options in the TypedDict named `kind`."""
 
     def joined(record: Kind) -> Kind:
         RECORDS[kind] = record
@@ -89,7 +89,7 @@ def shared(kind: str) -> Callable[[Kind], Kind]:
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """The signature of a function, in which the options of `**run: Unpack[Run]` are written out."""
+    """The signature of a function, with the options of `**run: Unpack[Run]` listed one by one."""
     signature = inspect.signature(function)
     *own, last = signature.parameters.values() or (None,)
     if last is None or last.kind is not last.VAR_KEYWORD or str(last.annotation)[7:-1] not in RECORDS:
@@ -104,7 +104,7 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def described(function: Callable[..., Any], text: str, names: Iterable[str]) -> str:
-    """The docstring of a function, with a line for those of the names that are shared and that it does not describe."""
+    """The docstring of a function, plus an entry for the shared parameters that the docstring does not describe."""
     common, where = next((SHARED[home] for home in SHARED if function.__module__.startswith(home)), ("", ""))
     parts = re.split(r"^(?=[A-Z][\w ]+\n-{3,}$)", inspect.cleandoc(text), flags=re.MULTILINE)  # before each section
     if not any(part.startswith("Parameters") for part in parts):
@@ -117,7 +117,7 @@ def described(function: Callable[..., Any], text: str, names: Iterable[str]) -> 
 
 
 def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise a TypeError for the first keyword that is not known."""
+    """Raise a TypeError for the first unknown keyword."""
     names = list(known)
     for name in given:
         if name not in names:
@@ -126,15 +126,15 @@ def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) ->
 
 
 def meant(name: str, names: Collection[str]) -> str:
-    """A question with the nearest of the names; empty if none is near."""
+    """The question "did you mean …?" with the closest name; empty if no name is close."""
     if OTHER_NAMES.get(name) in names:
         return f"did you mean {OTHER_NAMES[name]}=?"
     return "".join(f"did you mean {near}=?" for near in get_close_matches(name, names, n=1))
 
 
 def offered(function: Any) -> Any:
-    """A public function as `suggesting` makes it, in its own module too, where pickle looks for it."""
-    if not inspect.isfunction(function) or function.__globals__ is globals():  # the second: `call`, made before
+    """A public function wrapped by `suggesting`; also replaced in its own module, where pickle looks it up."""
+    if not inspect.isfunction(function) or function.__globals__ is globals():  # second condition: already wrapped
         return function
     made: Any = suggesting(function)
     if (innermost := inspect.unwrap(function)).__code__.co_flags & inspect.CO_VARKEYWORDS:
@@ -145,12 +145,12 @@ def offered(function: Any) -> Any:
 
 
 def offer(package: dict[str, Any], names: Iterable[str]) -> None:
-    """Make the public functions of a package suggest keywords. `package`: its globals()."""
+    """Wrap the public functions of a package by `suggesting`. `package` is the globals() of the package."""
     package.update({name: offered(package[name]) for name in names})
 
 
 def offers(kind: Kind, quick: Collection[str] = ()) -> Kind:
-    """Decorates a class whose public methods suggest keywords; but for `quick` ones, which every product calls."""
+    """Class decorator that wraps public methods by `suggesting`, except `quick` methods, which every product calls."""
     for name in [name for name in vars(kind) if not name.startswith("_") and name not in quick]:
         value = vars(kind)[name]
         if isinstance(value, classmethod):
@@ -162,7 +162,7 @@ def offers(kind: Kind, quick: Collection[str] = ()) -> Kind:
 
 @cache
 def homes(file: str) -> dict[str, str]:
-    """The module of every name that a file of a package imports; for `import *`, of what that module defines."""
+    """The home module of each name that a package's file imports; `import *` counts all names the module defines."""
     found = {}
     for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -175,7 +175,7 @@ def homes(file: str) -> dict[str, str]:
 
 
 def find(package: str, file: str, name: str) -> Any:
-    """What a package offers by that name: a public name that its file imports, or one of its modules."""
+    """The object with that name in a package: a public name that the package's file imports, or a module."""
     if name in sys.modules[package].__all__ and (home := homes(file)[name]) != package:
         return offered(getattr(import_module(home), name))
     if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:

@@ -1,4 +1,4 @@
-"""Checks of options: a flag, one of several words, a number of threads. Anything else raises an error."""
+"""Checks of options: a flag, one of several words, a number of threads. Other values raise an error."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from hopwave.errors import EngineError, GraphError, HopwaveError
 
 
 def flag(name: str, value: Any, error: type[HopwaveError] = GraphError) -> bool:
-    """True or False, also as 1 or 0 or a bool of NumPy."""
+    """True or False; 1, 0 and NumPy bools are accepted."""
     if value is True or value is False:
         return bool(value)
     if isinstance(value, np.bool_) or (is_number(value) and value in (0, 1)):
         return bool(value)
-    raise error(f"{name}={value!r} is neither True nor False; give one of the two")
+    raise error(f"{name}={value!r} is neither True nor False; pass True or False")
 
 
 def flag_or_none(name: str, value: Any) -> bool | None:
-    """Like `flag`, but None is allowed: the function then chooses."""
+    """Like `flag`, but None is allowed and means that the function chooses."""
     if value is None:
         return None
     try:
         return flag(name, value)
     except GraphError:
-        raise GraphError(f"{name}={value!r} is neither True, False nor None; give one of these") from None
+        raise GraphError(f"{name}={value!r} is not a flag; pass True, False or None") from None
 
 
 def one_of(name: str, value: Any, known: Iterable[str], error: type[HopwaveError] = GraphError) -> None:
-    """Raise an error unless the value is one of some words."""
+    """Raise an error unless the value is one of the known words."""
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
         *most, last = map(repr, words)
@@ -39,6 +39,6 @@ def one_of(name: str, value: Any, known: Iterable[str], error: type[HopwaveError
 
 
 def check_thread_count(threads: Any) -> None:
-    """Raise an EngineError unless this is a number of threads, or None."""
+    """Raise an EngineError unless `threads` is a positive integer or None."""
     if threads is not None and (not is_whole(threads) or threads < 1):
-        raise EngineError(f"threads={threads!r} is not a number of threads; give a whole number from 1, or None")
+        raise EngineError(f"threads={threads!r} is not a number of threads; pass an integer of at least 1, or None")

@@ -1,4 +1,4 @@
-"""Graphs to try things on: a few small ones that need no network, and those of the SuiteSparse collection.
+"""Example graphs: small graphs that ship with hopwave, and downloads from the SuiteSparse Matrix Collection.
 
 >>> from hopwave import datasets
 >>> datasets.names()

@@ -1,8 +1,8 @@
 """Graphs of the SuiteSparse collection by name: downloaded once, checked, and cached in a folder per group.
 
-Next to email-Enron.mtx is email-Enron.sha256, with the checksums of the archive and of the file as they were received.
-A later call continues a download that was cut. The note next to its part (`.part.json`) records the address, the full
-size, and the server's mark of this version (ETag, or the date). If the mark has changed, the download begins again.
+The file email-Enron.sha256, next to email-Enron.mtx, contains the checksums of the received archive and of the file.
+A later call resumes an interrupted download. The note next to the partial file (`.part.json`) records the address, the
+full size, and the server's validator (ETag or date). If the validator has changed, the download starts again.
 """
 
 import hashlib
@@ -23,17 +23,17 @@ from hopwave.graph import Graph
 from hopwave.system.files import Part, Unpacked, cache_folder, expanded, part_of, replacing
 from hopwave.system.progress import Meter
 
-ADDRESS = re.compile(r"https?://([^/\s@]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?(/[^\s]*)?$")  # a mirror
+ADDRESS = re.compile(r"https?://([^/\s@]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?(/[^\s]*)?$")  # URL of a mirror
 URL = "https://suitesparse-collection-website.herokuapp.com/MM"
 NAME = re.compile(r"[A-Za-z0-9][\w.+-]*/[A-Za-z0-9][\w.+-]*", re.ASCII)
 RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")  # header of a partial response: its first byte, and the full size
-BYTES_PER_ARC = 64  # two ids of up to 10 digits and a value of up to 25 characters: a line is shorter
+BYTES_PER_ARC = 64  # upper bound for a line: two ids of up to 10 digits and a value of up to 25 characters
 HEADER = 1 << 20  # maximum bytes of comments
-MOST = 1 << 37  # maximum bytes of a graph whose size is not known
-BLOCK = 1 << 20  # bytes
-PATIENCE = 30.0  # seconds without a byte after which the connection counts as cut
+MOST = 1 << 37  # maximum bytes of a graph of unknown size
+BLOCK = 1 << 20  # bytes per read
+PATIENCE = 30.0  # seconds without data after which the connection counts as lost
 LONGEST_HEADER = 1 << 20  # maximum bytes of a header in an archive
-RETRIES = 3  # after a cut connection, in one call
+RETRIES = 3  # retries per call after a lost connection
 
 
 def fetch(
@@ -50,25 +50,25 @@ def fetch(
     Parameters
     ----------
     name : str
-        "Group/name" as the collection spells it. For graphs of the papers (`published`) the name is enough; they must
-        have the size that the papers state.
+        "Group/name" as in the collection. For graphs of the papers (`published`), the group may be omitted; the size
+        of these graphs must match the size stated in the papers.
     directed, weights
-        As for `hopwave.read`. Weights are the values of the matrix, if it has any.
+        See `hopwave.read`. Weights are the values of the matrix, if it has any.
     url : str, optional
-        Mirror to download from. Default: the environment variable HOPWAVE_MIRROR, or else the collection's site.
+        Mirror to download from. Default: the environment variable HOPWAVE_MIRROR if set, else the collection's site.
     cache : path, optional
         Folder for downloaded graphs. Default: `cache_folder()`.
     progress : bool, optional
-        None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
+        Whether to show progress on stderr: True immediately, None after two seconds, False never.
 
     Raises
     ------
     GraphError
-        The name cannot be right.
+        The name is not a possible name of a graph in the collection.
     DownloadError
         The server does not send the graph.
     FormatError
-        What it sent is damaged, or another graph.
+        The received file is damaged, or is a different graph.
 
     Examples
     --------
@@ -76,41 +76,41 @@ def fetch(
     Graph(36,692 vertices, 183,831 edges, undirected)
     >>> fetch("email-Enrom")
     Traceback (most recent call last):
-    hopwave.errors.GraphError: 'email-Enrom' is not Group/name, as in 'SNAP/email-Enron'; the nearest names: \
-'SNAP/email-Enron'
+    hopwave.errors.GraphError: 'email-Enrom' is not of the form Group/name, as in 'SNAP/email-Enron'; did you mean \
+'SNAP/email-Enron'?
     """
     file = download(name, url=url, cache=cache, progress=progress)
     try:
         graph = io.read(file, directed=directed, weights=weights, progress=progress)
     except FormatError:
-        try:  # a graph that only cannot be read as was asked stays in the cache
+        try:  # an intact file that only does not fit directed= or weights= stays in the cache
             io.read(file, directed=True, weights=False, progress=False)
         except FormatError:
             _record(file).unlink(missing_ok=True)
         raise
     entry = collection.find(name)
     if entry is not None and directed is None and (wrong := entry.differs(graph.n, graph.m)):
-        raise FormatError(f"{wrong}, as {entry.papers[0]} states; use hw.read to take it as it is", file)
+        raise FormatError(f"{wrong} as stated in {entry.papers[0]}; use hw.read to read the file anyway", file)
     return graph
 
 
 def download(
     name: str, *, url: str | None = None, cache: str | os.PathLike[str] | None = None, progress: bool | None = None
 ) -> Path:
-    """The file of a graph of the collection, in Matrix Market format, downloaded if it is not cached yet.
+    """Path of a graph of the collection in Matrix Market format; the file is downloaded if it is not cached.
 
-    A later call continues a download that was cut. The SHA-256 checksums of what was received are stored next to the
-    file; a cached file whose checksum differs is downloaded again. Processes that want the same graph download it once.
+    A later call resumes an interrupted download. The SHA-256 checksums of the received files are stored next to the
+    file; a cached file with another checksum is downloaded again. Concurrent processes download a graph only once.
 
     Parameters
     ----------
     name, url, cache, progress
-        As for `fetch`.
+        See `fetch`.
 
     Raises
     ------
     DownloadError
-        The file cannot be downloaded: no network, no such graph, not enough space.
+        The file cannot be downloaded: no network, no such graph, or not enough disk space.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def download(
     full = _full_name(name)
     base = os.environ.get("HOPWAVE_MIRROR") or URL if url is None else url
     if not isinstance(base, str) or not ADDRESS.match(base):
-        raise GraphError(f"url={base!r} is not an address; give one that begins with https:// or http://")
+        raise GraphError(f"url={base!r} is not a URL; pass an address that begins with https:// or http://")
     group, _, stem = full.partition("/")
     folder = (expanded(cache) if cache is not None else cache_folder()) / group
     file = folder / f"{stem}.mtx"
@@ -129,16 +129,16 @@ def download(
             if not _is_whole(file):
                 for place in (*reversed(folder.parents), folder):
                     if not place.exists():
-                        place.mkdir(mode=0o700, exist_ok=True)  # only this user reads and writes it
+                        place.mkdir(mode=0o700, exist_ok=True)  # readable and writable only for this user
                 with part_of(file.with_name(f"{stem}.tar.gz"), "download", wait=True) as part:
-                    if not _is_whole(file):  # another process may have finished it meanwhile
+                    if not _is_whole(file):  # another process may have finished the download meanwhile
                         _download(f"{base.rstrip('/')}/{full}.tar.gz", full, file, part, meter)
     except HopwaveError:
         raise
-    except (OSError, ValueError) as error:  # a full disk, a folder without permission, a name that no file can have
+    except (OSError, ValueError) as error:  # a full disk, a folder without permission, an invalid file name
         reason = getattr(error, "strerror", None) or error
         raise DownloadError(
-            f"{file}: not downloaded ({reason}); check the address, or name another folder with cache= or HOPWAVE_CACHE"
+            f"{file}: not downloaded ({reason}); check the address, or set another folder with cache= or HOPWAVE_CACHE"
         ) from None
     return file
 
@@ -151,12 +151,12 @@ def _download(url: str, full: str, file: Path, part: Part, meter: Meter) -> None
             total = _note(part.path).get("total")
             have = amount(part.path.stat().st_size) + (f" of {amount(total)}" if total else "")
             raise DownloadError(
-                f"{url}: the connection was cut {1 + RETRIES} times, with {have} here; call again to continue"
+                f"{url}: the connection was lost {1 + RETRIES} times after {have}; call again to resume"
             )
         meter.stage(f"checking {file.name}")
         with (
             unpacked(part.path, f"{file.stem}/{file.name}", file, most, meter) as checksum,
-            replacing(_record(file)) as stream,  # before the file gets its name: no file is without a record
+            replacing(_record(file)) as stream,  # before the file gets its name, so that every file has a record
         ):
             stream.write(f"{digest(part.path)}  {file.stem}.tar.gz\n{checksum}  {file.name}\n".encode())
     except (DownloadError, KeyboardInterrupt) as error:
@@ -165,7 +165,7 @@ def _download(url: str, full: str, file: Path, part: Part, meter: Meter) -> None
         if getattr(error, "status", None) != 404 or not near:
             raise
         raise DownloadError(
-            f"{url}: the server has no such file (404); the nearest names: {', '.join(map(repr, near))}", status=404
+            f"{url}: the server has no such file (404); did you mean {' or '.join(map(repr, near))}?", status=404
         ) from None
     finally:
         if not part.kept:
@@ -173,9 +173,9 @@ def _download(url: str, full: str, file: Path, part: Part, meter: Meter) -> None
 
 
 def _full_name(name: str) -> str:
-    """Group and name. A name without a group must be one of the papers'."""
+    """The name of a graph in the form Group/name. The group may be omitted for graphs of the papers."""
     if not isinstance(name, str):
-        raise TypeError(f"fetch takes a name such as 'SNAP/email-Enron', not {type(name).__name__}")
+        raise TypeError(f"name must be a string such as 'SNAP/email-Enron', not {type(name).__name__}")
     if (entry := collection.find(name)) is not None:
         return entry.name
     if name in collection.names():
@@ -184,9 +184,9 @@ def _full_name(name: str) -> str:
         raise GraphError(f"{name!r} {collection.ELSEWHERE[name]}")
     if NAME.fullmatch(name):
         return name
-    near = ", ".join(map(repr, collection.nearest(name)))
-    found = f"the nearest names: {near}" if near else "datasets.published() lists the papers' graphs"
-    raise GraphError(f"{name!r} is not Group/name, as in 'SNAP/email-Enron'; {found}")
+    near = " or ".join(map(repr, collection.nearest(name)))
+    found = f"did you mean {near}?" if near else "datasets.published() lists the papers' graphs"
+    raise GraphError(f"{name!r} is not of the form Group/name, as in 'SNAP/email-Enron'; {found}")
 
 
 def _record(file: Path) -> Path:
@@ -194,7 +194,7 @@ def _record(file: Path) -> Path:
 
 
 def _is_whole(file: Path) -> bool:
-    """Whether the file exists and has the checksum that was recorded."""
+    """Whether the file exists and matches the recorded checksum."""
     if not (file.is_file() and _record(file).is_file()):
         return False
     return f"{digest(file)}  {file.name}" in _record(file).read_text("utf-8", "replace").splitlines()
@@ -216,7 +216,7 @@ def _note(part: Path) -> dict[str, Any]:
 
 
 def _receive(url: str, part: Part, most: int, meter: Meter) -> bool:
-    """Load what is missing over one connection; True if the file is then complete."""
+    """Download the missing part over one connection; True if the file is then complete."""
     from http.client import HTTPException  # urllib is slow to import
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
@@ -232,18 +232,18 @@ def _receive(url: str, part: Part, most: int, meter: Meter) -> bool:
         answer = urlopen(Request(url, headers=headers), timeout=PATIENCE)
     except HTTPError as error:
         error.close()
-        if error.code == 416 and have:  # the file has become shorter than the part
+        if error.code == 416 and have:  # the file on the server has become shorter than the partial file
             part.stream.truncate(0)
             return False
         raise DownloadError(
-            f"{url}: the server answers {error.code} ({error.reason}); check the name, try later, or name a mirror "
+            f"{url}: the server responded {error.code} ({error.reason}); check the name, try later, or set a mirror "
             "with url= or HOPWAVE_MIRROR",
             status=error.code,
         ) from None
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", None) or error
         raise DownloadError(
-            f"{url}: no connection ({reason}); check the network, or name a mirror with url= or HOPWAVE_MIRROR"
+            f"{url}: no connection ({reason}); check the network, or set a mirror with url= or HOPWAVE_MIRROR"
         ) from None
     with answer:
         tag, length = answer.headers.get("ETag", "W/"), answer.headers.get("Content-Length", "")
@@ -260,7 +260,7 @@ def _receive(url: str, part: Part, most: int, meter: Meter) -> bool:
         if max(total or 0, have) > most:
             part.stream.truncate(0)
             size = amount(total or have)
-            raise DownloadError(f"{url}: {size}, more than the {amount(most)} such a graph needs; check the address")
+            raise DownloadError(f"{url}: {size} exceed the {amount(most)} that this graph may have; check the address")
         if not have:
             part.stream.truncate(0)
             with replacing(_note_file(part.path)) as stream:
@@ -271,7 +271,7 @@ def _receive(url: str, part: Part, most: int, meter: Meter) -> bool:
                 data = answer.read1(BLOCK)
             except (OSError, HTTPException):
                 return False
-            if not data:  # a server that states no size ends when it wants
+            if not data:  # without a stated size, the end of the connection is the end of the file
                 return total is None or have == total
             part.stream.write(data)
             part.stream.flush()
@@ -279,18 +279,18 @@ def _receive(url: str, part: Part, most: int, meter: Meter) -> bool:
             meter.update(have)
             if have > most:
                 part.stream.truncate(0)
-                raise DownloadError(f"{url}: over {amount(most)}, more than such a graph needs; check the address")
+                raise DownloadError(f"{url}: more than the {amount(most)} that this graph may have; check the address")
 
 
 # ---------------------------------------------------------------- archives
 
 
 class _Entry(tarfile.TarInfo):
-    """An entry of an archive. `tarfile` reads long names and other headers whole, so their size is checked first."""
+    """An entry of an archive. `tarfile` reads headers such as long names in full, so their size is checked first."""
 
-    def _proc_member(self, archive: tarfile.TarFile) -> Any:  # for every entry, before its content is read
+    def _proc_member(self, archive: tarfile.TarFile) -> Any:  # called for every entry, before its content is read
         if self.size > LONGEST_HEADER and not self.isreg():
-            raise FormatError(f"has a header of {amount(self.size)}; expected at most {amount(LONGEST_HEADER)}")
+            raise FormatError(f"a header of {amount(self.size)} exceeds {amount(LONGEST_HEADER)}; check the address")
         return super()._proc_member(archive)  # type: ignore[misc]
 
 
@@ -302,10 +302,10 @@ def digest(file: Path) -> str:
 
 @contextmanager
 def unpacked(archive: Path, member: str, target: Path, most: int, meter: Meter) -> Iterator[str]:
-    """Write one member of a .tar.gz to `target`; the block gets its checksum, and `target` appears when it ends.
+    """Write one member of a .tar.gz to `target`; yields its checksum, and `target` appears when the block ends.
 
-    Only a regular file of exactly this name is written. The archive is read to its end, so that its own checksum is
-    compared. Raises FormatError.
+    Only a regular file with exactly this name is written. The archive is read to its end, so that its own checksum is
+    verified. Raises FormatError.
     """
     try:
         with (
@@ -315,11 +315,11 @@ def unpacked(archive: Path, member: str, target: Path, most: int, meter: Meter) 
         ):
             found = next((entry for entry in tar if entry.name == member), None)
             if found is None:
-                raise FormatError(f"{member} is not in this archive; expected one graph of the collection", archive)
+                raise FormatError(f"{member} is not in this archive; check the name and the mirror", archive)
             if not found.isreg():
-                raise FormatError(f"{member} is a link or a device in this archive; expected a regular file", archive)
+                raise FormatError(f"{member} is a link or a device in this archive; use another mirror", archive)
             if found.size > most:
-                raise FormatError(f"{member} has {amount(found.size)}; expected at most {amount(most)}", archive)
+                raise FormatError(f"{member} has {amount(found.size)}, over {amount(most)}; check the name", archive)
             meter.stage(f"unpacking {target.name}", found.size)
             total = hashlib.sha256()
             stream = tar.extractfile(found)
@@ -332,9 +332,9 @@ def unpacked(archive: Path, member: str, target: Path, most: int, meter: Meter) 
             while data := content.read(BLOCK):
                 rest += len(data)
                 if rest > most:
-                    raise FormatError(f"over {amount(most)} follow {member}; expected one graph", archive)
+                    raise FormatError(f"more than {amount(most)} of other data; use another mirror", archive)
             yield total.hexdigest()
     except (EOFError, zlib.error, tarfile.TarError) as error:
         raise FormatError(
-            f"damaged ({error}); expected a complete .tar.gz: it was removed, download it again", archive
+            f"the archive is damaged ({error}) and was removed; call again to download a complete .tar.gz", archive
         ) from None

@@ -1,1 +1,1 @@
-"""HTML tables and pictures of results."""
+"""HTML tables and plots of results."""

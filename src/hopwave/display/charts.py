@@ -1,4 +1,4 @@
-"""Charts as SVG text, for pages that load nothing: bars, stacked bars, lines and points; axes may be logarithmic."""
+"""Charts as SVG text for self-contained pages: bars, stacked bars, lines and points; axes may be logarithmic."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from html import escape
 
 COLOURS = ("#0e8fa9", "#b0468f", "#c98a12", "#4b7d2a", "#6b5fc7", "#c4502e", "#55677a", "#8a6d00",
            "#5fc0d4", "#e08fc4", "#efc46a", "#8fbf6a", "#aaa2ea", "#e8957a", "#a3b3c2", "#b8a04a")  # fmt: skip
-EDGE = 2.0  # percent left free at either end of a logarithmic axis
-WIDTH, HEIGHT, LEFT, TOP = 760, 300, 84, 12  # of a chart, in units of its view box
+EDGE = 2.0  # margin at each end of a logarithmic axis, in percent
+WIDTH, HEIGHT, LEFT, TOP = 760, 300, 84, 12  # size and margins of the plot area, in units of the view box
 Value = float | None
 
 
@@ -31,7 +31,7 @@ class Axis:
 
     @classmethod
     def of(cls, values: Iterable[float], log: bool = True) -> Axis:
-        """From the least to the greatest of the values above 0; a linear axis begins at 0."""
+        """An axis from the minimum to the maximum of the positive values; a linear axis begins at 0."""
         above = [value for value in values if value > 0] or [1.0]
         first, last = min(above), max(above)
         if not log:
@@ -39,14 +39,14 @@ class Axis:
         return cls(first, last) if last > first * 1.05 else cls(first / 2, last * 2)
 
     def place(self, value: float) -> float:
-        """The place of a value on the axis."""
+        """Position of a value on the axis, in percent."""
         if not self.log:
             return 100 * value / self.last
         share = math.log(value / self.first) / math.log(self.last / self.first)
         return EDGE + share * (100 - 2 * EDGE)
 
     def ticks(self) -> list[float]:
-        """Powers of ten, with 2 and 5 in between if there are few; every second or third if there are many."""
+        """Powers of ten; with fewer than three, also 2 and 5 times each; with more than six, every second or third."""
         if not self.log:
             step = 10.0 ** math.floor(math.log10(self.last))
             step = next(step * part for part in (1, 0.5, 0.2, 0.1) if self.last / (step * part) >= 3)
@@ -60,7 +60,7 @@ class Axis:
 
 
 def shown(value: float) -> str:
-    """Three digits, without an exponent.
+    """A number with three significant digits, or as an integer from 1000, without an exponent.
 
     >>> [shown(value) for value in (0.0, 0.012345, 7.0, 12345.6, 1234567.0)]
     ['0', '0.0123', '7', '12,346', '1,234,567']
@@ -75,12 +75,12 @@ def shown(value: float) -> str:
 def bars(
     names: Sequence[str], series: Mapping[str, Sequence[Value]], unit: str, log: bool = False, stacked: bool = False
 ) -> str:
-    """Groups of bars, one per name; stacked bars show shares of a whole. A missing value has no bar."""
+    """Groups of bars, one group per name; stacked bars show shares of a total. A missing value has no bar."""
     tops = [sum(filter(None, group)) if stacked else max(filter(None, group), default=0.0)
             for group in zip(*series.values(), strict=True)]  # fmt: skip
     lows = [value for values in series.values() for value in values if value]
-    axis = Axis.of([*tops, min(lows, default=0.0) / 2], log)  # on a logarithmic axis, the least bar has a height too
-    below = 22 + min(120.0, 4.7 * max(map(len, names), default=0))  # names are slanted
+    axis = Axis.of([*tops, min(lows, default=0.0) / 2], log)  # half, so that the smallest bar of a log axis is visible
+    below = 22 + min(120.0, 4.7 * max(map(len, names), default=0))  # space for slanted names
     parts, floor = _frame(axis, unit), HEIGHT + TOP
     wide = (WIDTH - LEFT) / max(len(names), 1)
     thick = 0.8 * wide / (1 if stacked else len(series))
@@ -143,7 +143,7 @@ def _colour(number: int) -> str:
 
 
 def _frame(axis: Axis, unit: str) -> list[str]:
-    """The vertical axis: a line and a number at each tick, and the unit beside it."""
+    """The vertical axis: a line and a number at each tick, and the unit next to the axis."""
     floor, at = HEIGHT + TOP, f"translate(13 {TOP + HEIGHT / 2}) rotate(-90)"
     parts = [f'<text transform="{at}" text-anchor="middle">{escape(unit)}</text>']
     for tick in axis.ticks():

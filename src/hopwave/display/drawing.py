@@ -1,4 +1,4 @@
-"""Pictures on axes of matplotlib, for `result.plot()` and the command's `--plot`; it is imported with the first one."""
+"""Plots with matplotlib, for `result.plot()` and the option `--plot`; matplotlib is imported on first use."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 COLOURS = {"source": "#6b7280", "push": "#0e8fa9", "pull": "#b0468f"}
 INK, PALE, _STREETS = "#1f2937", "#e5e7eb", "#c3c9d2"
-_MOST_BARS_WITH_GAPS = 120  # more bars touch each other
-_MOST_POINTS = 4000  # points of a distribution; more cannot be seen
-_AREA_OF_DOTS = 120_000.0  # of all dots of a map together, in square points: most of the picture
+_MOST_BARS_WITH_GAPS = 120  # above this number, bars are drawn without gaps
+_MOST_POINTS = 4000  # maximum points of a distribution; more would not be visible
+_AREA_OF_DOTS = 120_000.0  # total area of the dots of a map, in square points: most of the figure
 
 
 def axes_for(ax: Axes | None, height: float = 4) -> Axes:
-    """The axes that the caller gave, or those of a new figure of pyplot."""
+    """The caller's axes, or the axes of a new pyplot figure."""
     if ax is not None:
         if not hasattr(ax, "figure"):
-            remedy = f"for a file, write result.plot().figure.savefig({ax!r:.60})"
-            raise GraphError(f"{ax!r:.60} is not an Axes of matplotlib; {remedy}")
+            remedy = f"to save a file, call result.plot().figure.savefig({ax!r:.60})"
+            raise GraphError(f"{ax!r:.60} is not a matplotlib Axes; {remedy}")
         return ax
     pyplot = optional("matplotlib.pyplot", "plot()")
     made: Axes = pyplot.subplots(figsize=(7, height), layout="constrained")[1]
@@ -39,15 +39,15 @@ def axes_for(ax: Axes | None, height: float = 4) -> Axes:
 
 @offers
 class Plotted:
-    """A result with a method `plot`; the docstring of its class says what it draws."""
+    """A result with a method `plot`; the docstring of each subclass describes the plot."""
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the result; the docstring of its class says how. Needs matplotlib.
+        """Draw the result as the docstring of its class describes. Needs matplotlib.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
+            Axes to draw on; by default those of a new pyplot figure.
 
         Examples
         --------
@@ -64,21 +64,21 @@ class Plotted:
 
 
 def bars(axes: Any, places: Sequence[float], heights: Any, directions: Sequence[str] = (), **more: Any) -> None:
-    """Bars in the colours of their directions; many bars touch each other."""
+    """Bars in the colours of their directions; many bars are drawn without gaps."""
     colours = [COLOURS.get(name, INK) for name in directions] or COLOURS["push"]
     axes.bar(places, heights, color=colours, width=0.8 if len(places) <= _MOST_BARS_WITH_GAPS else 1.0, **more)
     axes.grid(axis="y", color=PALE)
 
 
 def levels(axes: Any, depths: Sequence[int], counts: Sequence[int], directions: Sequence[str]) -> None:
-    """The vertices of each level, in the colour of its direction; empty levels are left out."""
+    """The number of vertices of each level, in the colour of its direction; empty levels are omitted."""
     from matplotlib.patches import Patch
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     shown = [row for row in zip(depths, counts, directions, strict=True) if row[1]]
     depths, counts, directions = (list(column) for column in zip(*shown, strict=True)) if shown else ([], [], [])
     bars(axes, depths, counts, directions)
-    if max(counts, default=0) > 1000 * min(counts, default=1):  # a level of one vertex must be visible beside a million
+    if max(counts, default=0) > 1000 * min(counts, default=1):  # keeps a level of one vertex visible next to a million
         axes.set_yscale("log")
         axes.set_ylim(0.7, max(counts) * 2)
     else:
@@ -96,7 +96,7 @@ def levels(axes: Any, depths: Sequence[int], counts: Sequence[int], directions: 
 
 
 def distribution(axes: Any, values: Any, name: str) -> None:
-    """For every score, the share of scores that are at least as high; a power law gives a straight line."""
+    """For each score, the share of scores at least as high; a power law gives a straight line."""
     from matplotlib.ticker import FuncFormatter
 
     known = np.sort(values[np.isfinite(values)])
@@ -109,7 +109,7 @@ def distribution(axes: Any, values: Any, name: str) -> None:
         return
     share = np.arange(len(above), 0, -1) / len(known)
     shown = np.flatnonzero(np.diff(above, prepend=-1.0))  # one point per score
-    if len(shown) > _MOST_POINTS:  # all of the highest scores are kept, because they are far apart
+    if len(shown) > _MOST_POINTS:  # geometric spacing keeps all of the highest scores, which are far apart
         shown = shown[len(shown) - np.unique(np.geomspace(1, len(shown), _MOST_POINTS).astype(int))[::-1]]
     axes.step(above[shown], share[shown], where="pre", color=COLOURS["push"], linewidth=1.6)
     axes.plot(above[shown], share[shown], "o", color=COLOURS["push"], markersize=2.5 if len(shown) < 400 else 0)
@@ -123,21 +123,21 @@ def distribution(axes: Any, values: Any, name: str) -> None:
     zero = 1 - len(above) / len(known)
     if zero:
         note = f"{zero:.1%} have the score 0" if known[0] >= 0 else f"{zero:.1%} have a score of 0 or less"
-        # The curve leaves this corner free.
+        # The curve never reaches this corner.
         axes.text(0.03, 0.04, note, transform=axes.transAxes, fontsize=9, backgroundcolor="white")
 
 
 def short(text: str, most: int = 80) -> str:
-    """Text that fits: its beginning, if it is too long."""
+    """The text, cut to at most `most` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def plot_map(ax: Axes | None, edges: Any, marks: Any, numbers: Any, title: str) -> Axes:
-    """Draw edges in grey, above them dots (k × 2) or lines (k × 2 × 2), coloured by their numbers; the last on top."""
+    """Draw edges in grey, then dots (k × 2) or lines (k × 2 × 2) coloured by their numbers; the last mark is on top."""
     from matplotlib.collections import LineCollection
 
     chosen = axes_for(ax, height=7)
-    under: Any = {"rasterized": True, "zorder": 0.5}  # a city as vectors makes a file of 100 MB
+    under: Any = {"rasterized": True, "zorder": 0.5}  # as vectors, the streets of a city make a file of 100 MB
     chosen.add_collection(LineCollection(edges, colors=_STREETS, linewidths=0.6, **under))
     if marks.ndim == 2:
         size = float(np.clip(_AREA_OF_DOTS / max(1, len(numbers)), 0.5, 40.0))
@@ -154,9 +154,9 @@ def plot_map(ax: Axes | None, edges: Any, marks: Any, numbers: Any, title: str) 
 
 
 def highest_places(scores: npt.NDArray[Any], k: int) -> list[int]:
-    """The places of the k highest scores, highest first; equal scores in the order of their places."""
+    """Positions of the k highest scores, highest first; equal scores are ordered by position."""
     if not is_whole(k) or k < 0:
-        raise GraphError(f"{k!r} is not a number of the highest scores; give a whole number from 0")
+        raise GraphError(f"k={k!r} is not a number of scores; pass an integer of at least 0")
     places: list[int] = np.argsort(-scores, kind="stable")[:k].tolist()
     return places
 
@@ -164,9 +164,9 @@ def highest_places(scores: npt.NDArray[Any], k: int) -> list[int]:
 def plot_scores(
     ax: Axes | None, name: str, scores: Any, ends: Any, names: Callable[[list[int]], list[str]], top: int | None
 ) -> Axes:
-    """The distribution of the scores, or the `top` highest as bars with their names, and error bars between `ends`."""
+    """Plot the distribution of the scores, or the `top` highest as bars with names and error bars between `ends`."""
     if top is not None and (not is_whole(top) or top < 1):
-        raise GraphError(f"top={top!r} is not a number of bars; give a whole number from 1, or None for all scores")
+        raise GraphError(f"top={top!r} is not a number of bars; pass an integer of at least 1, or None for all scores")
     axes = axes_for(ax)
     if top is None:
         distribution(axes, scores, name)

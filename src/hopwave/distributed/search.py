@@ -135,7 +135,7 @@ def choose_plan(plan: str | Plan) -> tuple[Plan, str]:
     chosen = named_plan(plan)
     if reason := why_not(chosen):
         raise PlanError(reason)
-    return chosen, "asked for"
+    return chosen, "requested"
 
 
 # ---------------------------------------------------------------- support of plans

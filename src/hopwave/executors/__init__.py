@@ -1,6 +1,6 @@
-"""Jobs over many sources, computed by the workers of a `concurrent.futures.Executor`: executor=.
+"""The option executor=: workers of a `concurrent.futures.Executor` compute jobs over many sources.
 
-Blocks are the same as in one process, and are added up in the same order: results are equal bit for bit.
+The blocks and the order of their sums are the same as in one process, so results are bitwise identical.
 """
 
 from concurrent.futures import Executor
@@ -13,16 +13,16 @@ from hopwave.executors.engine import dealt_core as dealt_core
 
 
 def check_executor(executor: Any, device: str, threads: int | None) -> str:
-    """The device for workers of the executor; raises a GraphError if executor= and threads= do not fit together."""
+    """The device for workers of the executor; raises a GraphError if executor= is combined with threads=."""
     if not isinstance(executor, Executor):
         raise GraphError(
-            f"executor={executor!r} is not a concurrent.futures.Executor; give for example a ProcessPoolExecutor, "
+            f"executor={executor!r} is not a concurrent.futures.Executor; pass, for example, a ProcessPoolExecutor, "
             "dask.distributed's client.get_executor(), or mpi4py.futures' MPIPoolExecutor"
         )
     if threads is not None:
         raise GraphError(
-            f"threads={threads!r} are those of one process, and every worker of an executor runs on one thread; give "
-            "the executor one worker per core, and leave out threads="
+            f"threads={threads!r} cannot be combined with executor=: each worker uses one thread; omit threads=, and "
+            "create the executor with one worker per core"
         )
-    # Whether this process has a GPU says nothing about the workers.
+    # A GPU in this process says nothing about the workers' machines.
     return "cpu" if isinstance(device, str) and device == "auto" else device

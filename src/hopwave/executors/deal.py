@@ -1,7 +1,7 @@
-"""Deals blocks to the workers of an executor, and collects their results in the order of the blocks.
+"""Distributes blocks to the workers of an executor, and collects the results in the order of the blocks.
 
-A few blocks are under way at a time, and each reply makes room for the next block. A block whose worker died is dealt
-again. A separate thread deals: an executor's own locks are Python code, which a Ctrl-C could break (system/threads.py).
+A few blocks are pending at a time, and each reply makes room for the next block. A block whose worker died is sent
+again. A separate thread sends blocks: an executor's locks are Python code, that Ctrl-C may break (system/threads.py).
 """
 
 import os
@@ -27,24 +27,24 @@ from hopwave.planning.many_sources import Sweep, Swept
 from hopwave.planning.plan import Plan
 from hopwave.system import threads
 
-# ---------------------------------------------------------------- sizes, which never change a result
+# ---------------------------------------------------------------- sizes; none of them changes a result
 
-TASKS_PER_WORKER = 2  # under way at a time: one is computed, the other waits, so that no worker is idle
-FIRST_TASKS = 2 * (os.cpu_count() or 1)  # under way before any worker has replied
-AHEAD = 4  # results that may wait for an earlier block, per task under way: each is one array of n numbers
-TRIES = 3  # for a block whose worker died
-POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkpoints
-GRAPHS_KEPT = 2  # graphs that a worker process keeps, for the next blocks and the next call
+TASKS_PER_WORKER = 2  # pending tasks per worker: one is computed, one waits, so that no worker is idle
+FIRST_TASKS = 2 * (os.cpu_count() or 1)  # pending tasks before any worker has replied
+AHEAD = 4  # results that may wait for an earlier block, per pending task: each is one array of n numbers
+TRIES = 3  # attempts for a block whose worker died
+POLL_SECONDS = 0.05  # interval of the checks for Ctrl-C, progress and checkpoints
+GRAPHS_KEPT = 2  # graphs that a worker process caches for the next blocks and the next call
 
-BLOCKS = 256  # searches are divided into about this many blocks before blocks grow, so that workers end together
+BLOCKS = 256  # approximate number of blocks before blocks grow, so that workers finish at about the same time
 LANES = 64  # searches that share their steps; fewer are not worth a message
-ROW_BYTES = 1 << 26  # at most, of distances in one reply
-PAIRS = 1 << 12  # pairs of vertices per task, at least
-ON_GPU = 16  # times as many searches or pairs per task as on a CPU: a GPU runs thousands at once
+ROW_BYTES = 1 << 26  # maximum bytes of distances in one reply
+PAIRS = 1 << 12  # minimum pairs of vertices per task
+ON_GPU = 16  # factor of searches or pairs per task compared with a CPU: a GPU runs thousands concurrently
 
 
 def sources_per_block(job: Sweep, n: int, device: str = "cpu") -> int:
-    """Searches per task. Columns along weights keep the job's own blocks, because these decide the rounding."""
+    """Searches per task. Weighted column sums keep the blocks of the job, because the blocks determine the rounding."""
     if job.weighted and job.keep == "columns":
         return job.block or len(job.sources)
     size = max(1, len(job.sources) // (BLOCKS * LANES)) * LANES * (ON_GPU if device == "cuda" else 1)
@@ -61,7 +61,7 @@ def pairs_per_block(pairs: int, device: str = "cpu") -> int:
 
 # ------------------------------------------------------------------ blocks of work
 
-# A part of a job: a function below with its first arguments. It is pickled, so it holds no graph.
+# A part of a job: one of the functions below with its first arguments bound. It is pickled, so it contains no graph.
 Block = Callable[[Engine, Graph, int | None], Any]
 
 
@@ -75,7 +75,7 @@ def source_block(job: BetweennessJob, plan: Plan, engine: Engine, graph: Graph, 
 
 
 def core_block(job: BetweennessJob, number: int, engine: Engine, graph: Graph, threads: int | None) -> Any:
-    """The sums of one batch of core vertices of a reduced job; its own graph keeps the core for the next block."""
+    """The sums of one batch of core vertices of a reduced job; the worker's graph caches the core for later blocks."""
     from hopwave.engines.cpu.betweenness.core_run import CoreRun, run_of
 
     kept = graph._prepared.find(CoreRun) or graph._prepared.keep(run_of(graph, job, threads))
@@ -83,13 +83,13 @@ def core_block(job: BetweennessJob, number: int, engine: Engine, graph: Graph, t
 
 
 def sweep_block(job: Sweep, engine: Engine, graph: Graph, threads: int | None) -> Swept:
-    """Searches from one block of sources; the histogram is cut after the greatest distance."""
+    """Searches from one block of sources; the histogram ends at the largest distance."""
     found = engine.sweep(graph, job, _go_on, threads)
     return replace(found, histogram=np.trim_zeros(found.histogram, "b"), rows=on_host(found.rows))
 
 
 def path_block(job: SampleJob, begin: int, end: int, engine: Engine, graph: Graph, threads: int | None) -> Any:
-    """Random paths of the pairs from number `begin` to `end`: counts per vertex, and sums."""
+    """Random paths of the pairs with numbers in [begin, end): counts per vertex, and sums."""
     run = engine.path_sampling(graph, job, threads)
     run.done = begin
     while run.done < end:
@@ -98,14 +98,14 @@ def path_block(job: SampleJob, begin: int, end: int, engine: Engine, graph: Grap
 
 
 def _go_on(done: int) -> bool:
-    """Shows nothing: the process that collects the results shows progress."""
+    """A poll that never stops and shows nothing: the process that collects the results shows progress."""
     return False
 
 
 # ------------------------------------------------------------------ graphs
 
-# A task names its graph by a key. A worker that does not have the graph replies so, and gets it with the next task
-# (`_Dealer`). Threads of the process that made the graph, and processes forked from it, have it already.
+# A task names its graph by a key. A worker without the graph says so in its reply, and receives the graph with the next
+# task (`_Dealer`). Threads of the process that built the graph, and processes forked from it, already have the graph.
 
 
 @dataclass
@@ -115,13 +115,13 @@ class GraphKey:
     key: str = field(default_factory=lambda: uuid4().hex)
 
 
-_at_home: WeakValueDictionary[str, Graph] = WeakValueDictionary()  # graphs of this process
-_received: OrderedDict[str, Graph] = OrderedDict()  # graphs that came with a task; the one used last is at the end
+_at_home: WeakValueDictionary[str, Graph] = WeakValueDictionary()  # graphs built in this process
+_received: OrderedDict[str, Graph] = OrderedDict()  # graphs received with a task; the most recently used is last
 _lock = threading.Lock()
 
 
 def register(graph: Graph) -> tuple[str, bool]:
-    """(key, turned). If `turned`, the key is that of the reversed graph, and workers reverse the graph they have."""
+    """(key, turned). If `turned`, the key names the reversed graph, and workers reverse the graph under that key."""
     other = graph._known_reverse()
     known = None if other is None else other._prepared.find(GraphKey)
     if other is not None and known is not None and graph._prepared.find(GraphKey) is None:
@@ -152,7 +152,7 @@ def _graph(key: str, parcel: Graph | None) -> Graph | None:
 class Task:
     """One block, the key of its graph (or of the graph's reverse), and the engine that computes it.
 
-    No two tasks have the same name, because some executors, such as Dask's, compute equal calls only once.
+    Task names are unique, because some executors, such as Dask's, compute equal calls only once.
     """
 
     name: str
@@ -163,7 +163,7 @@ class Task:
 
 
 class Reply(NamedTuple):
-    """What a worker returns: the result, or an error that others would find too, or neither if it lacks the graph."""
+    """A worker's reply: the result, an error that every worker would raise, or neither if the graph is missing."""
 
     process: str
     thread: int
@@ -176,7 +176,7 @@ _PROCESS = uuid4().hex
 
 
 def do(task: Task, parcel: Graph | None) -> Reply:
-    """Compute a block. `parcel` is its graph, if it is sent with the task."""
+    """Compute a block. `parcel` is the block's graph, if the graph is sent with the task."""
     who = f"{_PROCESS} {os.getpid()}", threading.get_ident()  # a fork has its parent's _PROCESS, so add the pid
     graph = _graph(task.graph, parcel)
     if graph is None:
@@ -198,14 +198,14 @@ class Sent:
 
 
 class Deal:
-    """The blocks from number `first` to `count`, dealt to an executor.
+    """The blocks with numbers in [first, count), distributed to an executor.
 
-    Yields (number, result) in the order of the blocks, and None whenever no result came for a while. When
-    `dealer.stopped` is set, or the deal was garbage collected, blocks that no worker has begun are cancelled.
+    Yields (number, result) in the order of the blocks, and None after POLL_SECONDS without a result. When
+    `dealer.stopped` is set or the Deal is garbage collected, blocks that no worker has begun are cancelled.
     """
 
     def __init__(self, executor: Executor, *work: Any) -> None:
-        """`work` is the rest of what a `_Dealer` is given."""
+        """`work`: the other arguments of `_Dealer`."""
         self.dealer = _Dealer(_Here() if _is_inside(executor) else executor, *work)
         self.dealer.held = weakref.ref(self)
         self.sent, self._begun = self.dealer.sent, False
@@ -216,8 +216,8 @@ class Deal:
             self._begun = True
             if not threads.crew.start(1, dealer.run):
                 raise ExecutorError(
-                    "the system starts no further thread, and dealing blocks needs one; end other threads, or raise "
-                    "the limit (ulimit -u)"
+                    "the system cannot start another thread, and executor= needs one; end other threads, or raise the "
+                    "limit (ulimit -u)"
                 )
         while dealer.taken < dealer.count:
             try:
@@ -231,7 +231,7 @@ class Deal:
             yield found
 
     def collect(self, add: Callable[[int, Any], None], pause: Callable[[], bool]) -> None:
-        """Add results until all are there or a pause is due. An error cancels the blocks that no worker has begun."""
+        """Add results until all blocks are added or `pause()` is true. An error cancels blocks that are not begun."""
         try:
             for found in self:
                 if found is not None:
@@ -244,14 +244,14 @@ class Deal:
 
 
 def _is_inside(executor: Executor) -> bool:
-    """Whether this thread is one of a ThreadPoolExecutor's own."""
-    # Its arguments tell: a thread runs before it is in the pool's list of threads.
+    """Whether the current thread is a worker of this ThreadPoolExecutor."""
+    # Checked by the thread's arguments, because a thread runs before the pool lists it among its threads.
     queue = getattr(executor, "_work_queue", None)
     return queue is not None and any(given is queue for given in getattr(threading.current_thread(), "_args", ()))
 
 
 class _Here(Executor):
-    """Runs tasks in the caller. Used if the caller is a thread of the pool: all threads of the pool may be waiting."""
+    """Runs tasks in the caller. Used if the caller is a worker of the pool, because all workers may be waiting."""
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         done: Future[Any] = Future()
@@ -269,8 +269,8 @@ class _Dealer:
         self, executor: Executor, graph: Graph, device: str, block: Callable[[int], Block], first: int, count: int
     ) -> None:
         self.sent, self.stopped = Sent(), False
-        self.held: Callable[[], Any] = object  # returns None once the deal was garbage collected
-        self.taken, self.count = first, count  # the number of blocks whose results the caller has, and of all
+        self.held: Callable[[], Any] = object  # returns None after the Deal was garbage collected
+        self.taken, self.count = first, count  # number of blocks whose results the caller has, and of all blocks
         self.results: SimpleQueue[tuple[int, Any] | BaseException] = SimpleQueue()
         self._name = uuid4().hex
         self._executor, self._graph, self._device = executor, graph, device
@@ -280,12 +280,12 @@ class _Dealer:
         self._under_way: dict[Future[Reply], tuple[int, bool]] = {}  # (block's number, sent with the graph?)
         self._finished: SimpleQueue[Future[Reply]] = SimpleQueue()
         self._held: list[int] = []  # blocks that wait until a worker has the graph
-        self._lacking: set[str] = set()  # processes that do not have the graph
+        self._lacking: set[str] = set()  # processes without the graph
         self._workers: set[tuple[str, int]] = set()
         self._failures: Counter[int] = Counter()
 
     def run(self, number: int) -> None:
-        """Deal all blocks."""
+        """Distribute all blocks."""
         try:
             self._deal()
             self.results.put(self._stopped(InterruptedError("it was stopped")))  # ignored if the caller has all results
@@ -299,7 +299,7 @@ class _Dealer:
         turn = following = self.taken
         early: dict[int, Any] = {}  # results that came before their turn
         while turn < self.count and not self.stopped and self.held() is not None:
-            # An executor does not tell how many workers it has. Two tasks per known worker reach twice as many workers.
+            # An executor does not report its number of workers. Two tasks per known worker reach twice as many workers.
             most = max(FIRST_TASKS, TASKS_PER_WORKER * len(self._workers))
             while (
                 following < self.count
@@ -330,8 +330,8 @@ class _Dealer:
             raise self._stopped(error) from error
         if not hasattr(future, "add_done_callback"):
             raise ExecutorError(
-                f"submit of executor={self._executor!r} returned {future!r:.80}, and must return a Future; give "
-                "another executor, for example a ProcessPoolExecutor"
+                f"submit of executor={self._executor!r} returned {future!r:.80}, which is not a Future; pass another "
+                "executor, for example a ProcessPoolExecutor"
             )
         self._under_way[future] = number, with_graph
         self.sent.tasks += 1
@@ -339,7 +339,7 @@ class _Dealer:
         future.add_done_callback(self._finished.put)
 
     def _received(self, future: Future[Reply]) -> tuple[int, Reply | None]:
-        """(number of a block, reply). The reply is None if the block had to be dealt again, which is done here."""
+        """(number of a block, reply). The reply is None if this method had to send the block again."""
         number, with_graph = self._under_way.pop(future)
         if with_graph:
             self._release()
@@ -354,7 +354,7 @@ class _Dealer:
             if self._failures[number] >= TRIES:
                 raise ExecutorError(
                     f"block {number:,} of {self.count:,} failed on {TRIES} workers of the executor, the last "
-                    f"time with {_named(error)}; see what its workers print, or leave out executor="
+                    f"time with {_named(error)}; check the output of the workers, or omit executor="
                 ) from error
             self._submit(number, with_graph)
             return number, None
@@ -372,15 +372,15 @@ class _Dealer:
         return number, reply
 
     def _release(self) -> None:
-        """Deal the blocks that waited for a graph to arrive at a worker."""
+        """Submit the blocks that waited until a worker received the graph."""
         held, self._held = self._held, []
         for number in held:
             self._submit(number)
 
     def _stopped(self, error: BaseException) -> ExecutorError:
         return ExecutorError(
-            f"the executor cannot go on: {_named(error)}; make a new one and call again (with checkpoint=, betweenness "
-            "continues where it was)"
+            f"the executor cannot continue: {_named(error)}; create a new executor and call again (with checkpoint=, "
+            "betweenness resumes from the last checkpoint)"
         )
 
 

@@ -1,4 +1,4 @@
-"""An engine that deals jobs over many sources to the workers of an executor."""
+"""An engine that distributes jobs over many sources to the workers of an executor."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -35,7 +35,7 @@ else:
 
 
 class DealtEngine(_Engine):
-    """See hopwave.engines.Engine. Operations that are not dealt to workers are left to `engine`, whose name it has."""
+    """See hopwave.engines.Engine. Its name is that of `engine`, which runs all operations not sent to workers."""
 
     def __init__(self, engine: engines.Engine, executor: Executor) -> None:
         self.engine, self.executor = engine, executor
@@ -81,12 +81,12 @@ class DealtEngine(_Engine):
         return replace(swept, rows=uploaded(swept.rows)) if self._table_on_gpu(graph, job) else swept
 
     def _table_on_gpu(self, graph: Graph, job: Sweep) -> bool:
-        """Whether a table of distances belongs on the GPU, because the graph or its reverse came from there."""
+        """Whether a table of distances belongs on the GPU, because the graph or its reverse was on a GPU."""
         came_from = graph.device, getattr(graph._known_reverse(), "device", None)
         return job.keep == "rows" and self.name == "cuda" and "cuda" in came_from
 
     def deal(self, graph: Graph, block: Callable[[int], Block], first: int, count: int) -> Deal:
-        """The blocks from number `first` to `count`, dealt to the executor."""
+        """The blocks with numbers in [first, count), distributed to the executor."""
         return Deal(self.executor, graph, self.name, block, first, count)
 
 
@@ -94,27 +94,27 @@ class DealtEngine(_Engine):
 
 
 class DealtAccumulation:
-    """See hopwave.planning.jobs.Accumulation. It has the blocks of `planned`, a run that is never started."""
+    """See hopwave.planning.jobs.Accumulation. `planned` defines the blocks, but is never started itself."""
 
     def __init__(self, deal: Callable[[int, int], Deal], planned: Accumulation) -> None:
         self.size, self.blocks, self.certificate = planned.size, planned.blocks, planned.certificate
-        # (sums, number of blocks summed), one tuple, so that after a Ctrl-C both are old or both are new.
+        # (sums, number of blocks summed) in one tuple, so that a Ctrl-C leaves both old or both new.
         self._state = planned.total, 0
         self._begin = deal
         self._deal: Deal | None = None
 
     @property
     def total(self) -> Any:
-        """The sums over the blocks that are done."""
+        """The sums over all finished blocks."""
         return self._state[0]
 
     @property
     def done(self) -> int:
-        """How many blocks are done."""
+        """The number of finished blocks."""
         return self._state[1]
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
-        """Add up blocks until all are done or poll asks for a pause. Workers go on during the pause."""
+        """Add up blocks until all are finished or `poll` asks for a pause. Workers continue during the pause."""
         if self._deal is None or first != self.done:
             self._deal = self._begin(first, self.blocks)
         self._state = self.total, first
@@ -128,25 +128,25 @@ class DealtAccumulation:
 
 
 def dealt_core(executor: Executor, graph: Graph, job: BetweennessJob, planned: Accumulation) -> Accumulation:
-    """`planned`, a run over the core of a graph on the CPU, with its batches dealt to the executor."""
+    """`planned`, a run over the core of a graph on the CPU, with its batches distributed to the executor."""
     return DealtAccumulation(partial(Deal, executor, graph, "cpu", partial(partial, core_block, job)), planned)
 
 
 class DealtPaths:
-    """See hopwave.planning.jobs.PathSampling. Counts are integers, so blocks of any size give the same sums."""
+    """See hopwave.planning.jobs.PathSampling. Counts are integers, so sums do not depend on the block size."""
 
     def __init__(self, engine: DealtEngine, graph: Graph, job: SampleJob, planned: PathSampling) -> None:
         self._state = planned.counts, planned.sums, 0
         self._job, self._engine, self._graph = job, engine, graph
         self._deal: Deal | None = None
-        self._span = 0, 0, 0  # first pair of the deal, pairs per block, end
+        self._span = 0, 0, 0  # first pair of the Deal, pairs per block, end
 
     counts = property(lambda self: self._state[0])
     sums = property(lambda self: self._state[1])
 
     @property
     def done(self) -> int:
-        """Pairs drawn."""
+        """Number of pairs drawn."""
         return self._state[2]
 
     @done.setter
@@ -180,17 +180,17 @@ class DealtPaths:
 
 
 class Joined:
-    """The results of all blocks of a sweep as one, added in the order of the blocks."""
+    """The joined results of all blocks of a sweep, added in the order of the blocks."""
 
     def __init__(self, job: Sweep, n: int) -> None:
         self._job, count = job, len(job.sources)
-        if job.keep == "rows":  # an error now is better than after the last search
+        if job.keep == "rows":  # check memory before the first search
             columns = n if job.targets is None else len(job.targets)
             check_memory((8 if job.weighted else 4) * columns * count, f"a table of {count:,} × {columns:,} distances")
         counted = job.keep in ("sums", "columns") and not job.weighted
         self._histogram: Integers = np.zeros(n + 1 if counted else 0, np.int64)
         self._columns: Any = None
-        self._rows: Any = None  # the whole table, if it is kept
+        self._rows: Any = None  # the full table if job.keep is "rows", else empty
         self._parts: list[Swept] = []
         self._done = 0
 
@@ -216,27 +216,27 @@ class Joined:
         return Swept(**together, histogram=self._histogram, columns=self._columns, rows=self._rows, pairs=pairs)
 
 
-# ---------------------------------------------------------------- the engine of workers elsewhere
+# ---------------------------------------------------------------- the engine of remote workers
 
-# Methods of an engine that one worker answers, and the place of the graph among their arguments.
+# Methods of an engine that one worker computes, and the position of the graph among their arguments.
 ASKED: dict[str, int | None] = {
     "why_not": None, "without": None, "why_not_operation": 1, "regime": 0, "reach_bounds": 0, "components": 0,
 }  # fmt: skip
 
 
 def call(method: str, given: list[Any], at: int | None, engine: engines.Engine, graph: Graph, threads: Any) -> Any:
-    """What a method of the worker's engine returns. The graph is put among its arguments at this place, if at any."""
+    """The result of a method of the worker's engine; unless `at` is None, the graph is inserted at that position."""
     return getattr(engine, method)(*(given if at is None else [*given[:at], graph, *given[at:]]))
 
 
 def plan_run(job: BetweennessJob, plan: Plan, engine: engines.Engine, graph: Graph, threads: Any) -> tuple[int, ...]:
-    """(sources per block, number of blocks, number of sums) of a betweenness run, which is not started."""
+    """(sources per block, number of blocks, number of sums) of a betweenness run, without starting it."""
     planned = engine.accumulation(graph, job, plan, threads)
     return planned.size, planned.blocks, len(planned.total)
 
 
 class RemoteEngine:
-    """See hopwave.engines.Engine. Calls that are not dealt to all workers are computed by one of them."""
+    """See hopwave.engines.Engine. Calls that are not distributed to all workers are computed by one worker."""
 
     def __init__(self, name: str, executor: Executor, graph: Graph) -> None:
         self.name, self._executor, self._graph = name, executor, graph
@@ -256,12 +256,12 @@ class RemoteEngine:
         if name in ASKED:
             return partial(self._call, name)
         raise EngineError(
-            f"device={self.name!r} cannot run in this process, and an executor's workers do not compute {name!r}; use "
-            "device='cpu'"
+            f"device={self.name!r} is not available in this process, and workers of an executor do not compute "
+            f"{name!r}; use device='cpu'"
         )
 
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Any:
-        """A run that is never started: its blocks are dealt."""
+        """A run that is never started: workers compute its blocks."""
         size, blocks, width = self._ask(graph, partial(plan_run, job, plan))
         sums = {"total": np.zeros(width), "certificate": np.zeros((len(job.sources), 2))}
         return SimpleNamespace(size=size, blocks=blocks, **sums)

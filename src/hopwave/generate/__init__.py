@@ -5,19 +5,19 @@ Parameters that many generators share:
 n : int
     Number of vertices.
 scale : int
-    Kronecker graphs have k^scale vertices, that is 2^scale with an initiator of 2 × 2.
+    Exponent of the number of vertices, k^scale: 2^scale for a 2 × 2 initiator.
 edge_factor : int, optional
-    Number of edges to draw per vertex. Repeated edges are merged, so fewer remain.
+    Number of edges to draw per vertex. Repeated edges are merged, so the graph may have fewer edges.
 initiator : sequence of float, optional
-    k × k matrix of probabilities, row by row. Default: that of Graph500.
+    k × k matrix of probabilities, row by row. Default: the 2 × 2 initiator of Graph500.
 seed : int, optional
-    The same seed gives the same graph.
+    Seed of the random numbers. The same seed gives the same graph.
 directed : bool, optional
     Whether the graph is directed.
 permute : bool, optional
     Whether to shuffle the vertex ids, so that the id of a vertex does not depend on its degree.
 first, count : int, optional
-    Draw only this part of the list of edges: the position of its first edge and its length. Default: all edges.
+    Part of the list of edges to draw: the position of the first edge, and the number of edges. Default: all edges.
 
 >>> from hopwave import generate
 >>> generate.grid(10, 10).n
@@ -58,7 +58,7 @@ _FUNCTIONS = (
 
 
 def generators() -> dict[str, Generator]:
-    """All generators by name, with their parameters. The command `hopwave generate` offers these.
+    """All generators by name, with their parameters, as the command `hopwave generate` offers them.
 
     Examples
     --------

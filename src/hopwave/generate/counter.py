@@ -1,7 +1,7 @@
-"""Counter-based random numbers: the i-th number of a stream is a hash of (seed, stream, i) alone.
+"""Counter-based random numbers: the i-th number of a stream depends only on (seed, stream, i).
 
-Any thread or rank can therefore make any block of a random graph. The hash is SplitMix64 (Steele, Lea, Flood, OOPSLA
-2014): a Weyl sequence followed by a 64-bit finaliser. The name of the stream chooses where the sequence starts.
+Any thread or rank can therefore draw any block of a random graph. The hash is SplitMix64 (Steele, Lea, Flood, OOPSLA
+2014): a Weyl sequence followed by a 64-bit finaliser. The name of the stream determines where the sequence starts.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ WEYL = 0x9E3779B97F4A7C15
 FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MASK = (1 << 64) - 1
 
-BLOCK = 1 << 18  # numbers per NumPy call: long enough that threads rarely wait for the interpreter lock
+BLOCK = 1 << 18  # numbers per NumPy call; large enough that threads rarely wait for the interpreter lock
 
 
 def _mix(z: int) -> int:
@@ -31,7 +31,7 @@ def _mix(z: int) -> int:
 
 @lru_cache(maxsize=256)
 def start(seed: int, stream: str) -> int:
-    """Where the sequence of a stream begins."""
+    """The initial state of a stream's sequence."""
     state = _mix((seed + WEYL) & _MASK)
     for letter in stream.encode():
         state = _mix((state + letter * WEYL + 1) & _MASK)
@@ -39,7 +39,7 @@ def start(seed: int, stream: str) -> int:
 
 
 def bits(seed: int, stream: str, first: int, count: int, stride: int = 1) -> Words:
-    """64 random bits for each of the counters first, first + stride, ... (count of them)."""
+    """64 random bits for each of `count` counters: first, first + stride, first + 2 · stride, ..."""
     z = np.arange(count, dtype=np.uint64)
     z *= np.uint64((stride * WEYL) & _MASK)
     z += np.uint64((start(seed, stream) + (first + 1) * WEYL) & _MASK)
@@ -47,26 +47,26 @@ def bits(seed: int, stream: str, first: int, count: int, stride: int = 1) -> Wor
 
 
 def mixed(counters: Words, seed: int, stream: str) -> Words:
-    """64 random bits for each of the given counters, in any order."""
+    """64 random bits for each of the counters, which may be in any order."""
     z = counters * np.uint64(WEYL)
     z += np.uint64((start(seed, stream) + WEYL) & _MASK)
     return _finish(z)
 
 
 def priorities(ids: npt.NDArray[Any], seed: int, stream: str) -> npt.NDArray[np.int64]:
-    """A random number from 0 for each id below 2³¹, no two equal: 32 random bits, then the id."""
+    """A unique nonnegative random number for each id below 2³¹: 32 random bits, then the id."""
     drawn = mixed(ids.astype(np.uint64), seed, stream) >> np.uint64(32)
     return (drawn << np.uint64(31)).astype(np.int64) | ids.astype(np.int64)
 
 
 def coins(ids: npt.NDArray[Any], seed: int, stream: str) -> npt.NDArray[np.bool_]:
-    """Heads or tails for each id; arrays of CuPy give arrays of CuPy."""
+    """A random bool for each id; a CuPy array gives a CuPy array."""
     tossed: npt.NDArray[np.bool_] = mixed(ids.astype(np.uint64), seed, stream) >= np.uint64(1 << 63)
     return tossed
 
 
 def sequence(start: int, number: int, count: int) -> npt.NDArray[np.float64]:
-    """The first uniform numbers in [0, 1) of item `number`, which has a sequence of its own; `start` as of a stream."""
+    """The first `count` uniform numbers in [0, 1) of the sequence of item `number`; `start` is that of a stream."""
     key = _mix((start + (number + 1) * WEYL) & _MASK)
     z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(WEYL) + np.uint64(key)
     return (_finish(z) >> np.uint64(11)).astype(np.float64) * 2.0**-53
@@ -96,15 +96,15 @@ def integers(
     """Uniform integers in [0, below). `below` may be an array with one bound per number."""
     bound = np.asarray(below, dtype=np.int64)
     drawn: npt.NDArray[np.int64] = (fractions(seed, stream, first, count) * bound).astype(np.int64)
-    np.minimum(drawn, bound - 1, out=drawn)  # 53 bits times a bound may round up to the bound itself
+    np.minimum(drawn, bound - 1, out=drawn)  # a fraction of 53 bits times the bound may round up to the bound
     return drawn
 
 
 def scramble(ids: npt.NDArray[Any], n: int, seed: int) -> npt.NDArray[Any]:
     """A pseudo-random permutation of 0 ... n - 1, applied to `ids`, without a table.
 
-    Multiplying by an odd number, adding, and folding high bits onto low ones are bijections of b-bit words. An id that
-    lands outside is permuted again until it falls inside (cycle walking).
+    Multiplying by an odd number, adding, and folding high bits onto low bits are bijections of b-bit words. A result
+    of at least n is permuted again until it is below n (cycle walking).
     """
     width = max(n - 1, 1).bit_length()
     words = _scramble_words(ids.astype(np.uint32 if width <= 32 else np.uint64), width, seed)
@@ -130,13 +130,13 @@ def _scramble_words(words: npt.NDArray[Any], width: int, seed: int) -> npt.NDArr
 
 
 def scrambling(width: int, seed: int) -> list[tuple[int, int]]:
-    """What the four turns of `scramble` multiply by and add."""
+    """(multiplier, summand) of each of the four rounds of `scramble`."""
     mask = (1 << width) - 1
     return [((start(seed, f"multiply {turn}") | 1) & mask, start(seed, f"add {turn}") & mask) for turn in range(4)]
 
 
 def edges(n: int, count: int, draw: Callable[[int, int], tuple[Any, Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Both ends of `count` edges, int32 if n ids fit; draw(begin, end) returns those of a block, on all cores."""
+    """Both endpoints of `count` edges, int32 if n fits; all cores call draw(begin, end), which returns one block."""
     src, dst = np.empty((2, count), np.int32 if n <= LARGEST_VERTEX_COUNT else np.int64)
 
     def fill(begin: int) -> None:

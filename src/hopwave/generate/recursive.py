@@ -1,4 +1,4 @@
-"""Kronecker graphs (Graph500, R-MAT): each edge falls, level after level, into a cell of the initiator matrix."""
+"""Kronecker graphs (Graph500, R-MAT): at each level, every edge draws one cell of the initiator matrix."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from hopwave.graph.csr import builders, is_compiled_faster
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 GRAPH500 = (0.57, 0.19, 0.19, 0.05)
-DRAW_BITS = 31  # for one level; two of them fit into one 64-bit word, and 2^31 itself still fits into uint32
+DRAW_BITS = 31  # bits per level: two draws fit into one 64-bit word, and 2^31 still fits into uint32
 
 
 def kronecker(
@@ -31,7 +31,7 @@ def kronecker(
     directed: bool = False,
     permute: bool = True,
 ) -> Graph:
-    """A Kronecker graph of k^scale vertices (2^scale as Graph500) and edge_factor times as many edge draws.
+    """A Kronecker graph of k^scale vertices (2^scale for Graph500) and edge_factor times as many edge draws.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def kronecker(
     scale, n, _, _ = _size(scale, initiator)
     if n > LARGEST_N:
         raise GraphError(
-            f"scale={scale} gives {n:,} vertices and ids have 31 bits; use kronecker_edges or a smaller scale"
+            f"scale={scale} gives {n:,} vertices, but ids have 31 bits; use kronecker_edges or a smaller scale"
         )
     draws = check_part(n, edge_factor, 0, None)[1]
     check_memory(draws)
@@ -80,9 +80,9 @@ def kronecker_edges(
     initiator: Sequence[float] = GRAPH500,
     permute: bool = True,
 ) -> Edges:
-    """Edges first ... first + count - 1 of the list that `kronecker` draws: (sources, targets), int32 if they fit.
+    """Edges first ... first + count - 1 of the list that `kronecker` draws: (sources, targets), int32 if ids fit.
 
-    Every block is made independently of the others, so that each rank of a cluster can make its own part.
+    Each block is drawn independently, so that every rank of a cluster can draw its own part.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def kronecker_edges(
 
 
 def _size(scale: int, initiator: Sequence[float]) -> tuple[int, int, int, npt.NDArray[np.uint32]]:
-    """The scale as an int, the number of vertices, and `cell_borders`. Ids and counters have at most 62 bits."""
+    """(scale, number of vertices, k, borders); see `cell_borders`. Ids and counters have at most 62 bits."""
     k, borders = cell_borders(initiator)
     scale = check_whole("scale", scale, 0, int(62 / math.log2(k) + 1e-9))
     return scale, k**scale, k, borders
@@ -116,16 +116,16 @@ def _size(scale: int, initiator: Sequence[float]) -> tuple[int, int, int, npt.ND
 
 @ignoring("over")
 def cell_borders(initiator: Sequence[float]) -> tuple[int, npt.NDArray[np.uint32]]:
-    """k, and the k^2 - 1 borders between the cells, in units of one draw."""
+    """k, and the k^2 - 1 borders between the cells, as integers of DRAW_BITS bits."""
     given = float64s(initiator)
     if given is None:
-        raise GraphError(f"initiator={shown(initiator)} is not a matrix of numbers; give k x k probabilities")
+        raise GraphError(f"initiator={shown(initiator)} is not a matrix of numbers; pass k x k probabilities")
     cells = given.ravel()
     k = math.isqrt(cells.size)
     if k < 2 or k * k != cells.size:
-        raise GraphError(f"initiator has {cells.size} cells, which is not a square matrix; give 4, 9, 16, ... of them")
+        raise GraphError(f"initiator has {cells.size} cells, so it is not a square matrix; pass 4, 9, 16, ... numbers")
     if not (np.isfinite(cells).all() and (cells >= 0).all()):
-        raise GraphError(f"initiator={initiator!r} has a negative or infinite cell; give probabilities")
+        raise GraphError(f"initiator={initiator!r} has a negative or infinite cell; pass probabilities")
     total = float(cells.sum())
     if abs(total - 1) > 1e-6:
         raise GraphError(f"initiator={initiator!r} sums to {total:g} instead of 1; divide it by its sum")
@@ -134,7 +134,7 @@ def cell_borders(initiator: Sequence[float]) -> tuple[int, npt.NDArray[np.uint32
 
 
 def _descend(scale: int, seed: int, first: int, count: int, k: int, thresholds: npt.NDArray[np.uint32]) -> Edges:
-    """Rows and columns of a block of edges: `scale` draws per edge; the cell of each draw is one digit in base k."""
+    """Rows and columns of a block of edges: `scale` draws per edge, each of which gives one digit in base k."""
     id_type: Any = np.uint32 if k**scale <= LARGEST_N else np.uint64
     rows, columns = np.zeros(count, dtype=id_type), np.zeros(count, dtype=id_type)
     words = (scale + 1) // 2
@@ -153,7 +153,7 @@ def _descend(scale: int, seed: int, first: int, count: int, k: int, thresholds: 
 
 
 def _quadrant(draw: npt.NDArray[np.uint32], thresholds: npt.NDArray[np.uint32]) -> Edges:
-    """Row and column bit of a draw in the cells 0 1 / 2 3, as recursive_compiled.draw explains; faster than `_cell`."""
+    """Row bit and column bit of a draw for k = 2, faster than `_cell`; recursive_compiled.draw explains how."""
     below, middle, above = (border - draw for border in thresholds - np.uint32(1))
     below ^= middle
     below ^= above

@@ -1,4 +1,4 @@
-"""Millions of edges of a Kronecker graph with a 2 x 2 initiator: what recursive.py draws, compiled and on all cores."""
+"""Edges of Kronecker graphs with a 2 x 2 initiator: the edges of recursive.py, drawn by compiled code on all cores."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from hopwave.generate import counter
 from hopwave.system.numba_cache import njit
 from hopwave.system.threads import each, host_cores
 
-BLOCK = 1 << 16  # edges that a thread draws at a time
-GROUP = 256  # of these, those that go down together
+BLOCK = 1 << 16  # edges that a thread draws per call
+GROUP = 256  # edges of a block that are drawn in lockstep, level by level
 WEYL, FIRST, SECOND = (np.uint64(x) for x in (counter.WEYL, counter.FIRST, counter.SECOND))
 U0, U1, U63 = np.uint64(0), np.uint64(1), np.uint64(63)
 
@@ -18,7 +18,7 @@ U0, U1, U63 = np.uint64(0), np.uint64(1), np.uint64(63)
 def draw_edges(
     scale: int, seed: int, first: int, count: int, draw_bits: int, thresholds: npt.NDArray[np.uint32], permute: bool
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Both ends of `count` edges, beginning with edge `first`."""
+    """Both endpoints of `count` edges, beginning with edge `first`."""
     src, dst = np.empty((2, count), np.int32)
     begin = np.uint64(counter.start(seed, "kronecker"))
     borders = thresholds.astype(np.uint64)
@@ -40,7 +40,7 @@ def mixed(z: Any) -> Any:
 
 
 def scrambled(word: Any, turns: Any, scale: Any) -> Any:
-    """See counter.scramble, of 2^scale ids."""
+    """See counter.scramble, for n = 2^scale."""
     mask, fold = (U1 << scale) - U1, (scale + U1) >> U1
     for turn in range(turns.shape[0]):
         word = (word * turns[turn, 0] + turns[turn, 1]) & mask
@@ -49,11 +49,11 @@ def scrambled(word: Any, turns: Any, scale: Any) -> Any:
 
 
 def draw(scale: Any, begin: Any, first: Any, draw_bits: Any, borders: Any, turns: Any, src: Any, dst: Any) -> None:
-    """Two levels per word: the row bit says whether a draw is past the middle border, the column bit is the parity of
-    the borders that it is past.
+    """Draw a block of edges, two levels per word. The row bit is 1 if a draw is at or above the middle border; the
+    column bit is the parity of the number of borders at or below the draw.
 
-    Some edges go down together, word after word, so that a machine with wide registers draws several at a time; border
-    - 1 - draw wraps around, and so has its top bit set, exactly if the draw is past the border.
+    A group of edges is drawn in lockstep, word by word, so that a CPU with wide registers draws several at a time.
+    border - 1 - draw wraps around, and then has its top bit set, exactly if the draw is at or above the border.
     """
     words, high, low = (scale + U1) >> U1, np.uint64(64) - draw_bits, (U1 << draw_bits) - U1
     below, middle, above = borders[0] - U1, borders[1] - U1, borders[2] - U1
@@ -74,7 +74,7 @@ def draw(scale: Any, begin: Any, first: Any, draw_bits: Any, borders: Any, turns
                 over = (middle - drawn) >> U63
                 rows[i] = (row << U1) | over
                 columns[i] = (column << U1) | (over ^ ((below - drawn) >> U63) ^ ((above - drawn) >> U63))
-        unused = scale & U1  # the last word may have a level too many
+        unused = scale & U1  # if the scale is odd, the last word contains one level too many
         for i in range(count):
             src[group + i] = _scrambled(rows[i] >> unused, turns, scale)
             dst[group + i] = _scrambled(columns[i] >> unused, turns, scale)

@@ -14,11 +14,11 @@ from hopwave.graph.csr import LARGEST_VERTEX_COUNT as LARGEST_N
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
-MOST_SHARED = 1 << 40  # vertices of a graph that is distributed over ranks; one process can hold fewer
+MOST_SHARED = 1 << 40  # maximum vertices of a graph that is distributed over ranks; one process stores fewer
 
 
 def star(n: int) -> Graph:
-    """A star of n vertices: vertex 0 joined to every other.
+    """A star of n vertices: vertex 0 is joined to every other vertex.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def cycle(n: int, directed: bool = False) -> Graph:
 
 
 def complete(n: int) -> Graph:
-    """A complete graph: every pair of n vertices joined.
+    """A complete graph: every pair of n vertices is joined.
 
     Examples
     --------
@@ -73,13 +73,13 @@ def complete(n: int) -> Graph:
 def diamonds(k: int) -> Graph:
     """A chain of k diamonds: 2^k shortest paths from vertex 0 to vertex 3k.
 
-    Each diamond is a joint, two middle vertices and the next joint. From 1,024 diamonds on, float64 cannot hold the
-    number of paths.
+    Each diamond is a joint, two middle vertices and the next joint. With 1,024 or more diamonds, the number of paths
+    exceeds float64.
 
     Parameters
     ----------
     k : int
-        How many diamonds.
+        Number of diamonds.
 
     Examples
     --------
@@ -99,9 +99,9 @@ def grid(rows: int, columns: int, missing: float = 0.0, seed: int = 1) -> Graph:
     Parameters
     ----------
     rows, columns : int
-        The size. Vertex r * columns + c is in row r, column c.
+        Size of the grid. Vertex r * columns + c is in row r, column c.
     missing : float, optional
-        The probability that an edge is missing.
+        Probability that an edge is missing.
 
     Examples
     --------
@@ -123,15 +123,15 @@ def grid(rows: int, columns: int, missing: float = 0.0, seed: int = 1) -> Graph:
 
 
 def mycielskian(k: int) -> Graph:
-    """Mycielski's graph of chromatic number k: no triangles, and very dense (k=12: 3,071 vertices, 203,600 edges).
+    """Mycielski's graph of chromatic number k: dense and without triangles (k=12: 3,071 vertices, 203,600 edges).
 
-    Starts with one edge (k = 2). Each step copies the vertices, joins every copy to the neighbours of its original, and
-    joins all copies to one new vertex: n becomes 2n + 1.
+    The construction starts with one edge (k = 2). Each step copies the vertices, joins every copy to the neighbours of
+    its original, and joins all copies to one new vertex, so that n becomes 2n + 1.
 
     Parameters
     ----------
     k : int
-        The chromatic number, at least 2.
+        Chromatic number, at least 2.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def mycielskian(k: int) -> Graph:
 
 
 def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False) -> Graph:
-    """A uniform random graph: n * edge_factor edges, both ends drawn uniformly (GAPBS's urand: n = 2**scale).
+    """A uniform random graph: n * edge_factor edges, both endpoints drawn uniformly (GAPBS's urand: n = 2**scale).
 
     Examples
     --------
@@ -170,9 +170,9 @@ def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False
 
 
 def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, count: int | None = None) -> Edges:
-    """Edges first ... first + count - 1 of the list that `uniform` draws: (sources, targets), int32 if they fit.
+    """Edges first ... first + count - 1 of the list that `uniform` draws: (sources, targets), int32 if ids fit.
 
-    Every block is made independently of the others, so that each rank of a cluster can make its own part.
+    Each block is drawn independently, so that every rank of a cluster can draw its own part.
 
     Examples
     --------
@@ -196,16 +196,16 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
     Parameters
     ----------
     n : int
-        The number of vertices, at least 3.
+        Number of vertices, at least 3.
     k : int, optional
-        The number of neighbours on the ring; an even number.
+        Number of neighbours on the ring; an even number.
     p : float, optional
-        The probability that an edge is rewired.
+        Probability that an edge is rewired.
 
     Notes
     -----
-    A rewired edge keeps its first end. Its new place is neither a self-loop, nor an edge of the ring, nor taken, so
-    there are always n * k / 2 edges. An edge that finds no free place in 64 draws stays where it was.
+    A rewired edge keeps its first endpoint. It is never a self-loop, an edge of the ring or a repeated edge, so the
+    graph always has n * k / 2 edges. An edge that finds no valid endpoint in 64 draws is not rewired.
 
     Examples
     --------
@@ -215,9 +215,7 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
     n = check_whole("n", n, 3)
     k = check_whole("k", k, 2, n - 1)
     if k % 2:
-        raise GraphError(
-            f"k={k} is odd, but a ring has as many neighbours on one side as on the other; give an even number"
-        )
+        raise GraphError(f"k={k} is odd, but a ring has equally many neighbours on both sides; pass an even number")
     p, seed = check_real("p", p, 0.0, 1.0), check_seed(seed)
     half = k // 2
     check_memory(n * half)
@@ -232,7 +230,7 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
         head = counter.integers(seed, f"place {attempt}", 0, moving.size, n)
         apart = np.abs(tail - head)
         place = np.minimum(tail, head) * n + np.maximum(tail, head)
-        _, winners = np.unique(place, return_index=True)  # if several edges draw the same place, the first one gets it
+        _, winners = np.unique(place, return_index=True)  # if several edges draw the same pair, the first is rewired
         free = np.zeros(moving.size, dtype=bool)
         free[winners] = True
         free &= (np.minimum(apart, n - apart) > half) & ~np.isin(place, taken)
@@ -243,18 +241,18 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
 
 
 def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
-    """Preferential attachment (Barabasi and Albert): each new vertex joins k old ones, drawn in proportion to degree.
+    """Preferential attachment (Barabasi and Albert): each new vertex joins k old vertices, drawn by degree.
 
     Parameters
     ----------
     n : int
-        The number of vertices, at least k + 1.
+        Number of vertices, at least k + 1.
     k : int, optional
-        How many edges each new vertex draws. Repeated edges are merged.
+        Number of edges that each new vertex draws. Repeated edges are merged.
 
     Notes
     -----
-    Starts with a star of k + 1 vertices.
+    The first k + 1 vertices form a star. The probability of an old vertex is proportional to its degree.
 
     Examples
     --------
@@ -265,13 +263,13 @@ def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
     n = check_whole("n", n, k + 1)
     seed = check_seed(seed)
     check_memory(n * k)
-    # A uniformly drawn end of an old edge is a vertex drawn in proportion to its degree. Slots 2e and 2e + 1 are the
-    # ends of edge e. Even slots and those of the star are known. Odd slots point at an older slot, which is looked up
-    # until it is known (Batagelj and Brandes, 2005).
+    # A uniformly drawn endpoint of an old edge is a vertex drawn in proportion to its degree. Slots 2e and 2e + 1 are
+    # the endpoints of edge e. Even slots and the slots of the star contain vertices. Every other odd slot points to an
+    # older slot, and pointers are followed to a slot with a vertex (Batagelj and Brandes, 2005).
     new = np.repeat(np.arange(k + 1, n, dtype=np.int64), k)
     tails = np.concatenate([np.zeros(k, dtype=np.int64), new])
     star = np.arange(1, k + 1, dtype=np.int64)
-    older = 2 * k * (new - k)  # slots filled before this vertex was added, so that there are no self-loops
+    older = 2 * k * (new - k)  # number of slots of earlier vertices; drawing only from them avoids self-loops
     slot = counter.integers(seed, "attach", 0, new.size, older)
     pointer = np.concatenate([np.zeros(k, dtype=np.int64), slot])
     while True:
@@ -310,12 +308,12 @@ def geometric(n: int, radius: float | None = None, seed: int = 1) -> Graph:
     Parameters
     ----------
     radius : float, optional
-        By default 0.55 sqrt(ln n / n), as in the rgg_n_2_* graphs of the DIMACS challenge: just enough that nearly all
-        vertices are connected.
+        Radius. Default: 0.55 sqrt(ln n / n), as in the rgg_n_2_* graphs of the DIMACS challenge; this is just large
+        enough to connect nearly all vertices.
 
     Examples
     --------
-    >>> hw.generate.geometric(50, radius=2.0).m == 50 * 49  # everything is near
+    >>> hw.generate.geometric(50, radius=2.0).m == 50 * 49  # all points are closer than 2
     True
     """
     n = check_whole("n", n, 1)

@@ -1,4 +1,4 @@
-"""The graph that everything runs on, and what it is made of."""
+"""The class Graph and its parts."""
 
 from hopwave.graph.graph import Graph
 

@@ -1,4 +1,4 @@
-"""What a graph is made of: its rows, on the host or the GPU, its transpose, and arrays that are mapped from a file."""
+"""The arrays of a graph: adjacency lists on the host or the GPU, their transpose, and memory-mapped arrays."""
 
 import os
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ Home = Literal["cpu", "cuda"]
 
 @offers
 class GraphArrays(Named):
-    """The arrays of a graph, and everything about it that needs no other graph."""
+    """The arrays of a graph, and its properties."""
 
     _n: int
     _m: int
     _host: Rows | None
     _gpu: Rows | None
-    _columns: Rows | None  # of the host; the same as _host for an undirected graph
+    _columns: Rows | None  # the transpose on the host; identical to _host for an undirected graph
     _directed: bool
     _labels: npt.NDArray[Any] | None
     _order: Order
@@ -46,19 +46,19 @@ class GraphArrays(Named):
         weights: npt.NDArray[Any] | None = None,
         transpose: Rows | None = None,
     ) -> None:
-        """Trusts its arguments; callers use `from_edges`, `from_csr`, `from_scipy` or `from_networkx`."""
+        """Does not check its arguments; use `from_edges`, `from_csr`, `from_scipy` or `from_networkx` instead."""
         if indptr is None:
             raise GraphError(
-                "Graph() has no edges, and a graph does not change; give Graph.from_edges([(0, 1), (1, 2)]), "
+                "Graph() has no edges, and graphs are immutable; use Graph.from_edges([(0, 1), (1, 2)]), "
                 "Graph.from_networkx(g), hopwave.read(path) or another constructor"
             )
         if indices is None or directed is None:
-            raise GraphError(f"Graph() takes the arrays of a graph's rows; give {constructor_of(indptr)}")
+            raise GraphError(f"Graph() needs the arrays of the adjacency lists; use {constructor_of(indptr)}")
         self._set(Rows(indptr, indices, weights), None, directed, None, "cpu", "ascending", transpose)
 
     @classmethod
     def _of(cls, *parts: Any) -> Self:
-        """A graph of parts; they are those of `_set`."""
+        """A graph from the arguments of `_set`."""
         graph = cls.__new__(cls)
         graph._set(*parts)
         return graph
@@ -79,7 +79,7 @@ class GraphArrays(Named):
         parts = host, gpu, transpose if directed else host, directed, labels, order, device
         self.__setstate__(dict(zip(_STATE, sizes + parts, strict=True)))
 
-    # ---------------------------------------------------------------- what it is
+    # ---------------------------------------------------------------- properties
 
     @property
     def n(self) -> int:
@@ -108,7 +108,7 @@ class GraphArrays(Named):
 
     @explaining("counting edges")
     def _loops(self) -> int:
-        """How many stored arcs are self-loops, counted where the rows are, some rows at a time."""
+        """Number of stored arcs that are self-loops, counted on the device of the adjacency lists, block by block."""
         rows = self._rows_somewhere
         xp, found = module_of(rows.indices), 0
         for first in range(0, self.n, _ROWS_AT_ONCE):
@@ -120,7 +120,7 @@ class GraphArrays(Named):
 
     @property
     def directed(self) -> bool:
-        """Whether an arc u → v may stand without its reverse."""
+        """Whether the graph is directed: an arc u → v need not have its reverse v → u."""
         return self._directed
 
     @property
@@ -130,39 +130,39 @@ class GraphArrays(Named):
 
     @property
     def labels(self) -> npt.NDArray[Any] | None:
-        """What the vertices are called, in vertex order, or None where they are only numbered."""
+        """Labels of the vertices, in vertex order; None if vertices are only numbered."""
         return self._labels
 
     @property
     def device(self) -> Home:
-        """Where the graph lives and answers go, "cuda" if it was made of a GPU's arrays or by `to("cuda")`."""
+        """Device of the graph and of its results: "cuda" if it was built from GPU arrays or by `to("cuda")`."""
         return self._device
 
     @cached_property
     def is_mapped(self) -> bool:
-        """Whether the neighbours stay in a file, as `read(path, mmap=True)` leaves them. No engine then copies them."""
+        """Whether the adjacency lists are memory-mapped, as by `read(path, mmap=True)`. No engine then copies them."""
         return self._host is not None and _mapping(self._host.indices) is not None
 
     @property
     def order(self) -> Order:
-        """How each row's neighbours are ordered, "ascending", or "degree" (see `arranged`)."""
+        """Order of the neighbours in each adjacency list: "ascending", or "degree" (see `arranged`)."""
         return self._order
 
     @property
     def indptr(self) -> npt.NDArray[Any]:
-        """Where each vertex's out-neighbours begin in `indices`; n + 1 offsets."""
+        """Offsets of the adjacency lists: the out-neighbours of v are `indices[indptr[v]:indptr[v + 1]]`."""
         indptr: npt.NDArray[Any] = self._offsets if self._host is None else self._host.indptr
         return indptr
 
     @property
     def indices(self) -> npt.NDArray[np.int32]:
-        """The out-neighbours, row after row."""
+        """The out-neighbours of all vertices, in vertex order."""
         indices: npt.NDArray[np.int32] = self._rows.indices
         return indices
 
     @property
     def weights(self) -> npt.NDArray[Any] | None:
-        """The weight of every stored arc, beside `indices`, in float32 or float64. None where there are none.
+        """Weight of each stored arc, parallel to `indices`, as float32 or float64; None for an unweighted graph.
 
         >>> hw.Graph.from_edges([2, 0], [1, 2], directed=True, weights=[7, 5]).weights.tolist()
         [5.0, 7.0]
@@ -171,24 +171,24 @@ class GraphArrays(Named):
 
     @property
     def in_indptr(self) -> npt.NDArray[Any]:
-        """Where each vertex's in-neighbours begin in `in_indices`."""
+        """Offsets of the in-neighbours: those of v are `in_indices[in_indptr[v]:in_indptr[v + 1]]`."""
         indptr: npt.NDArray[Any] = self._transposed().indptr
         return indptr
 
     @property
     def in_indices(self) -> npt.NDArray[np.int32]:
-        """The in-neighbours, row after row; the same array as `indices` for an undirected graph."""
+        """The in-neighbours of all vertices, in vertex order; the same array as `indices` for an undirected graph."""
         indices: npt.NDArray[np.int32] = self._transposed().indices
         return indices
 
     @property
     def in_weights(self) -> npt.NDArray[Any] | None:
-        """The weight of every arc, beside `in_indices`."""
+        """Weight of each arc, parallel to `in_indices`; None for an unweighted graph."""
         return self._transposed().values if self.is_weighted else None
 
     @property
     def _rows(self) -> Rows:
-        """The rows in the host's memory, copied there when first asked for."""
+        """The adjacency lists in host memory, copied from the GPU on first use."""
         if self._host is None:
             assert self._gpu is not None
             to_host = builders["cuda"]().to_host
@@ -199,12 +199,12 @@ class GraphArrays(Named):
 
     @property
     def _rows_somewhere(self) -> Rows:
-        """The rows, on the GPU if they are only there."""
+        """The adjacency lists on the host, or on the GPU if they are only there."""
         return self._rows if self._host is not None or self._gpu is None else self._gpu
 
     @cached_property
     def _offsets(self) -> npt.NDArray[Any]:
-        """The offsets of a graph on the GPU, in the host's memory: a search needs them, but not the neighbours."""
+        """The offsets of a GPU graph in host memory: a search needs the offsets there, but not the neighbours."""
         assert self._gpu is not None
         return _read_only(builders["cuda"]().to_host(self._gpu.indptr))
 
@@ -219,16 +219,16 @@ class GraphArrays(Named):
 
     @cached_property
     def degrees(self) -> npt.NDArray[Any]:
-        """The out-degree of every vertex, counted in stored arcs (a self-loop counts once)."""
+        """Out-degree of each vertex, counted in stored arcs (a self-loop counts once)."""
         return _read_only(np.diff(self.indptr))
 
     @cached_property
     def in_degrees(self) -> npt.NDArray[Any]:
-        """The in-degree of every vertex; the degrees of an undirected graph."""
+        """In-degree of each vertex; equal to `degrees` for an undirected graph."""
         return _read_only(np.diff(self.in_indptr)) if self._directed else self.degrees
 
     def stats(self) -> Statistics:
-        """Sizes, degrees and the scale-free metric, computed once.
+        """Sizes, degrees and the scale-free metric, computed once and cached.
 
         >>> hw.generate.star(5).stats().max_degree
         4
@@ -247,7 +247,7 @@ class GraphArrays(Named):
         words += ["on cuda"] * (self._device == "cuda")
         if self._directed or self._m <= _COUNTED or "number_of_edges" in self.__dict__:
             size = f"{self.number_of_edges:,} edge{'' if self.number_of_edges == 1 else 's'}"
-        else:  # self-loops would have to be counted
+        else:  # counting edges would need a pass over all arcs to find self-loops
             size = f"{self._m:,} stored arcs"
         return f"Graph({self.n:,} {'vertex' if self.n == 1 else 'vertices'}, {size}, {', '.join(words)})"
 
@@ -293,7 +293,7 @@ class GraphArrays(Named):
         return state | places | {"_gpu": None, "_device": "cpu"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Engines keep what they prepared for this graph in _prepared (uploaded arrays, hub lists): it goes with it.
+        # _prepared is the cache of engines for this graph (uploaded arrays, hub lists); it is freed with the graph.
         self.__dict__.update(state, _host=from_places(state["_host"]), _prepared=Prepared())
         self.__dict__["_columns"] = from_places(state["_columns"]) if self._directed else self._host
         for array in (*(self._host or ()), *(self._columns or ()), self._labels):
@@ -301,10 +301,10 @@ class GraphArrays(Named):
                 _read_only(array)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a Graph does not change: {name} cannot be set; make a new one with Graph.from_edges")
+        raise AttributeError(f"a Graph is immutable: {name} cannot be set; build a new one with Graph.from_edges")
 
 
-_COUNTED = 1 << 24  # most arcs of a graph whose `repr` counts edges
+_COUNTED = 1 << 24  # maximum arcs of a graph whose `repr` counts edges
 _ROWS_AT_ONCE = 1 << 20
 _STATE = ("_n", "_m", "_weighted", "_host", "_gpu", "_columns", "_directed", "_labels", "_order", "_device")
 
@@ -315,7 +315,7 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def vertex_names(graph: GraphArrays) -> Any:
-    """The vertices' labels, or their ids."""
+    """The labels of the vertices, or their ids if the graph has no labels."""
     return np.arange(graph.n, dtype=np.int32) if graph.labels is None else graph.labels
 
 
@@ -323,7 +323,7 @@ def vertex_names(graph: GraphArrays) -> Any:
 
 
 class Place(NamedTuple):
-    """Where an array lies in a file; the file's size and time of change tell whether it is still the same."""
+    """Position of an array in a file; `version` is the file's size and modification time, to detect changes."""
 
     path: str
     begin: int
@@ -333,14 +333,14 @@ class Place(NamedTuple):
 
 
 def map_array(path: str | os.PathLike[str], begin: int, count: int, dtype: Any) -> npt.NDArray[Any]:
-    """A read-only array of a file's bytes from `begin` on. Nothing is read until it is used."""
+    """A read-only memory-mapped array that starts at byte `begin` of a file. Nothing is read until it is used."""
     found: Any = np.memmap(path, dtype, "r", begin, (count,))
     found.version = _version(path)
     return found  # type: ignore[no-any-return]
 
 
 def place_of(array: Any) -> Place | None:
-    """Where in its file an array lies; None if it is not mapped, or its file was replaced or changed since."""
+    """Position of an array in its file; None if it is not memory-mapped, or if its file has changed since."""
     root = _mapping(array)
     if root is None:
         return None
@@ -355,12 +355,12 @@ def place_of(array: Any) -> Place | None:
 
 
 def as_places(rows: Rows | None) -> Rows | None:
-    """Rows to send to another process: mapped arrays become their places."""
+    """Rows to send to another process: each memory-mapped array is replaced by its Place."""
     return None if rows is None else Rows(*(part if (place := place_of(part)) is None else place for part in rows))
 
 
 def from_places(rows: Rows | None) -> Rows | None:
-    """Rows as another process sent them, mapped again."""
+    """Rows that another process sent, with each Place memory-mapped again."""
     return None if rows is None else Rows(*(_mapped_again(part) if isinstance(part, Place) else part for part in rows))
 
 
@@ -370,16 +370,16 @@ def _mapped_again(place: Place) -> npt.NDArray[Any]:
         same = _version(path) == version
     except OSError as error:
         raise GraphError(
-            f"the graph is mapped from {path}, and this process cannot open that ({error.strerror}); "
-            "put the file where all processes see it, or read it without mmap=True"
+            f"the graph is memory-mapped from {path}, but this process cannot open that file ({error.strerror}); "
+            "move the file where all processes can read it, or read it without mmap=True"
         ) from None
     if not same:
-        raise GraphError(f"{path} changed after the graph was mapped from it; read it again")
+        raise GraphError(f"{path} has changed since the graph was memory-mapped; read the file again")
     return map_array(path, begin, length, dtype)
 
 
 def _mapping(array: Any) -> Any:
-    """The whole mapping that an array is a view of, or None."""
+    """The full memory map of which an array is a view, or None."""
     root = None
     while array is not None:
         root = array if isinstance(array, np.memmap) else root

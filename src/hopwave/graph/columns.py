@@ -1,4 +1,4 @@
-"""From what a caller has to columns of ids, labels and weights: exact or refused, never rounded, merged or cut."""
+"""Converts callers' data to columns of ids, labels and weights: exactly, or with an error, but never rounded."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -15,15 +15,15 @@ from hopwave.errors import GraphError
 from hopwave.graph.csr import builders, rows_of
 from hopwave.system.threads import parted
 
-_OF_A_TABLE = "Graph.from_pandas(table, source, target, weight), the names of its columns"
-# What to write for an object of another library that is no graph of hopwave.
+_OF_A_TABLE = "Graph.from_pandas(table, source, target, weight) with the names of its columns"
+# Expression that converts an object of another library to a Graph, for messages.
 CONSTRUCTORS = {
     "igraph": "Graph.from_igraph(g)",
     "pandas": _OF_A_TABLE,
     "polars": _OF_A_TABLE,
     "cudf": _OF_A_TABLE,
-    "pyarrow": "Graph.from_arrow(table, source, target, weight), the names of its columns",
-    "duckdb": "Graph.from_arrow(table, source, target, weight), the names of its columns",
+    "pyarrow": "Graph.from_arrow(table, source, target, weight) with the names of its columns",
+    "duckdb": "Graph.from_arrow(table, source, target, weight) with the names of its columns",
     "scipy": "Graph.from_scipy(A)",
     "networkx": "Graph.from_networkx(g)",
     "torch": "Graph.from_edge_index(edge_index)",
@@ -32,53 +32,53 @@ CONSTRUCTORS = {
 
 
 def constructor_of(given: Any) -> str:
-    """What to write to make a graph of an object."""
+    """The expression that converts an object to a graph, for messages."""
     library = type(given).__module__.partition(".")[0].removeprefix("_")
     return CONSTRUCTORS.get(library, "Graph.from_edges(src, dst), two columns, or a list of pairs")
 
 
 def index_of(given: Any) -> Any:
-    """The index of a Series or DataFrame of pandas or cuDF; None for anything else."""
-    index = getattr(given, "index", None)  # that of a list is a method; polars has none
+    """The index of a Series or DataFrame of pandas or cuDF; None for other objects."""
+    index = getattr(given, "index", None)  # list.index is a method; polars has no index
     is_table = index is not None and not callable(index) and hasattr(given, "items") and hasattr(given, "to_numpy")
     return index if is_table else None
 
 
 def iterable(given: Any) -> Any:
-    """A Series or DataFrame of cuDF, which cannot be iterated over, as one of pandas; anything else as it is."""
+    """A cuDF Series or DataFrame, which is not iterable, converted to pandas; other objects unchanged."""
     return given.to_pandas() if hasattr(given, "to_pandas") and index_of(given) is not None else given
 
 
 def check_not_table(given: Any, what: str) -> None:
-    """Refuse a table where one column is wanted: its titles would be read, not its rows. `what` is wanted."""
+    """Reject a table if one column is needed: its header would be read instead of its rows. `what`: what is needed."""
     if hasattr(type(given), "columns") or hasattr(type(given), "column_names"):
         rest = "" if index_of(given) is None else ", or its index"
-        raise GraphError(f"a {type(given).__name__} is not {what}; give one of its columns{rest}")
+        raise GraphError(f"a {type(given).__name__} is not {what}; pass one of its columns{rest}")
 
 
 def is_numbered(index: Any, count: int) -> bool:
-    """Whether an index is that of rows which pandas itself has numbered from 0 to count − 1."""
+    """Whether an index is the default index of pandas, 0 to count − 1."""
     return [getattr(index, name, None) for name in ("start", "stop", "step")] == [0, count, 1]
 
 
 def check_index(given: Any, name: str, order: str, remedy: str = "") -> None:
-    """Refuse a column of pandas whose index says another order than that of its rows, where `order` counts."""
+    """Reject a pandas column with an index other than 0, 1, 2, …, because its rows are read in `order`."""
     index = index_of(given)
     if index is None or is_numbered(index, len(index)) or np.array_equal(index.to_numpy(), np.arange(len(index))):
         return
     raise GraphError(
-        f"{name} has an index of pandas, which begins with {shown(plain(index[0]))}, and is read {order}; give "
+        f"{name} has a pandas index, which begins with {shown(plain(index[0]))}, but is read {order}; pass "
         f".to_numpy() if it is in that order{remedy}"
     )
 
 
-EXACT_UP_TO = 2**53  # whole numbers above this are not all float64 numbers
+EXACT_UP_TO = 2**53  # float64 does not represent all integers above this
 
 
 def as_column(
     values: Any, name: str, of_numbers: Callable[[list[Any], str], npt.NDArray[Any]] | None = None
 ) -> npt.NDArray[Any]:
-    """The NumPy array of a list or of any library's column; `of_numbers` converts a list of numbers (default: ids)."""
+    """A list or a column of any library as a NumPy array; `of_numbers` converts a list of numbers (default: to ids)."""
     if isinstance(values, np.ma.MaskedArray):
         if (place := masked_place(values)) is not None:
             raise GraphError(f"{name}[{place}] is masked; drop the masked edges first")
@@ -88,7 +88,7 @@ def as_column(
         if is_on_gpu(values):
             values = values.get() if hasattr(values, "get") else builders["cuda"]().column(values, name).get()
         elif hasattr(values, "to_pylist"):
-            # Arrow: a chunked array knows no zero_copy_only
+            # Arrow: a chunked array has no argument zero_copy_only
             values = values.to_numpy() if hasattr(values, "chunks") else values.to_numpy(zero_copy_only=False)
         elif hasattr(values, "to_numpy"):
             values = values.to_numpy()  # pandas, polars
@@ -97,14 +97,14 @@ def as_column(
         else:
             values = _array_of(values, name, of_numbers or _ids_of)
     if values.ndim != 1:
-        raise GraphError(f"{name} has {values.ndim} dimensions; give one column")
+        raise GraphError(f"{name} has {values.ndim} dimensions; pass one column")
     return np.asarray(values)
 
 
 def _array_of(values: Any, name: str, of_numbers: Callable[[list[Any], str], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The array of a plain sequence: of numbers, else of objects."""
+    """A plain sequence as an array of numbers, or else of objects."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise GraphError(f"{name}={shown(values)} is not a column; give a list or an array with one entry per edge")
+        raise GraphError(f"{name}={shown(values)} is not a column; pass a list or an array with one entry per edge")
     check_order(values, name)
     values = list(values)
     if not values:
@@ -116,32 +116,32 @@ def _array_of(values: Any, name: str, of_numbers: Callable[[list[Any], str], npt
 
 
 def check_order(values: Any, name: str, remedy: str = "") -> None:
-    """Refuse a set or a dictionary: its order says nothing, and of a dictionary only the keys would be read."""
+    """Reject a set or a dictionary: its order is arbitrary, and only the keys of a dictionary would be read."""
     if isinstance(values, Mapping | Set):
         kind = type(values).__name__
         raise GraphError(
-            f"{name}={shown(values)} is a {kind}, whose order says nothing; give a list or an array{remedy}"
+            f"{name}={shown(values)} is a {kind}, whose order is arbitrary; pass a list or an array{remedy}"
         )
 
 
 def _ids_of(values: list[Any], name: str) -> npt.NDArray[Any]:
-    """A list of numbers as ids. NumPy would make all of them floats where one is: 2⁵³ + 1 would become 2⁵³."""
+    """A list of numbers as ids. If one is a float, NumPy would convert all: 2⁵³ + 1 would become 2⁵³."""
     if set(map(type, values)) != {int}:
-        values = list(map(plain, values))  # NumPy's own would overflow where they are compared
+        values = list(map(plain, values))  # comparing NumPy integers could overflow
     whole = [value for value in values if not isinstance(value, float | np.floating)]
     greatest = max(whole, key=abs, default=0)
     if abs(greatest) >= 2**63:
-        raise GraphError(f"{name} holds {shown(greatest)}, more than 64 bits hold; give it as a string")
+        raise GraphError(f"{name} contains {shown(greatest)}, which exceeds 64 bits; pass ids as strings")
     if len(whole) < len(values) and abs(greatest) > EXACT_UP_TO:
         odd = [value for value in values if value != value or abs(value) >= 2.0**63 or value != int(value)]
         if odd:
-            raise GraphError(f"{name} holds {odd[0]}, which is not a whole number; vertices are numbered 0, 1, 2, …")
+            raise GraphError(f"{name} contains {odd[0]}, which is not an integer; vertices are numbered 0, 1, 2, …")
         return np.array([int(value) for value in values], np.int64)
     return np.array(values)
 
 
 def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
-    """A column of objects, filled one by one: NumPy would unpack tuples."""
+    """A column of objects, filled one by one, because NumPy would unpack tuples."""
     array = np.empty(len(values), object)
     for i, value in enumerate(values):
         array[i] = value
@@ -149,7 +149,7 @@ def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
 
 
 def lists_of_objects(column: npt.NDArray[Any]) -> Any:
-    """A column for polars, which makes text of a list of text, and of an array of objects a column without a type."""
+    """A column for polars, which infers the type of a list, but not of an array of objects."""
     return column.tolist() if column.dtype == object else column
 
 
@@ -158,19 +158,19 @@ def lists_of_objects(column: npt.NDArray[Any]) -> Any:
 
 @ignoring("invalid")
 def weight_column(values: Any, count: int, name: str = "weights") -> npt.NDArray[Any]:
-    """Weights as float32 (where they came so) or float64, one per edge, every one a number that it holds exactly."""
+    """Weights as float32 (if passed as float32 or float16) or float64, one per edge; all values must be exact."""
     array = as_column(values, name, _weights_of)
     if array.dtype.kind == "O":
         array = _weights_of(array.tolist(), name)
     if array.dtype.kind not in "biuf":
         found = "text" if array.dtype.kind in "US" else str(array.dtype)
-        raise GraphError(f"{name} must be numbers; found {found}; give an array of integers or floats")
+        raise GraphError(f"{name} must be numbers, not {found}; pass an array of integers or floats")
     check_length(array, count, name)
     kept = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     held: npt.NDArray[Any] = np.ascontiguousarray(array, kept)
     check_numbers(first_nan(held), name)
     if array.dtype.itemsize >= 8 and array.dtype != np.float64 and len(array):
-        beyond = 2.0 ** (63 if array.dtype.kind == "i" else 64)  # which int64 and uint64 do not hold
+        beyond = 2.0 ** (63 if array.dtype.kind == "i" else 64)  # first float64 beyond int64 or uint64
         rounded = np.flatnonzero((held.astype(array.dtype) != array) | ((held >= beyond) & (array.dtype.kind != "f")))
         if len(rounded):
             raise _rounded(array[rounded[0]], name)
@@ -181,11 +181,11 @@ def _weights_of(values: list[Any], name: str) -> npt.NDArray[Any]:
     """A list of numbers as float64."""
     found = np.empty(len(values))
     for i, value in enumerate(values):
-        if isinstance(value, Decimal):  # of DuckDB or Parquet, where 1.5 is one; read as the same text would be
+        if isinstance(value, Decimal):  # from DuckDB or Parquet; converted as the same text would be
             value = int(value) if value.is_finite() and value == int(value) else float(value)
         if not is_real(type(value)):
-            raise GraphError(f"{name}[{i}] is {shown(value)}, which is not a number; weights are numbers, one per edge")
-        value = int(value) if isinstance(value, np.integer) else value  # NumPy would round to compare
+            raise GraphError(f"{name}[{i}] is {shown(value)}, which is not a number; pass one number per edge")
+        value = int(value) if isinstance(value, np.integer) else value  # NumPy would round for the comparison
         try:
             found[i] = held = float(value)
         except OverflowError:
@@ -196,25 +196,25 @@ def _weights_of(values: list[Any], name: str) -> npt.NDArray[Any]:
 
 
 def _rounded(value: Any, name: str) -> GraphError:
-    return GraphError(f"{name} holds {shown(value)}, which float64 cannot hold exactly; scale the weights down")
+    return GraphError(f"{name} contains {shown(value)}, which is not exact in float64; scale the weights down")
 
 
 def check_length(array: Any, count: int, name: str) -> None:
-    """One weight per edge."""
+    """Raise a GraphError unless there is one weight per edge."""
     if len(array) != count:
-        raise GraphError(f"{name} has {len(array)} entries for {count} edges; give one per edge, in the edges' order")
+        raise GraphError(f"{name} has {len(array)} entries for {count} edges; pass one per edge, in the edges' order")
 
 
 def check_numbers(place: int | None, name: str) -> None:
-    """No weight is NaN; place is where the first one stands."""
+    """Raise a GraphError if a weight is NaN; `place` is the position of the first NaN, or None."""
     if place is not None:
-        raise GraphError(f"{name}[{place}] is NaN; drop that edge, or give it a number")
+        raise GraphError(f"{name}[{place}] is NaN; drop that edge, or pass a number")
 
 
 @ignoring("invalid", "over")
 def first_nan(weights: npt.NDArray[Any]) -> int | None:
-    """The place of the first NaN, or None."""
-    total = weights.sum(dtype=np.float64)  # one pass without a temporary array; NaN if any is (or inf − inf)
+    """The position of the first NaN, or None."""
+    total = weights.sum(dtype=np.float64)  # one pass without a temporary array; NaN if a weight is NaN, or inf − inf
     if total == total:
         return None
     places = np.flatnonzero(np.isnan(weights))
@@ -225,23 +225,23 @@ def first_nan(weights: npt.NDArray[Any]) -> int | None:
 
 
 def label_column(labels: Any) -> npt.NDArray[Any] | None:
-    """Names of vertices as a column of their own, all different: changing the caller's changes nothing here."""
+    """Names of vertices as a copied column; raises a GraphError unless all names differ."""
     if labels is None:
         return None
     check_not_table(labels, "a list of names")
     labels = iterable(labels)
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
-        raise GraphError(f"labels={shown(labels)} is not a list of names; give exactly one per vertex")
+        raise GraphError(f"labels={shown(labels)} is not a list of names; pass exactly one name per vertex")
     check_order(labels, "labels", ", or G.relabel a dictionary of vertices")
     check_index(labels, "labels", "in the order of the vertices", ", or G.relabel(labels) to read it by vertex")
     if (place := masked_place(labels)) is not None:
-        raise GraphError(f"labels[{place}] is masked; give every vertex a name")
+        raise GraphError(f"labels[{place}] is masked; pass a name for every vertex")
     if isinstance(labels, np.ndarray) and labels.dtype.kind not in "mMO":
         array = labels.copy()
     else:
         array = object_array(list(map(plain, labels)))
     if array.ndim == 1 and array.dtype.kind in "iu" and bool((array[1:] > array[:-1]).all()):
-        array.setflags(write=False)  # ascending numbers differ: nothing to look up
+        array.setflags(write=False)  # ascending numbers always differ
         return array
     try:
         different = len(set(array.tolist()))
@@ -251,7 +251,7 @@ def label_column(labels: Any) -> npt.NDArray[Any] | None:
         again = next((label for label, count in Counter(array.tolist()).items() if count > 1), None)
         raise GraphError(f"two vertices have the same label, {again!r}; labels must differ")
     if array.dtype.kind in "fcO" and any(map(is_missing, array.tolist())):
-        raise GraphError("a label is None or NaN, which names no vertex; give every vertex a name")
+        raise GraphError("a label is None or NaN, which is not a name; pass a name for every vertex")
     array.setflags(write=False)
     return array
 
@@ -261,9 +261,9 @@ def factorize(
     target: npt.NDArray[Any],
     named: bool = False,
     titles: tuple[str, str] = ("src", "dst"),
-    remedy: str = "give names=True",
+    remedy: str = "pass names=True",
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Numbers for labels in the order of first appearance. Texts for a missing end are refused unless `named`."""
+    """Numbers for labels in the order of first appearance. Unless `named`, texts for missing values are rejected."""
     ends = np.empty(2 * len(source), object)
     for first, column in enumerate((source, target)):
         ends[first::2] = object_array(list(map(plain, column))) if column.dtype.kind in "mM" else column
@@ -277,15 +277,15 @@ def factorize(
         if is_missing(label) or (not named and isinstance(label, str) and label.strip() in NOTHING):
             row, end = divmod(int((codes == number[label]).argmax()), 2)
             raise GraphError(
-                f"{titles[end]}[{row}] is {label!r}, which names no vertex; drop the rows that miss an end"
+                f"{titles[end]}[{row}] is {label!r}, which is not a vertex; drop the rows without an endpoint"
                 if is_missing(label)
-                else f"{titles[end]}[{row}] is {label!r}, which may be a missing end: drop the rows that miss one, or "
-                f"{remedy} if it is a name"
+                else f"{titles[end]}[{row}] is {label!r}, which may be a missing value: drop the rows without an "
+                f"endpoint, or {remedy} if it is a name"
             )
-        if texts and not isinstance(label, str) and (text := _text(label)) in texts:  # of two types of columns
-            kind, remedy = ("a number", "astype(str), or all of them numbers") if is_real(type(label)) else _BYTES
+        if texts and not isinstance(label, str) and (text := _text(label)) in texts:  # the columns have two types
+            kind, remedy = ("a number", "astype(str), or to numbers") if is_real(type(label)) else _BYTES
             raise GraphError(
-                f"{plain(label)!r} and {text!r} are both vertices, {kind} and a text; make all of them text with "
+                f"{plain(label)!r} and {text!r} are both vertices, {kind} and a text; convert all of them to text with "
                 f"{remedy}"
             )
     return codes[0::2], codes[1::2], object_array(list(number))
@@ -295,29 +295,29 @@ _BYTES = "bytes", "label.decode()"
 
 
 def _text(label: Any) -> str | None:
-    """A number or bytes as a text column has them; None for other labels, and where there is no such text."""
+    """A number or bytes as they appear in a text column; None for other labels, and if there is no such text."""
     try:
         if isinstance(label, bytes):
             return label.decode()
         return str(label).removesuffix(".0") if is_real(type(label)) else None
-    except ValueError:  # more digits than Python turns into text, or no UTF-8
+    except ValueError:  # more digits than Python prints, or invalid UTF-8
         return None
 
 
 def plain(label: Any) -> Any:
-    """A scalar of NumPy as the object of Python that it equals, where there is one; anything else as it is."""
-    if not isinstance(label, np.generic) or (found := label.item()) is None:  # which stands for NaT
+    """A NumPy scalar as the equal Python object, if there is one; other objects unchanged."""
+    if not isinstance(label, np.generic) or (found := label.item()) is None:  # None means NaT
         return label
     if isinstance(label, np.datetime64 | np.timedelta64) and isinstance(found, int):
         if np.datetime_data(label.dtype)[0] == "generic":
             return label
-        coarse = label.astype(f"{label.dtype.kind}8[us]")  # what Python's dates count
+        coarse = label.astype(f"{label.dtype.kind}8[us]")  # Python's dates count microseconds
         return coarse.item() if coarse == label and not isinstance(coarse.item(), int) else label
     return found
 
 
 def is_numeric(column: Any) -> bool:
-    """Whether a column of pandas, cuDF, NumPy, polars or Arrow has the type of a number."""
+    """Whether a column of pandas, cuDF, NumPy, polars or Arrow has a numeric type."""
     kind: Any = getattr(column, "dtype", None)
     if hasattr(kind, "is_numeric"):  # polars
         return bool(kind.is_numeric())
@@ -329,38 +329,38 @@ def is_numeric(column: Any) -> bool:
     return getattr(kind, "kind", "") in tuple("iuf")
 
 
-# What the cells of a column say about the direction of their edge, by the column's title: Gephi's Type, OpenStreetMap's
-# oneway. 1: from source to target, 0: both ways, -1: from target to source.
+# Values of columns that state the direction of each edge, by the lower-case header: Gephi's Type, OpenStreetMap's
+# oneway. 1: from source to target, 0: both directions, -1: from target to source.
 _YES_OR_NO = {"yes": 1, "true": 1, "1": 1, "no": 0, "false": 0, "0": 0, "-1": -1}
 DIRECTIONS = {"type": {"directed": 1, "undirected": 0}, "directed": _YES_OR_NO, "oneway": _YES_OR_NO}
 
 
 def direction_column(titles: Iterable[Any]) -> Any:
-    """The column that says which edges are directed, or None. Next to another, a type is one of another kind."""
+    """The column that states which edges are directed, or None. A column "type" counts only if it is the only one."""
     kinds = {title: str(title).strip().lower() for title in titles}
     told = [title for title, kind in kinds.items() if kind in DIRECTIONS]
     told = [title for title in told if len(told) == 1 or kinds[title] != "type"]
     if len(told) > 1:
-        both = f"columns {told[0]!r} and {told[1]!r} both say which edges are directed"
+        both = f"columns {told[0]!r} and {told[1]!r} both state which edges are directed"
         raise GraphError(f"{both}; drop one of them, or pass directed=True or directed=False")
     return told[0] if told else None
 
 
 def by_direction(title: Any, cells: Any, source: Any, target: Any, weights: Any) -> tuple[Any, Any, Any, bool]:
-    """Both ends and the weights of arcs, in the order of the rows, and whether the column makes the graph directed."""
+    """(sources, targets, weights, directed): arcs in the order of the rows, and whether any edge is directed."""
     cells, kind = iterable(cells), str(title).strip().lower()
     cells = cells.to_pylist() if hasattr(cells, "to_pylist") else cells  # Arrow
-    texts = [str(cell).strip().removesuffix(".0") for cell in cells]  # 1.0: numbers in a column with an empty cell
+    texts = [str(cell).strip().removesuffix(".0") for cell in cells]  # an empty cell turns the numbers into floats
     found = {text: DIRECTIONS[kind].get(text.lower()) for text in texts}
     other = [repr(text) for text, way in found.items() if way is None]
-    if not any(found.values()) and (kind == "type" or not other):  # "type": a type of another kind
+    if not any(found.values()) and (kind == "type" or not other):  # "type" may be unrelated to directions
         return source, target, weights, False
     if other:
         listed = ", ".join(other[:5]) + (", …" if len(other) > 5 else "")
         allowed = "Directed or Undirected" if kind == "type" else "yes (one arc), no (two) or -1 (one arc backwards)"
         raise GraphError(
-            f"column {title!r} has {listed}; expected {allowed}: replace the others, or pass directed=True or "
-            "directed=False to ignore the column"
+            f"column {title!r} contains {listed}, which is not {allowed}; replace these values, or pass directed=True "
+            "or directed=False to ignore the column"
         )
     ways, u, v = np.array([found[text] for text in texts], np.int8), as_column(source, "src"), as_column(target, "dst")
     numbers = u.dtype.kind in "iuf" and v.dtype.kind in "iuf"
@@ -373,12 +373,12 @@ def by_direction(title: Any, cells: Any, source: Any, target: Any, weights: Any)
     return (a, b, weights, True) if names is None else (names[a], names[b], weights, True)
 
 
-# How other programs write that there is nothing, exactly: NAN is an airport.
+# Texts that other programs write for missing values. The case matters: NAN is an airport.
 NOTHING = {"", "NaN", "nan", "NaT", "null", "NULL", "None", "NA", "N/A", "#N/A", "<NA>"}
 
 
 def is_missing(label: Any) -> bool:
-    """NaN differs from itself; pandas' NA does not even answer."""
+    """Whether a label is None, NaN (which differs from itself) or pandas' NA (whose comparison has no truth value)."""
     try:
         return label is None or bool(label != label)
     except (TypeError, ValueError):
@@ -389,7 +389,7 @@ def is_missing(label: Any) -> bool:
 
 
 def _extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
-    """The least and the greatest id in all columns; (0, -1) if they are empty."""
+    """The minimum and maximum id in all columns; (0, -1) if they are empty."""
     some = [part for column in columns if len(column) for part in parted(lambda part: (part.min(), part.max()), column)]
     return min((int(least) for least, _ in some), default=0), max((int(most) for _, most in some), default=-1)
 

@@ -1,4 +1,4 @@
-"""The ways to make a graph: from columns of edges, CSR arrays, matrices, tables, and the graphs of other libraries."""
+"""Constructors of graphs: from columns of edges, CSR arrays, matrices, tables, and graphs of other libraries."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _TABLE_OPTIONS = ("source", "target", "weight", *_EDGE_OPTIONS)
 
 @offers
 class GraphConstructors(GraphEdges):
-    """Makes graphs; construct.py has the checks."""
+    """The constructors of a Graph; construct.py contains the checks."""
 
     @classmethod
     def _built(cls, rows: Rows, place: Home, directed: bool, labels: Any = None, home: Home = "cpu") -> Self:
-        """The graph of rows at `place`; `home` is where its answers are expected."""
+        """The graph with these rows, which are on the device `place`; `home` is the device of its results."""
         if place == "cuda":
             return cls._of(None, rows, directed, labels, home)
         return cls._of(Rows(*(None if part is None else part.view() for part in rows)), None, directed, labels, home)
@@ -54,34 +54,34 @@ class GraphConstructors(GraphEdges):
         names: bool = False,
         device: Literal["auto", "cpu", "cuda"] = "auto",
     ) -> Self:
-        """The graph of the edges src[i] → dst[i], from columns of lists, NumPy, CuPy, cuDF, pandas, polars or Arrow.
+        """Graph from edges src[i] → dst[i], as lists or columns of NumPy, CuPy, cuDF, pandas, polars or Arrow.
 
         Parameters
         ----------
         src, dst
-            The ends of each edge. Whole numbers are vertex ids, 0 ≤ id < n. Anything else (strings, objects) becomes a
-            label, and vertices are numbered in the order of first appearance. Without `n`, ids of which only a small
-            share is used become labels too, and a `SparseIdsWarning` says so; another says that ids begin above 0.
-            Without `dst`, src has pairs.
+            Endpoints of each edge. Integers are vertex ids, 0 ≤ id < n. Other values (strings, objects) become labels,
+            and vertices are numbered in the order of first appearance. Without `n`, sparse ids also become labels, with
+            a `SparseIdsWarning`; the same warning is issued if ids start above 0. Without `dst`, `src` is a list of
+            pairs.
         n
-            The number of vertices; by default one more than the greatest id.
+            Number of vertices; default: the largest id plus one.
         directed
-            Whether an edge is one arc. An undirected edge is stored as two.
+            Whether an edge is one arc. An undirected edge is stored as two arcs.
         weights
-            One number per edge, in the order of src and dst; kept as float32 if given so, else as float64.
+            One number per edge, in the order of src and dst; stored as float32 if passed as float32, else as float64.
         combine
-            What to do with the weights of repeated edges: keep their "min", "max" or "sum", or the "first". Without
-            it, repeated edges with different weights are refused. In an undirected graph u, v repeats v, u.
+            Weight of repeated edges: their "min", "max" or "sum", or the "first". By default, repeated edges with
+            different weights raise an error. In an undirected graph, (u, v) repeats (v, u).
         repeats
-            "merge" keeps one of repeated edges, "keep" keeps all.
+            "merge" stores repeated edges once, "keep" stores all of them.
         labels
             Names for integer ids, one per vertex.
         names
-            Whether every end is a name. Numbers become labels, too: ids that begin at 1 leave no vertex 0 without
-            edges. Texts such as "", "nan" or "NA" are names, where else they are refused as missing ends.
+            Whether every endpoint is a name. Integers then become labels, so that ids from 1 create no isolated vertex
+            0. Texts such as "", "nan" or "NA" are names; by default they are rejected as missing values.
         device
-            Where the graph is built and lives. "auto": on the GPU for columns of a GPU, which are never copied to
-            the host; columns of the host may be built on a GPU where that is faster, and live on the host.
+            Device of the graph. "auto" is the GPU for GPU columns, which are never copied to the host, and otherwise
+            the host, even if a GPU builds the graph because that is faster.
 
         >>> hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).labels.tolist()
         ['ann', 'bob', 'cyd']
@@ -98,7 +98,7 @@ class GraphConstructors(GraphEdges):
         one_of("repeats", repeats, ("merge", "keep"))
         if names and (n is not None or labels is not None):
             given = "labels=" if n is None else f"n={n!r}"
-            raise GraphError(f"names=True makes labels of the ends, and {given} is for ids from 0; give one of the two")
+            raise GraphError(f"names=True cannot be combined with {given}, which is for integer ids; omit one of them")
         construct.check_combine(combine, weights is not None, repeats)
         construct.check_same_rows(src=src, dst=dst, weights=weights)
         home = construct.choose_home(device, is_on_gpu(src) and is_on_gpu(dst))
@@ -106,16 +106,14 @@ class GraphConstructors(GraphEdges):
         convert = csr.builders["cuda"]().column if stays else columns.as_column
         src, dst = convert(src, "src"), convert(dst, "dst")
         if len(src) != len(dst):
-            raise GraphError(f"src has {len(src)} entries and dst {len(dst)}; an edge needs one of each")
+            raise GraphError(f"src has {len(src)} entries, but dst has {len(dst)}; pass columns of equal length")
         if not stays:
             if len(src) and (src.dtype.kind in "OSUmM" or dst.dtype.kind in "OSUmM"):
                 if labels is not None:
-                    raise GraphError("labels= names integer ids, but these edges are labels already; drop labels=")
+                    raise GraphError("labels= is for integer ids, but these edges already contain labels; omit labels=")
                 src, dst, labels = columns.factorize(src, dst, names)
                 if n is not None and n != len(labels):
-                    raise GraphError(
-                        f"n={n!r} does not fit the {len(labels)} different labels in the edges; leave n out"
-                    )
+                    raise GraphError(f"n={n!r} does not match the {len(labels)} different labels in the edges; omit n=")
             src, dst = whole_numbers(src, "src"), whole_numbers(dst, "dst")
         place = construct.choose_builder(device, home, len(src))
         builder = csr.builders[place]()
@@ -129,10 +127,10 @@ class GraphConstructors(GraphEdges):
             count = len(known)
             least, greatest = 0, count - 1
         elif count is None and least > 0 and len(source):
-            remedy = f"pass n={greatest + 1} if it is meant, or names=True to make labels of the ids"
-            warn(f"the ids begin at {least}, so vertex 0 has no edge; {remedy}", SparseIdsWarning)
+            remedy = f"pass n={greatest + 1} if that is intended, or names=True to use the ids as labels"
+            warn(f"the ids start at {least}, so vertex 0 is isolated; {remedy}", SparseIdsWarning)
         if n is None and known is not None and greatest >= len(known):
-            construct.fitting(known, greatest + 1)  # says how many are missing
+            construct.fitting(known, greatest + 1)  # raises an error with the numbers of labels and vertices
         count = construct.vertex_count(count, least, greatest)
         labels_kept = construct.fitting(known, count)
         try:
@@ -155,12 +153,12 @@ class GraphConstructors(GraphEdges):
         labels: Sequence[Any] | npt.NDArray[Any] | None = None,
         check: bool = True,
     ) -> Self:
-        """The graph of a compressed-sparse-row pattern; nothing is copied when the arrays already fit.
+        """Graph from compressed sparse rows (CSR). Arrays that already have the right form are not copied.
 
-        Such arrays must not be changed afterwards: they are checked once, here. `weights` hold one number per stored
-        arc, in the order of `indices`. `check=False` skips the tests for range, order, repeats and (undirected)
-        symmetry: the arrays must then be int32 neighbours, ascending and unique in each row. Repeated neighbours are
-        merged; what becomes of different weights is said by `combine`, as in `from_edges`.
+        Do not change the arrays afterwards: they are checked only once. `weights` has one number per stored arc, in the
+        order of `indices`. Repeated neighbours are merged, and `combine` selects the weight, as in `from_edges`.
+        `check=False` skips the checks of range, order, repeats and (if undirected) symmetry: neighbours must then be
+        int32, ascending and unique in each row.
 
         >>> hw.Graph.from_csr([0, 1, 2], [1, 0], directed=False).m
         2
@@ -171,12 +169,11 @@ class GraphConstructors(GraphEdges):
         offsets = whole_numbers(columns.as_column(indptr, "indptr"), "indptr")
         neighbours = whole_numbers(columns.as_column(indices, "indices"), "indices")
         if len(offsets) == 0:
-            raise GraphError("indptr is empty; it holds n + 1 offsets, so at least [0]")
+            raise GraphError("indptr is empty; pass n + 1 offsets, so at least [0]")
         n = len(offsets) - 1
         if n > csr.LARGEST_VERTEX_COUNT:
             raise GraphError(
-                f"{n} vertices are more than the {csr.LARGEST_VERTEX_COUNT} that int32 ids can name; "
-                "drop those without arcs"
+                f"{n} vertices are more than {csr.LARGEST_VERTEX_COUNT}, the limit of int32 ids; drop isolated vertices"
             )
         if check:
             csr.check_rows(offsets, neighbours, n)
@@ -206,12 +203,12 @@ class GraphConstructors(GraphEdges):
     def from_scipy(
         cls, A: Any, directed: bool | None = None, *, weights: bool | None = None, combine: Combine | None = None
     ) -> Self:
-        """The graph of a square SciPy sparse matrix: every stored entry is an arc, also zeros, except those of BSR.
+        """Graph from a square SciPy sparse matrix: every stored entry is an arc, also zeros (except in BSR).
 
-        The values are the weights, unless they are bool; `weights=False` leaves them out. `directed=None` makes the
-        graph undirected when the matrix is symmetric; `directed=False` adds the reverses, and `combine` says which
-        weight is kept where A[u, v] and A[v, u] differ. An entry that is stored several times counts as SciPy counts
-        it, as their sum; `combine` can say otherwise, such as "min" for parallel roads.
+        The values are the weights, unless they are bool; `weights=False` ignores them. By default, the graph is
+        undirected if the matrix is symmetric. `directed=False` adds the reverse arcs, and `combine` selects the weight
+        if A[u, v] and A[v, u] differ. Entries that are stored several times are added up, as in SciPy, unless `combine`
+        selects another rule, such as "min" for parallel roads.
 
         >>> import scipy.sparse as sp
         >>> hw.Graph.from_scipy(sp.eye_array(3, k=1))
@@ -222,20 +219,20 @@ class GraphConstructors(GraphEdges):
 
         if not sp.issparse(A):
             remedy = "scipy.sparse.csr_array(A)" if getattr(A, "ndim", 0) == 2 else columns.constructor_of(A)
-            raise GraphError(f"from_scipy takes a SciPy sparse matrix, not {type(A).__name__}; give {remedy}")
+            raise GraphError(f"from_scipy needs a SciPy sparse matrix, not {type(A).__name__}; use {remedy}")
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
             raise GraphError(
-                f"an adjacency matrix is square, this one is {A.shape}; give one row and column per vertex"
+                f"a matrix of shape {A.shape} is not square; pass a matrix with one row and one column per vertex"
             )
         if A.dtype.kind == "c":
-            raise GraphError("the matrix holds complex numbers; weights are real: take .real, or abs()")
+            raise GraphError("the matrix contains complex numbers, but weights are real; pass A.real or abs(A)")
         if weights is None:
             weights = A.dtype.kind != "b"
         check_sparse(A)
-        A = A if A.format == "coo" else unblocked(A)  # SciPy would add up the repeats of COO in its own type, int8 too
+        A = A if A.format == "coo" else unblocked(A)  # SciPy would add repeats of COO in their own type, maybe int8
         if A.dtype.kind == "f" and np.isnan(A.data).any():
-            raise GraphError("the matrix holds NaN; drop or replace those entries")
-        # Arrays may be longer than the entries. Copies, since the matrix may change later and a graph does not.
+            raise GraphError("the matrix contains NaN; drop or replace the NaN entries")
+        # Arrays may be longer than the entries. They are copied, because the caller may change the matrix later.
         values = A.data[: A.nnz].copy() if weights else None
         as_scipy: Combine | None = None if not weights else "max" if A.dtype.kind == "b" else "sum"
         options: dict[str, Any] = {"weights": values, "combine": combine or as_scipy}
@@ -252,19 +249,19 @@ class GraphConstructors(GraphEdges):
 
     @classmethod
     def from_networkx(cls, g: nx.Graph[Any], weight: str | None = "weight", *, combine: Combine | None = None) -> Self:
-        """The graph of a NetworkX graph of any of its four kinds.
+        """Graph from a NetworkX Graph, DiGraph, MultiGraph or MultiDiGraph.
 
-        Nodes that are exactly 0 … n−1 keep their numbers; any others become labels, in NetworkX's order. The edge
-        attribute `weight` becomes the weights, if any edge has it; an edge without it then weighs 1, as in NetworkX.
-        `weight=None` leaves weights out. A name other than "weight" that no edge has is refused. Other attributes are
-        left behind. Parallel edges are merged: `combine` says which weight is kept.
+        If the nodes are exactly 0 … n−1, they keep their numbers; otherwise they become labels, in NetworkX's order. If
+        any edge has the attribute `weight`, it becomes the weight; an edge without it has weight 1, as in NetworkX.
+        `weight=None` ignores weights. Any other name that no edge has raises an error. Other attributes are ignored.
+        Parallel edges are merged, and `combine` selects their weight.
 
         >>> import networkx as nx
         >>> hw.Graph.from_networkx(nx.path_graph(["a", "b", "c"])).labels.tolist()
         ['a', 'b', 'c']
         """
         if not (hasattr(g, "is_directed") and hasattr(g, "edges")):
-            raise GraphError(f"from_networkx takes a NetworkX graph, not {type(g).__name__}; give {constructor_of(g)}")
+            raise GraphError(f"from_networkx needs a NetworkX graph, not {type(g).__name__}; use {constructor_of(g)}")
         construct.check_attribute_name(weight, combine)
         source, target, weights, labels, n = construct.networkx_columns(g, weight)
         if weights is None and len(source):
@@ -284,14 +281,14 @@ class GraphConstructors(GraphEdges):
         directed: bool | None = None,
         **options: Any,
     ) -> Self:
-        """The graph of a table with one edge per row: pandas, polars, cuDF, or anything with named columns.
+        """Graph from a table with one edge per row: of pandas, polars, cuDF, or any library with named columns.
 
         `source`, `target` and `weight` name the columns; the other options are those of `from_edges`. Without `weight`,
-        a column of numbers that is neither end is left out with a warning; `weight=False` leaves it out without one.
-        Without `directed`, a column `oneway` (yes: one arc, no: two, -1: one arc backwards), `directed` or Gephi's
-        `Type` decides for every row; the graph is undirected if there is none, or if all rows lead both ways.
-        Whole numbers are positions from 0: ids that begin at 1 make a vertex 0 without edges. `names=True` makes labels
-        of them, as `hw.read` does where a file leaves some out.
+        other columns of numbers are ignored with a warning; `weight=False` ignores them without a warning. Without
+        `directed`, a column `oneway` (yes: one arc, no: two, -1: one arc backwards), `directed` or Gephi's `Type`
+        decides for every row; the graph is undirected without such a column, or if all edges are two-way. Integers are
+        vertex ids: ids that start at 1 create an isolated vertex 0. `names=True` uses the ids as labels, as `hw.read`
+        does if ids are missing in a file.
 
         >>> import pandas as pd
         >>> df = pd.DataFrame({"a": [0, 1], "b": [1, 2], "km": [3.5, 1.0]})
@@ -299,13 +296,13 @@ class GraphConstructors(GraphEdges):
         np.float64(3.5)
         """
         check_keywords("Graph.from_pandas", options, _TABLE_OPTIONS)
-        for way in ("toPandas", "collect", "compute"):  # of Spark, polars, Dask
-            if hasattr(type(df), way):  # not a column of that name
-                raise GraphError(f"a {type(df).__name__} has no rows yet; give what its {way}() returns")
-        titles = "column_names" if hasattr(type(df), "column_names") else "columns"  # the first is Arrow's
+        for way in ("toPandas", "collect", "compute"):  # methods of Spark, polars, Dask
+            if hasattr(type(df), way):  # tested on the type, because a column may have that name
+                raise GraphError(f"a {type(df).__name__} has no rows yet; pass the result of its {way}()")
+        titles = "column_names" if hasattr(type(df), "column_names") else "columns"  # column_names is Arrow's
         columns = getattr(df, titles, None)
         if columns is None:
-            raise GraphError(f"{type(df).__name__} is no table; give a DataFrame, or {constructor_of(df)}")
+            raise GraphError(f"{type(df).__name__} is not a table; pass a DataFrame, or use {constructor_of(df)}")
         return cls._from_table(df, list(columns), source, target, weight, directed, options)
 
     @classmethod
@@ -318,10 +315,10 @@ class GraphConstructors(GraphEdges):
         directed: bool | None = None,
         **options: Any,
     ) -> Self:
-        """The graph of an Arrow stream with one edge per row: of pyarrow, DuckDB, polars, or any with Arrow's protocol.
+        """Graph from an Arrow stream with one edge per row: of pyarrow, DuckDB, polars, or any with Arrow's protocol.
 
-        An object has the protocol if it has the method `__arrow_c_stream__`; a stream is read to its end. The arguments
-        are those of `from_pandas`. Needs pyarrow.
+        An object supports the protocol if it has the method `__arrow_c_stream__`. A stream is read to its end. The
+        arguments are those of `from_pandas`. Needs pyarrow.
 
         >>> import pyarrow as pa
         >>> hw.Graph.from_arrow(pa.table({"source": ["ann", "bob"], "target": ["bob", "cyd"]}))
@@ -329,7 +326,7 @@ class GraphConstructors(GraphEdges):
         """
         check_keywords("Graph.from_arrow", options, _TABLE_OPTIONS)
         if not hasattr(table, "__arrow_c_stream__"):
-            raise GraphError(f"{type(table).__name__} is no stream of Arrow; give {constructor_of(table)}")
+            raise GraphError(f"{type(table).__name__} is not an Arrow stream; use {constructor_of(table)}")
         read = optional("pyarrow", "from_arrow").RecordBatchReader.from_stream(table).read_all()
         return cls._from_table(read, read.column_names, source, target, weight, directed, options)
 
@@ -340,24 +337,24 @@ class GraphConstructors(GraphEdges):
         directed = flag_or_none("directed", directed)
         named = (source, target) if weight is None or weight is False else (source, target, weight)
         if source == target:
-            raise GraphError(f"column {source!r} is given as both ends of an edge; give two columns")
+            raise GraphError(f"column {source!r} is both source= and target=; pass two different columns")
         for name in named:
             if name not in columns:
                 if name in getattr(getattr(table, "index", None), "names", ()):
-                    raise GraphError(f"{name!r} is in the table's index, and not a column; give table.reset_index()")
+                    raise GraphError(f"{name!r} is in the table's index, but not a column; pass table.reset_index()")
                 found = ", ".join(map(repr, columns)) or "none"
                 raise GraphError(
-                    f"the table has no column {name!r}; name the ends of an edge with source= and target=, and its "
-                    f"weight with weight=: the columns are {found}"
+                    f"the table has no column {name!r}; pass source=, target= and, for weights, weight=: the columns "
+                    f"are {found}"
                 )
         way = direction_column(name for name in columns if directed is None and name not in named)
         others = [name for name in columns if weight is None and name not in (*named, way)]
         left_out = [name for name in others if is_numeric(table[name]) or str(name).strip().lower() == "weight"]
         if left_out:
             warn(
-                f"column {' or '.join(map(repr, left_out))} may be weights and was not read, because nothing says that "
-                f"it is; give {' or '.join(f'weight={name!r}' for name in left_out)} to read it, or weight=False "
-                "to leave it out",
+                f"column {' or '.join(map(repr, left_out))} may contain weights, but was not read; pass "
+                f"{' or '.join(f'weight={name!r}' for name in left_out)} to read it, or weight=False to silence this "
+                "warning",
                 IgnoredColumnWarning,
             )
         weights = table[weight] if len(named) == 3 else None
@@ -370,10 +367,10 @@ class GraphConstructors(GraphEdges):
     def from_edge_index(
         cls, edge_index: Any, n: int | None = None, directed: bool = True, *, weights: Any = None, **options: Any
     ) -> Self:
-        """The graph of PyTorch Geometric's `edge_index`, two rows of ids, sources above targets; a tensor or an array.
+        """Graph from PyTorch Geometric's `edge_index`: a tensor or an array with a row of sources and one of targets.
 
-        `n` is its `num_nodes`, `weights` its `edge_weight`. An undirected graph has both directions of an edge there;
-        with `directed=False` they become one. The other options are those of `from_edges`.
+        `n` is PyTorch Geometric's `num_nodes`, `weights` its `edge_weight`. It stores both directions of an undirected
+        edge, which `directed=False` merges. The other options are those of `from_edges`.
 
         >>> hw.Graph.from_edge_index(np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), directed=False)
         Graph(3 vertices, 2 edges, undirected)
@@ -383,22 +380,22 @@ class GraphConstructors(GraphEdges):
         if len(shape) != 2 or shape[0] != 2:  # a list of two pairs looks like two rows
             found = f"has the shape {shape}" if hasattr(edge_index, "shape") else f"is a {type(edge_index).__name__}"
             raise GraphError(
-                f"edge_index {found}, not an array of shape (2, edges); give a row of sources, one of targets"
+                f"edge_index {found}, not an array of shape (2, edges); pass a row of sources and a row of targets"
             )
         return cls.from_edges(edge_index[0], edge_index[1], n, directed, weights=weights, **options)
 
     @classmethod
     def from_igraph(cls, g: Any, weight: str | None = "weight", *, combine: Combine | None = None) -> Self:
-        """The graph of an igraph Graph; the vertex attribute "name" becomes the labels, the edge attribute the weights.
+        """Graph from an igraph Graph. The vertex attribute "name" becomes the labels, the edge attribute the weights.
 
-        `weight` and `combine` are as in `from_networkx`.
+        See `from_networkx` for `weight` and `combine`.
 
         >>> import igraph
         >>> hw.Graph.from_igraph(igraph.Graph([(0, 1), (1, 2)]))
         Graph(3 vertices, 2 edges, undirected)
         """
         if not (hasattr(g, "get_edgelist") and hasattr(g, "vs")):
-            raise GraphError(f"from_igraph takes an igraph Graph, not {type(g).__name__}; give {constructor_of(g)}")
+            raise GraphError(f"from_igraph needs an igraph Graph, not {type(g).__name__}; use {constructor_of(g)}")
         construct.check_attribute_name(weight, combine)
         ends = np.array(g.get_edgelist(), np.int64).reshape(-1, 2)
         weights = g.es[weight] if weight is not None and weight in g.es.attributes() else None

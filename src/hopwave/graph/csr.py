@@ -1,4 +1,4 @@
-"""From two columns of edge ends to compressed sparse rows (CSR), the form in which a graph is stored."""
+"""Builds compressed sparse rows (CSR), the form in which a graph is stored, from two columns of endpoints."""
 
 import sys
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from hopwave.arrays import Array, module_of
 from hopwave.errors import GraphError, gpu_part
 
 LARGEST_VERTEX_COUNT = 2**31 - 2
-LARGEST_INT32_OFFSET = 2**31 - 1  # with more arcs than this, offsets are int64
-# Edges from which the compiled builder is faster than SciPy's, even where Numba must be imported first.
+LARGEST_INT32_OFFSET = 2**31 - 1  # above this number of arcs, offsets are int64
+# Minimum edges for which the compiled builder is faster than SciPy's, including the import of Numba.
 COMPILED_FROM = 2_000_000
 COMPILED_FROM_IF_LOADED = 200_000
-# Entries from which SciPy's counting sort is faster than NumPy's sorts, even where SciPy must be imported first.
+# Minimum entries for which SciPy's counting sort is faster than NumPy's sorts, including the import of SciPy.
 SCIPY_FROM = 1_000_000
 SCIPY_FROM_IF_LOADED = 20_000
 
@@ -24,24 +24,24 @@ COMBINE = get_args(Combine)
 
 
 class Rows(NamedTuple):
-    """Compressed rows: the entries of row i are indices[indptr[i] : indptr[i + 1]], ascending, each place once."""
+    """Compressed sparse rows: the columns of row i are indices[indptr[i] : indptr[i + 1]], ascending and unique."""
 
     indptr: Array
     indices: Array  # int32
-    values: Array | None = None  # a graph's weights, parallel to indices; None if every entry counts as 1 (True)
+    values: Array | None = None  # weights of a graph, parallel to indices; None if every entry counts as 1 (True)
 
 
 class Conflict(Exception):
-    """Repeated edges have different weights, and no rule combines them. `args`: the row and the neighbour."""
+    """Repeated edges have different weights, but `combine` is None. `args`: the row and the neighbour."""
 
 
-# What builds rows from columns on a device: columns.py enters the CPU's functions; the GPU's are engines/cuda/build.py.
+# Builders of rows from columns, by device: columns.py adds the builder of the CPU; that of the GPU is cuda/build.py.
 builders: dict[str, Callable[[], Any]] = {"cuda": lambda: gpu_part("build")}
-ASK_FROM = 1 << 27  # arcs: every GPU holds fewer, and asking how much is free takes as long as a small search
+ASK_FROM = 1 << 27  # minimum arcs for a query of free GPU memory: fewer always fit, and a query costs a small search
 
 
 def is_compiled_faster(edges: int) -> bool:
-    """Whether compiled code is done sooner with that many edges than NumPy or SciPy."""
+    """Whether compiled code is faster than NumPy and SciPy for that many edges, including imports."""
     return edges >= (COMPILED_FROM_IF_LOADED if "numba" in sys.modules else COMPILED_FROM)
 
 
@@ -55,9 +55,9 @@ def rows_of(
     weights: npt.NDArray[Any] | None = None,
     combine: str | None = None,
 ) -> Rows:
-    """The n rows of these arcs. `symmetric` adds the reverse of every arc, `merge` keeps one of repeated arcs.
+    """The n rows of these arcs. `symmetric` adds the reverse of every arc, `merge` stores repeated arcs once.
 
-    `combine` chooses the weight of a merged arc (sums follow the order of the edges); without it, different weights
+    `combine` selects the weight of a merged arc (sums follow the order of the edges); if it is None, different weights
     raise a Conflict.
     """
     if is_compiled_faster(len(source)):
@@ -71,7 +71,7 @@ def rows_of(
         return Rows(indptr.astype(offset_type(len(indices)), copy=False), indices, kept)
     if weights is None and by_scipy(len(source)):
         return _counted(source, target, n, symmetric, merge)
-    # A stable sort of row · n + neighbour. An edge and its reverse come from the same place of the input.
+    # A stable sort of row · n + neighbour. An edge and its reverse have the same position in the input.
     source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
     keys, edge = source * n + target, np.arange(len(source))
     if symmetric:
@@ -105,12 +105,12 @@ def by_scipy(entries: int) -> bool:
 
 
 def _counted(source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, symmetric: bool, merge: bool) -> Rows:
-    """By SciPy's counting sort, which adds up the values of repeats: bits to merge them, counts to keep them."""
+    """Rows by SciPy's counting sort, which adds up values of repeats: bools merge them, counts preserve them."""
     import scipy.sparse as sp
 
     source, target = source.astype(np.int32, copy=False), target.astype(np.int32, copy=False)
     if symmetric:
-        back = slice(None) if merge else source != target  # a self-loop is its own reverse, and stands once
+        back = slice(None) if merge else source != target  # a self-loop is its own reverse, and is stored once
         source, target = np.concatenate([source, target[back]]), np.concatenate([target, source[back]])
     ones: npt.NDArray[Any] = np.ones(len(source), np.bool_ if merge else np.int32)
     A = sp.coo_array((ones, (source, target)), shape=(n, n)).tocsr()
@@ -123,7 +123,7 @@ def _counted(source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, symmetr
 
 
 def _sum_in_order(weights: npt.NDArray[Any], begins: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Sums from left to right: np.add.reduceat adds in another order, with other last bits."""
+    """Sums from left to right; np.add.reduceat adds in another order, which changes the last bits."""
     total = np.zeros(len(begins), weights.dtype)
     np.add.at(total, np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(weights)))), weights)
     return total
@@ -137,22 +137,22 @@ _REDUCE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def row_of(indptr: Array, place: int) -> int:
-    """The row of the entry at that place."""
+    """The row of the entry at that position."""
     return int(np.searchsorted(indptr, place, side="right")) - 1
 
 
 def arc_tails(rows: Any, dtype: npt.DTypeLike = np.int32) -> npt.NDArray[Any]:
-    """The vertex that each stored arc leaves (the row of each entry). `rows`: Rows on any device, or a graph."""
+    """The tail of each stored arc (the row of each entry). `rows`: Rows on any device, or a graph."""
     offsets, xp = rows.indptr, module_of(rows.indptr)
     if xp is np:
         return np.repeat(np.arange(len(offsets) - 1, dtype=dtype), np.diff(offsets))
-    entries = xp.arange(len(rows.indices), dtype=offsets.dtype)  # CuPy's repeat takes counts on the host only
+    entries = xp.arange(len(rows.indices), dtype=offsets.dtype)  # CuPy's repeat accepts counts only on the host
     found: npt.NDArray[Any] = (xp.searchsorted(offsets, entries, side="right") - 1).astype(dtype, copy=False)
     return found
 
 
 def transposed(rows: Rows, columns: int | None = None) -> Rows:
-    """The columns as rows: every arc turned round. A matrix that is not square has another number of columns."""
+    """The transpose: every arc is reversed. `columns`: the number of columns of a matrix that is not square."""
     n, m, xp = len(rows.indptr) - 1, len(rows.indices), module_of(rows.indices)
     columns = n if columns is None else columns
     if xp is np and by_scipy(m):
@@ -166,30 +166,30 @@ def transposed(rows: Rows, columns: int | None = None) -> Rows:
         weights = None if rows.values is None else A.data
         return Rows(A.indptr.astype(rows.indptr.dtype), A.indices.astype(np.int32, copy=False), weights)
     order = xp.argsort(rows.indices, kind="stable")
-    # Looked up, not counted: CuPy's bincount keeps a histogram of all columns for every thread block.
+    # searchsorted, because CuPy's bincount allocates a histogram of all columns per thread block.
     indptr = xp.searchsorted(rows.indices[order], xp.arange(columns + 1, dtype=np.int64))
     weights = None if rows.values is None else rows.values[order]
     return Rows(indptr.astype(rows.indptr.dtype), arc_tails(rows)[order], weights)
 
 
 def offset_type(m: int) -> type[np.int32] | type[np.int64]:
-    """The narrowest type that can count m arcs."""
+    """The narrowest type of offsets for m arcs."""
     return np.int64 if m > LARGEST_INT32_OFFSET else np.int32
 
 
 def check_rows(offsets: npt.NDArray[Any], neighbours: npt.NDArray[Any], n: int) -> None:
-    """Offsets that rise from 0 to the number of neighbours, and neighbours that are vertices, or a GraphError."""
+    """Raise a GraphError unless offsets rise from 0 to the number of neighbours, and all neighbours are vertices."""
     if offsets[0] != 0 or offsets[-1] != len(neighbours) or (np.diff(offsets) < 0).any():
         raise GraphError(
-            f"indptr runs from {offsets[0]} to {offsets[-1]}; it must rise from 0 to len(indices) = {len(neighbours)}"
+            f"indptr goes from {offsets[0]} to {offsets[-1]}; it must rise from 0 to len(indices) = {len(neighbours)}"
         )
     if len(neighbours) and not (neighbours.min() >= 0 and neighbours.max() < n):
         bad = neighbours.min() if neighbours.min() < 0 else neighbours.max()
-        raise GraphError(f"indices holds {bad}, which is not a vertex; vertices are 0 to {n - 1}")
+        raise GraphError(f"indices contains {bad}, which is not a vertex; vertices are 0 to {n - 1}")
 
 
 def is_ascending(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -> bool:
-    """Whether every row is strictly ascending: values may fall only where a new row begins."""
+    """Whether every row is strictly ascending: values may fall only at the beginning of a row."""
     falls = neighbours[1:] <= neighbours[:-1]
     begins = offsets[1:-1]
     falls[begins[(begins > 0) & (begins < len(neighbours))] - 1] = False
@@ -197,7 +197,7 @@ def is_ascending(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -
 
 
 def is_symmetric(rows: Rows) -> bool:
-    """Whether every arc has its reverse, of the same weight: the transpose is the same."""
+    """Whether every arc has a reverse arc of the same weight, so that the transpose is identical."""
     if is_compiled_faster(len(rows.indices)):
         from hopwave.graph.csr_compiled import is_symmetric_pattern
 

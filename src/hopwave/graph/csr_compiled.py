@@ -1,10 +1,10 @@
-"""From millions of edges to sorted rows: what `csr.rows_of` does, compiled and on all cores.
+"""Sorted rows from millions of edges: `csr.rows_of`, compiled and on all cores.
 
-A bucket is a range of source vertices. Threads deal each arc to its bucket as a 64-bit key (row in the bucket, target)
-and sort the buckets by digits. The targets overwrite the keys: the peak is 8 bytes per arc besides the edges.
+A bucket is a range of source vertices. Threads write each arc to its bucket as a 64-bit key (row in the bucket, target)
+and radix-sort the buckets. The targets overwrite the keys, so the peak memory is 8 bytes per arc besides the edges.
 """
 
-# Imported only when a graph is large: `import hopwave` stays free of Numba.
+# Imported only for large graphs, so that `import hopwave` does not import Numba.
 from __future__ import annotations
 
 import os
@@ -17,14 +17,14 @@ import numpy.typing as npt
 from hopwave.system.numba_cache import njit
 from hopwave.system.threads import MOST_THREADS, PARTS_PER_THREAD, each, host_cores, in_parts, thread_count
 
-# Buckets: as many as keep one cache line each open in the second-level cache while arcs are dealt to them.
+# Maximum number of buckets for which one cache line per bucket stays in the L2 cache while arcs are distributed.
 MOST_BUCKETS = 2048
 ARCS_PER_BUCKET = 1 << 16
 DIGIT_BITS = 11
-ARCS_PER_PLACE = 2  # places are as many as vertices for each thread: at most twice as many as there are arcs
+ARCS_PER_PLACE = 2  # maximum positions (threads × vertices) per arc; each thread has one position per vertex
 U1, U32 = np.uint64(1), np.uint64(32)
 
-KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # what becomes of repeated arcs
+KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # rules for repeated arcs
 COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
 
 
@@ -39,7 +39,7 @@ def sorted_rows(
     combine: str | None = None,
     threads: int | None = None,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[Any] | None, int]:
-    """Offsets, neighbours and weights as `csr.rows_of` returns them, and the place of the first conflict, or -1."""
+    """Offsets, neighbours and weights as in `csr.rows_of`, and the position of the first conflict, or -1."""
     threads = min(threads or host_cores(), MOST_THREADS)
     m = len(u)
     values = np.empty(0, np.float32) if weights is None else weights
@@ -51,7 +51,7 @@ def sorted_rows(
     parts = [(begin, end) for begin, end in pairwise(np.linspace(0, m, 2 * threads + 1).astype(np.int64).tolist())]
     counts = np.zeros((len(parts), buckets), np.int64)
     each(threads, range(len(parts)), lambda t: _count(u, v, *parts[t], symmetric, shift, counts[t]))
-    # Inside a bucket, the share of each part lies behind the shares of the parts before it.
+    # Inside a bucket, the arcs of each part follow the arcs of earlier parts.
     places = (np.cumsum(counts.T) - counts.T.ravel()).reshape(buckets, len(parts)).T.copy()
     starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     keys = np.empty(int(starts[-1]), np.uint64)
@@ -64,7 +64,7 @@ def sorted_rows(
     each(threads, range(len(parts)), deal)
     degrees, kept = np.zeros(n, np.int64), np.zeros(buckets, np.int64)
     conflicts = np.full(buckets, -1, np.int64)
-    largest = np.argsort(starts[:-1] - starts[1:], kind="stable")  # the largest buckets first: an even end
+    largest = np.argsort(starts[:-1] - starts[1:], kind="stable")  # largest buckets first, for an even load
 
     def sort(b: int) -> None:
         part, rows = slice(starts[b], starts[b + 1]), slice(b << shift, min(n, (b + 1) << shift))
@@ -99,7 +99,7 @@ def induced_rows(
     vertices: npt.NDArray[np.int64],
     number: npt.NDArray[np.int32],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[Any] | None]:
-    """Lengths, neighbours and weights of these rows; `number` is the new number of a neighbour, -1: omitted."""
+    """Lengths, neighbours and weights of these rows; `number` is the new number of each vertex, or -1 to omit it."""
     lengths = np.empty(len(vertices), np.int64)
     in_parts(lambda part, out: _count_inside(indptr, indices, part, number, out), vertices, lengths)
     ends = np.cumsum(lengths)
@@ -116,10 +116,10 @@ def induced_rows(
 
 
 def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> bool | None:
-    """Whether every arc has its reverse, by sums of hashes (wrong with chance 2⁻¹²⁸); None if rows do not ascend."""
+    """Whether every arc has a reverse arc, by sums of hashes (error probability 2⁻¹²⁸); None if rows do not ascend."""
     threads = thread_count()
     indptr, indices = indptr.view(), indices.view()
-    indptr.flags.writeable = indices.flags.writeable = False  # a graph's are: compiled once for both
+    indptr.flags.writeable = indices.flags.writeable = False  # like the arrays of a graph, so that one compilation does
     cuts = np.linspace(0, len(indices), PARTS_PER_THREAD * threads + 1)[1:-1].astype(np.int64)
     ends = [0, *np.searchsorted(indptr, cuts).tolist(), len(indptr) - 1]
     keys = np.frombuffer(os.urandom(16), np.uint64)
@@ -133,17 +133,17 @@ def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32
 def _together(
     array: npt.NDArray[Any], starts: npt.NDArray[Any], ends: npt.NDArray[Any], threads: int
 ) -> npt.NDArray[Any]:
-    """What each bucket kept at the front of its share (32-bit targets over 64-bit keys, or weights), moved together."""
+    """The remaining entries of all buckets (32-bit targets over 64-bit keys, or weights), moved to be contiguous."""
     is_keys = array.dtype == np.uint64
     scale = 2 if is_keys else 1
     _move_all(array.view(np.int32) if is_keys else array, scale * starts, ends, threads)
     total = int(ends[-1])
-    array.resize(-(-total // scale), refcheck=False)  # shrinks where it stands: nothing is copied
+    array.resize(-(-total // scale), refcheck=False)  # shrinks in place, without a copy
     return (array.view(np.int32) if is_keys else array)[:total]
 
 
 def _move_all(found: npt.NDArray[Any], begins: npt.NDArray[Any], ends: npt.NDArray[Any], threads: int) -> None:
-    """Move what begins at begins[b] to ends[b], an earlier place; at once for buckets whose new places are free."""
+    """Move each bucket from begins[b] to the earlier position ends[b]; in parallel if the new positions are free."""
     b, buckets = 0, len(ends) - 1
     while b < buckets:
         free = max(b + 1, int(np.searchsorted(ends, begins[b], side="right")) - 1)
@@ -153,7 +153,7 @@ def _move_all(found: npt.NDArray[Any], begins: npt.NDArray[Any], ends: npt.NDArr
 
 
 def count(u: Any, v: Any, begin: int, end: int, symmetric: bool, shift: int, counts: Any) -> None:
-    """How many arcs of the edges [begin, end) go into each bucket."""
+    """Count the arcs of the edges [begin, end) in each bucket."""
     for i in range(begin, end):
         counts[u[i] >> shift] += 1
         if symmetric and u[i] != v[i]:
@@ -164,7 +164,7 @@ def deal(
     u: Any, v: Any, w: Any, begin: int, end: int, symmetric: bool, shift: int, target_bits: int, places: Any, keys: Any,
     dealt: Any,
 ) -> None:  # fmt: skip
-    """Each arc of the edges [begin, end) to the next place of its bucket, its weight beside it."""
+    """Write each arc of the edges [begin, end), and its weight, to the next position of its bucket."""
     weighted, bits, rows = dealt.size > 0, np.uint64(target_bits), np.uint64((1 << shift) - 1)
     for i in range(begin, end):
         a, b = np.uint64(u[i]), np.uint64(v[i])
@@ -184,7 +184,7 @@ def deal(
 
 
 def sort_bucket(keys: Any, values: Any, target_bits: int, row_bits: int, degrees: Any, rule: int) -> Any:
-    """Sort a bucket by (source, target), keep what the rule keeps, count the rows; returns how many, and a conflict."""
+    """Sort a bucket by (source, target), apply the rule for repeats, count degrees; returns (arcs, conflict or -1)."""
     m = keys.size
     weighted = values.size > 0
     mask = np.uint64((1 << DIGIT_BITS) - 1)
@@ -246,7 +246,7 @@ def move(array: Any, begin: int, to: int, size: int) -> None:
 
 
 def mark(ids: Any, present: Any) -> None:
-    """present[id] = True; several threads may set the same one."""
+    """present[id] = True; several threads may write the same entry."""
     for i in range(ids.size):
         present[ids[i]] = True
 
@@ -258,7 +258,7 @@ def look_up(ids: Any, number: Any, found: Any) -> None:
 
 
 def count_inside(indptr: Any, indices: Any, vertices: Any, number: Any, lengths: Any) -> None:
-    """lengths[i] = how many neighbours of vertices[i] have a number."""
+    """lengths[i] = the number of neighbours of vertices[i] that are not omitted."""
     for i in range(vertices.size):
         count = 0
         for j in range(indptr[vertices[i]], indptr[vertices[i] + 1]):
@@ -269,7 +269,7 @@ def count_inside(indptr: Any, indices: Any, vertices: Any, number: Any, lengths:
 def copy_inside(
     indptr: Any, indices: Any, values: Any, vertices: Any, number: Any, begins: Any, found: Any, kept: Any
 ) -> None:
-    """The numbers of the neighbours of vertices[i], and their weights, from place begins[i] on."""
+    """Write the new numbers and weights of the neighbours of vertices[i], starting at position begins[i]."""
     for i in range(vertices.size):
         place = begins[i]
         for j in range(indptr[vertices[i]], indptr[vertices[i] + 1]):
@@ -281,7 +281,7 @@ def copy_inside(
 
 
 def add_pairs(indptr: Any, indices: Any, low: int, high: int, keys: Any, sums: Any) -> bool:
-    """Sums of the hashes of arcs u → v, u < v, minus those of v → u, in rows [low, high); whether the rows ascend."""
+    """Sum of hashes of arcs u → v, u < v, minus hashes of v → u, in rows [low, high). Returns whether rows ascend."""
     first = second = np.uint64(0)
     for v in range(low, high):
         for j in range(indptr[v], indptr[v + 1]):
@@ -306,13 +306,13 @@ def _mixed(x: Any) -> Any:
     return x ^ x >> np.uint64(31)
 
 
-# ---------------------------------------------------------------- arcs turned round
+# ---------------------------------------------------------------- reversed arcs
 
 
 def reverse_values(
     indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """The value of every arc's reverse, for symmetric, ascending rows; parallel arcs in their order."""
+    """The value of the reverse of each arc, for symmetric, ascending rows; parallel arcs keep their order."""
     found = np.empty_like(values)
     _with_reverses(indptr, indices, lambda *part: _turn(indptr, indices, values, *part, found))
     return found
@@ -321,12 +321,12 @@ def reverse_values(
 def add_reverse_values(
     indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
 ) -> None:
-    """To the value of every arc that of its reverse is added, in place: new memory would take longer to fill."""
+    """Add the value of its reverse to the value of each arc, in place, because filling new memory takes longer."""
     _with_reverses(indptr, indices, lambda *part: _add_both(indptr, indices, values, *part))
 
 
 def _with_reverses(indptr: Any, indices: Any, work: Any) -> None:
-    """work(first row, end, where the reverse of the next arc into each vertex is), for parts of the rows."""
+    """Call work(first row, end, positions) for parts of the rows; positions[v] is where the next arc into v belongs."""
     threads = thread_count()
     parts, places = _counted(indptr, indices, threads)
     _place(places, indptr, threads)
@@ -334,7 +334,7 @@ def _with_reverses(indptr: Any, indices: Any, work: Any) -> None:
 
 
 def without_directions(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> tuple[Any, Any] | None:
-    """Rows in which every arc of ascending rows leads both ways, each once; None if edges take less memory."""
+    """Ascending rows with the reverse of every arc added, repeats merged; None if another method needs less memory."""
     threads, n = thread_count(), len(indptr) - 1
     if threads * n > ARCS_PER_PLACE * len(indices):
         return None
@@ -363,7 +363,7 @@ def without_directions(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32])
 
 
 def _counted(indptr: Any, indices: Any, threads: int) -> tuple[list[tuple[int, tuple[int, int]]], npt.NDArray[Any]]:
-    """A part of the rows for every thread, and how many arcs of each lead to each vertex."""
+    """(parts of the rows, one per thread; number of arcs of each part into each vertex)."""
     cuts = np.searchsorted(indptr, np.linspace(0, len(indices), threads + 1)[1:-1].astype(np.int64))
     parts = list(enumerate(pairwise([0, *cuts.tolist(), len(indptr) - 1])))
     places = np.empty((threads, len(indptr) - 1), indptr.dtype)  # each thread fills its own row
@@ -372,31 +372,31 @@ def _counted(indptr: Any, indices: Any, threads: int) -> tuple[list[tuple[int, t
 
 
 def _place(places: npt.NDArray[Any], begins: npt.NDArray[Any], threads: int) -> None:
-    """Turn counts of arcs into places: where each part writes its first arc into v, the first part at begins[v]."""
+    """Turn counts into positions at which each part writes its first arc into v; the first part starts at begins[v]."""
     each(threads, _columns(places, threads), lambda some: _add_before(begins, *some, places))
 
 
 def _columns(places: npt.NDArray[Any], threads: int) -> list[tuple[int, int]]:
-    """A stretch of the vertices for every thread."""
+    """A range of vertices for each thread."""
     return list(pairwise(np.linspace(0, places.shape[1], threads + 1).astype(np.int64).tolist()))
 
 
 def count_heads(indptr: Any, indices: Any, low: int, high: int, counts: Any) -> None:
-    """How many arcs of the rows [low, high) lead to each vertex."""
+    """Count the arcs of the rows [low, high) into each vertex."""
     counts[:] = 0
     for j in range(indptr[low], indptr[high]):
         counts[indices[j]] += 1
 
 
 def sum_up(places: Any, low: int, high: int, into: Any) -> None:
-    """into[v] = the arcs of all parts into v, from 0, for the vertices [low, high)."""
+    """into[v] += the number of arcs of all parts into v, for the vertices [low, high)."""
     for part in range(len(places)):
         for v in range(low, high):
             into[v] += places[part, v]
 
 
 def add_before(begins: Any, low: int, high: int, places: Any) -> None:
-    """Counts of arcs into the vertices [low, high), one row per part, become the place of each part's first."""
+    """Replace counts of arcs into the vertices [low, high), one row per part, by the position of each part's first."""
     before = begins[low:high].copy()
     for part in range(len(places)):
         for v in range(low, high):
@@ -424,7 +424,7 @@ def add_both(indptr: Any, indices: Any, values: Any, low: int, high: int, places
 
 
 def write_tails(indptr: Any, indices: Any, low: int, high: int, places: Any, tails: Any) -> None:
-    """The tails of the arcs of the rows [low, high), at the places of their heads."""
+    """Write the tails of the arcs of the rows [low, high) to the positions of their heads."""
     for u in range(low, high):
         for j in range(indptr[u], indptr[u + 1]):
             v = indices[j]
@@ -433,7 +433,7 @@ def write_tails(indptr: Any, indices: Any, low: int, high: int, places: Any, tai
 
 
 def write_rest(row: Any, i: Any, end: Any, both: Any, place: Any, last: Any) -> Any:
-    """What is left of one of two rows, row[i:end], behind what was written; returns the place and the last number."""
+    """Append the rest of one of two rows, row[i:end]; returns the next position and the last number."""
     while i < end:
         w = row[i]
         i += U1
@@ -444,7 +444,7 @@ def write_rest(row: Any, i: Any, end: Any, both: Any, place: Any, last: Any) -> 
 
 
 def unite(indptr: Any, indices: Any, into: Any, tails: Any, low: int, high: int, ends: Any, both: Any) -> None:
-    """The union of the rows [low, high) of both, ascending, without branches; ends[v + 1]: its size in row v."""
+    """Branch-free union of the rows [low, high) of both graphs, ascending; ends[v + 1] is the size of row v."""
     i, j = np.uint64(indptr[low]), np.uint64(into[low])
     place = i + j
     for v in range(low, high):

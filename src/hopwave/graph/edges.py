@@ -1,4 +1,4 @@
-"""The edges of a graph: as columns, one vertex at a time, and as the graphs of other libraries."""
+"""The edges of a graph: as columns, by vertex, and as graphs of other libraries."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """The edges of a graph as columns, made when they are first read: `source`, `target` (ids) and `weights`.
+    """The edges of a graph as columns `source`, `target` (ids) and `weights`, each built when first read.
 
-    Iterating gives pairs of labels (ids without labels), or triples with the weight.
+    Iteration gives pairs of labels (ids without labels), or triples with the weight.
 
     >>> edges = hw.Graph.from_edges([2, 0], [1, 2], weights=[7, 5]).edges()
     >>> edges.source.tolist(), edges.target.tolist(), list(edges)
@@ -38,7 +38,7 @@ class Edges:
 
     @cached_property
     def _once(self) -> npt.NDArray[np.bool_] | None:
-        """Which stored arcs stand for an edge: all of a directed graph, those with source ≤ target else."""
+        """Mask of the stored arcs that represent edges: source ≤ target. None (all arcs) for a directed graph."""
         return None if self.graph.directed else self._all_sources <= self.graph.indices
 
     @cached_property
@@ -47,24 +47,24 @@ class Edges:
 
     @cached_property
     def source(self) -> npt.NDArray[np.int32]:
-        """The id of each edge's first end."""
+        """Id of the first endpoint of each edge."""
         return self._all_sources if self._once is None else self._all_sources[self._once]
 
     @cached_property
     def target(self) -> npt.NDArray[np.int32]:
-        """The id of each edge's second end."""
+        """Id of the second endpoint of each edge."""
         return self.graph.indices.copy() if self._once is None else self.graph.indices[self._once]
 
     @cached_property
     def weights(self) -> npt.NDArray[Any] | None:
-        """The weight of each edge, or None."""
+        """Weight of each edge; None for an unweighted graph."""
         weights = self.graph.weights
         if weights is None:
             return None
         return weights.copy() if self._once is None else weights[self._once]
 
     def to_pandas(self) -> Any:
-        """A DataFrame with the columns source and target (labels where there are any) and weight.
+        """A DataFrame with the columns source and target (labels, or ids without labels) and, if any, weight.
 
         >>> hw.Graph.from_edges(["ann"], ["bob"], weights=[3]).edges().to_pandas().columns.tolist()
         ['source', 'target', 'weight']
@@ -101,10 +101,10 @@ class Edges:
 
 @offers
 class GraphEdges(GraphArrays):
-    """What can be read off a graph's edges."""
+    """Methods that read the edges of a graph."""
 
     def neighbors(self, vertex: Any) -> npt.NDArray[Any]:
-        """The out-neighbours of a vertex: their labels, or their ids where the graph has no labels.
+        """The out-neighbours of a vertex: labels, or ids if the graph has no labels.
 
         >>> hw.Graph.from_edges(["ann", "ann"], ["bob", "cyd"]).neighbors("ann").tolist()
         ['bob', 'cyd']
@@ -114,7 +114,7 @@ class GraphEdges(GraphArrays):
         return found if self._labels is None else self._labels[found]
 
     def degree(self, vertex: Any) -> int:
-        """The number of stored arcs that leave a vertex.
+        """The out-degree of a vertex, in stored arcs.
 
         >>> hw.Graph.from_edges([0, 0], [1, 2]).degree(0)
         2
@@ -122,7 +122,7 @@ class GraphEdges(GraphArrays):
         return int(self.degrees[self.index(vertex)])
 
     def edges(self) -> Edges:
-        """The edges: each arc of a directed graph; each edge of an undirected one once. Columns are made when read.
+        """The edges: every arc of a directed graph, every edge of an undirected graph once.
 
         >>> list(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).edges())
         [('ann', 'bob'), ('bob', 'cyd')]
@@ -130,9 +130,9 @@ class GraphEdges(GraphArrays):
         return Edges(self)
 
     def to_edges(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """The edges as two columns of ids: every arc of a directed graph, every edge of another once, src ≤ dst.
+        """The edges as two columns of ids: every arc of a directed graph, or every undirected edge once, src ≤ dst.
 
-        The weights in the same order are `edges().weights`.
+        `edges().weights` are the weights in the same order.
 
         >>> [column.tolist() for column in hw.Graph.from_edges([1, 2], [0, 2]).to_edges()]
         [[0, 2], [1, 2]]
@@ -143,10 +143,10 @@ class GraphEdges(GraphArrays):
     # ---------------------------------------------------------------- for other libraries
 
     def to_edge_index(self) -> npt.NDArray[np.int64]:
-        """All stored arcs as PyTorch Geometric's `edge_index`: two rows of ids, sources above targets.
+        """All stored arcs as PyTorch Geometric's `edge_index`: a row of sources and a row of targets, as ids.
 
-        `weights` are its `edge_weight`. An undirected edge has both directions. `torch.from_dlpack(G.to_edge_index())`
-        is the tensor, without a copy; a graph on a GPU has an array of CuPy, and the tensor is on that GPU.
+        `G.weights` is the `edge_weight`. Both directions of an undirected edge are included.
+        `torch.from_dlpack(G.to_edge_index())` is the tensor, without a copy, on the graph's device.
 
         >>> hw.Graph.from_edges([0, 1], [1, 2]).to_edge_index().tolist()
         [[0, 1, 1, 2], [1, 0, 2, 1]]
@@ -158,9 +158,9 @@ class GraphEdges(GraphArrays):
         return found
 
     def to_scipy(self, dtype: npt.DTypeLike | None = None) -> csr_array:
-        """The adjacency matrix as a SciPy CSR array of the weights, or of ones (bool by default) without weights.
+        """The adjacency matrix as a SciPy CSR array of the weights, or of ones (default: bool) without weights.
 
-        A type of integers must hold every weight.
+        An integer dtype must represent every weight exactly.
 
         >>> hw.Graph.from_edges([0], [1]).to_scipy().toarray().astype(int).tolist()
         [[0, 1], [1, 0]]
@@ -168,27 +168,27 @@ class GraphEdges(GraphArrays):
         try:
             np.dtype(dtype)
         except (TypeError, ValueError):
-            raise GraphError(f"dtype={dtype!r} is not a type of NumPy; give one, or None") from None
+            raise GraphError(f"dtype={dtype!r} is not a NumPy dtype; pass a dtype, or None") from None
         if self.weights is None:
             values: npt.NDArray[Any] = np.ones(self.m, np.bool_ if dtype is None else dtype)
         else:
-            cast = ignoring("invalid")(self.weights.astype)  # of infinity
+            cast = ignoring("invalid")(self.weights.astype)  # no warning for infinity
             values = cast(self.weights.dtype if dtype is None else dtype)
             if values.dtype.kind in "iu":
-                above = float(np.iinfo(values.dtype).max) + 1  # Arm makes 2⁶³ − 1 of 2⁶³: as float64, both are equal
+                above = float(np.iinfo(values.dtype).max) + 1  # Arm converts 2⁶³ to 2⁶³ − 1, which is equal as float64
                 wrong = self.weights[(values != self.weights) | (self.weights >= above)]
                 if len(wrong):
                     raise GraphError(
-                        f"the weight {wrong[0]!s} is no number of type {values.dtype}; give a type of floats"
+                        f"the weight {wrong[0]!s} is not exact in {values.dtype}; pass a floating-point dtype"
                     )
         from scipy.sparse import csr_array
 
         return csr_array((values, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))
 
     def to_networkx(self) -> nx.Graph[Any]:
-        """A NetworkX Graph or DiGraph with the same vertices (labels where there are any), edges and weights.
+        """A NetworkX Graph or DiGraph with the same vertices (labels, or ids without labels), edges and weights.
 
-        Parallel edges, if they were kept, make it a MultiGraph or MultiDiGraph.
+        If the graph has parallel edges, the result is a MultiGraph or MultiDiGraph.
 
         >>> hw.Graph.from_edges(["a"], ["b"]).to_networkx().edges()
         EdgeView([('a', 'b')])

@@ -1,4 +1,4 @@
-"""Graph: the rows of an adjacency matrix, and the graphs that can be made of one."""
+"""The class Graph, with methods that derive other graphs: subgraphs, reversals, other weights, labels and devices."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from hopwave.graph.naming import by_index
 
 @offers
 class Graph(GraphConstructors):
-    """An immutable graph, directed or not, with weights or without, of up to 2³¹ − 2 vertices and any number of arcs.
+    """An immutable graph, directed or undirected, weighted or not, of up to 2³¹ − 2 vertices and any number of arcs.
 
-    Self-loops and repeated edges are legal: neither changes a distance. Repeats are merged unless `repeats="keep"`;
-    those kept are parallel arcs, and each counts as a path of its own. An undirected edge is stored as two arcs, a
-    self-loop as one, so `G.m` counts stored arcs, and `G.number_of_edges` edges.
+    Self-loops and repeated edges are allowed; they do not change distances. Repeated edges are merged, unless
+    `repeats="keep"` stores them as parallel arcs, which count as separate paths. An undirected edge is stored as two
+    arcs, a self-loop as one: `G.m` is the number of stored arcs, and `G.number_of_edges` the number of edges.
 
-    Weights belong to the graph. Questions about hops (`bfs`, betweenness, closeness, …) ignore them; `sssp`, `pagerank`
-    and the centralities beside it use the graph's own weights when it has them.
+    Weights belong to the graph. Paths (`sssp`, `shortest_path`, …), `pagerank` and similar centralities use them by
+    default; `bfs`, betweenness, closeness and other functions count hops by default.
 
     >>> G = hw.Graph.from_edges([0, 1, 2], [1, 2, 0], weights=[2.0, 1.0, 5.0])
     >>> G
@@ -41,21 +41,21 @@ class Graph(GraphConstructors):
     ([1, 2], [2.0, 5.0])
     """
 
-    if not TYPE_CHECKING:  # or type checkers would accept any name
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any name
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(lacks("a Graph", name), name=name, obj=self)
 
     def _with(self, rows: Rows, *, labels: Any = ..., order: Order = "ascending") -> Graph:
-        """A graph like this one, with other rows."""
+        """A graph like this one, with other adjacency lists."""
         return Graph._of(rows, None, self._directed, self._labels if labels is ... else labels, "cpu", order)
 
     def to(self, device: Literal["cpu", "cuda"], *, compressed: bool = False, memory_limit: int | None = None) -> Graph:
-        """The same graph on another device: "cuda" uploads it, and answers are CuPy arrays; "cpu" brings it back.
+        """The same graph on another device: "cuda" uploads it, and results are CuPy arrays; "cpu" copies it back.
 
-        compressed: the GPU keeps the rows in fewer bits (see docs/gpu.md). Searches read them so; what cannot computes
-        on the CPU if device="auto". Weights stay on the host. memory_limit: bytes of compressed rows in the GPU's
-        memory; the others stay in the host's, and the GPU reads them across the bus.
+        `compressed` stores the adjacency lists in fewer bits (see docs/gpu.md). Searches read them directly; with
+        device="auto", unsupported functions fall back to the CPU. Weights stay on the host. `memory_limit` is the
+        maximum number of bytes of compressed lists on the GPU; the GPU reads the remaining lists from host memory.
 
         >>> Graph.from_edges([0], [1]).to("cpu").device
         'cpu'
@@ -64,7 +64,7 @@ class Graph(GraphConstructors):
         memory_limit = check_bytes("memory_limit", memory_limit, least=0)
         compressed = flag("compressed", compressed) or memory_limit is not None
         if compressed and device != "cuda":
-            raise GraphError(f"device={device!r} has no compressed rows; use device='cuda', or leave out compressed=")
+            raise GraphError(f"device={device!r} does not support compression; use device='cuda', or omit compressed=")
         if device == self._device and not compressed:
             return self
         gpu = self._gpu
@@ -81,7 +81,7 @@ class Graph(GraphConstructors):
         return Graph._of(host, gpu, self._directed, self._labels, device, self._order, transpose)
 
     def without_weights(self) -> Graph:
-        """The same graph, its weights left out.
+        """The same graph without weights.
 
         >>> Graph.from_edges([0], [1], weights=[2.5]).without_weights().is_weighted
         False
@@ -97,16 +97,16 @@ class Graph(GraphConstructors):
         >>> Graph.from_edges([0, 1], [1, 2], directed=True).with_weights([2, 3]).weights.tolist()
         [2.0, 3.0]
         """
-        values = construct.arc_weights(weights, self.m).copy()  # the caller may change theirs
+        values = construct.arc_weights(weights, self.m).copy()  # the caller may change the original
         rows = self._rows._replace(values=values)
         if not self._directed:
             construct.check_symmetric(rows if self._order == "ascending" else row_operations.by_number(rows))
         return self._with(rows, order=self._order)
 
     def subgraph(self, vertices: Iterable[Any]) -> Graph:
-        """The vertices given (by labels, or ids without labels; in this graph's order) and the edges between them.
+        """Induced subgraph: these vertices (labels, or ids without labels) in this graph's order, and their edges.
 
-        Vertices of a graph without labels keep their old ids as labels, unless these are 0, 1, 2, … anyway.
+        Without labels, the old ids become labels, unless they are 0, 1, 2, …
 
         >>> H = hw.generate.path(5).subgraph([1, 2, 4])
         >>> H.labels.tolist(), list(H.edges())
@@ -114,7 +114,7 @@ class Graph(GraphConstructors):
         """
         check_not_table(vertices, "a list of vertices")
         if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable) or getattr(vertices, "ndim", 1) == 0:
-            raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
+            raise GraphError(f"{vertices!r} is not a list of vertices; for a single vertex pass [{vertices!r}]")
         return self._induced(self._ids(vertices))
 
     def _ids(self, vertices: Iterable[Any]) -> npt.NDArray[np.int64]:
@@ -122,7 +122,7 @@ class Graph(GraphConstructors):
         if self._labels is None and type(vertices) is np.ndarray and vertices.dtype.kind in "iu":
             outside = (vertices < 0) | (vertices >= self.n)
             if outside.any():
-                self.index(vertices[int(np.argmax(outside))])  # says what is wrong with it
+                self.index(vertices[int(np.argmax(outside))])  # raises the error
             chosen = np.zeros(self.n, np.bool_)
             chosen[vertices] = True
             return np.flatnonzero(chosen)
@@ -136,7 +136,7 @@ class Graph(GraphConstructors):
         return self._with(row_operations.induced(self._ascending()._rows, ids), labels=labels)
 
     def largest_component(self) -> Graph:
-        """The subgraph of the largest component, weakly connected where the graph is directed.
+        """Subgraph of the largest connected component; of the largest weak component if the graph is directed.
 
         >>> Graph.from_edges([0, 1, 4], [1, 2, 5]).largest_component().n
         3
@@ -144,7 +144,7 @@ class Graph(GraphConstructors):
         return self._induced(row_operations.largest_component(self._rows, self._directed))
 
     def remove_self_loops(self) -> Graph:
-        """The same graph without edges from a vertex to itself.
+        """The same graph without self-loops.
 
         >>> Graph.from_edges([0, 1], [0, 2]).remove_self_loops().m
         2
@@ -152,7 +152,7 @@ class Graph(GraphConstructors):
         return self._with(row_operations.without_loops(self._ascending()._rows))
 
     def to_undirected(self, combine: Combine | None = None) -> Graph:
-        """Every arc as an undirected edge; `combine` says which weight is kept where two directions differ.
+        """The graph with every arc as an undirected edge; `combine` selects the weight if two directions differ.
 
         >>> G = Graph.from_edges([0, 1], [1, 0], directed=True, weights=[1, 4])
         >>> G.to_undirected(combine="max").weights.tolist()
@@ -171,7 +171,7 @@ class Graph(GraphConstructors):
         return Graph.from_edges(source, target, self.n, weights=weights, combine=combine, labels=self._labels)
 
     def relabel(self, labels: Mapping[Any, Any] | Sequence[Any] | npt.NDArray[Any] | None) -> Graph:
-        """The same graph with other names: one per vertex, a mapping from old names to new ones, or None for none.
+        """The same graph with other labels: one per vertex, a mapping from old to new names, or None for no labels.
 
         >>> Graph.from_edges([0], [1]).relabel({0: "zero"}).labels.tolist()
         ['zero', 1]
@@ -186,9 +186,9 @@ class Graph(GraphConstructors):
         return self._with(self._rows, labels=names, order=self._order)
 
     def arranged(self) -> Graph:
-        """The same graph with every row's neighbours in descending order of in-degree (Hiragushi, section 3.4).
+        """The same graph with adjacency lists in descending order of in-degree (Hiragushi, section 3.4).
 
-        A bottom-up search looks for any visited in-neighbour; those of high degree are visited early: they stand first.
+        A bottom-up search stops at the first visited in-neighbour, and vertices of high degree are visited early.
 
         >>> G = hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 3, 4])
         >>> G.arranged().indices[G.indptr[1]:G.indptr[2]].tolist()
@@ -205,7 +205,7 @@ class Graph(GraphConstructors):
         return Graph._of(rows, None, self._directed, self._labels, "cpu", "degree", transpose)
 
     def reverse(self) -> Graph:
-        """The graph with every arc turned round; for an undirected graph, the graph itself.
+        """The graph with every arc reversed; for an undirected graph, the graph itself.
 
         >>> Graph.from_edges([0], [1], directed=True).reverse().degrees.tolist()
         [0, 1]
@@ -220,21 +220,21 @@ class Graph(GraphConstructors):
     reversed = reverse
 
     def _known_reverse(self) -> Graph | None:
-        """The reversed graph, if it was made before: kept with this graph, or the graph that this one reverses."""
+        """The reversed graph if it is known: cached with this graph, or the graph from which this one was reversed."""
         kept: Graph | weakref.ref[Graph] | None = self.__dict__.get("_reversed")
         return kept() if isinstance(kept, weakref.ref) else kept
 
     def _turned(self) -> Graph:
-        if self._order == "degree":  # arranged by the in-degrees of this graph, which are not those of the other
+        if self._order == "degree":  # the reversed graph has other in-degrees
             return self._ascending().reverse().arranged()
         other = Graph._of(self._transposed(), None, True, self._labels, "cpu", "ascending", self._rows)
-        # A circle would delay freeing both; but answers about the reverse of a graph of a GPU stay there as well.
+        # A cycle of references would delay freeing both graphs. On a GPU, results of the reverse go to the GPU.
         other.__dict__["_reversed"] = self if self._device == "cuda" else weakref.ref(self)
         return other
 
     @cached_property
     def has_parallel_arcs(self) -> bool:
-        """Whether some arc appears more than once, as `repeats="keep"` allows.
+        """Whether some arc is stored more than once, as `repeats="keep"` allows.
 
         >>> Graph.from_edges([0, 0], [1, 1], repeats="keep").has_parallel_arcs
         True

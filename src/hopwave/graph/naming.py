@@ -1,4 +1,4 @@
-"""What the vertices of a graph are called: by their labels, or by their positions where there are no labels."""
+"""Names of the vertices of a graph: their labels, or their positions if there are no labels."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -13,24 +13,24 @@ from hopwave.errors import GraphError
 from hopwave.graph.columns import index_of, is_numbered, iterable, plain
 
 _BOOLS = (bool, np.bool_)
-MOST_COMPARED = 20_000  # labels among which the nearest is searched for
+MOST_COMPARED = 20_000  # maximum labels that are compared with an unknown label
 
 
 class Suggesting:
-    """A message that ends with the label nearest to an unknown one, which is searched for when the message is read."""
+    """A message that suggests the label closest to an unknown one; the search runs when the message is printed."""
 
     def __init__(self, text: str, vertex: Any, labels: npt.NDArray[Any]) -> None:
         self.text, self.vertex, self.labels = text, vertex, labels
 
     def __str__(self) -> str:
         found, word = {str(label): label for label in self.labels.tolist()[:MOST_COMPARED]}, str(self.vertex)
-        folded = [text for text in found if text.casefold() == word.casefold()]  # the same, but for case or type
+        folded = [text for text in found if text.casefold() == word.casefold()]  # equal except for case or type
         near = folded or get_close_matches(word, found, n=1)
         return self.text + "".join(f"; did you mean {shown(found[one])}?" for one in near[:1])
 
 
 class Named:
-    """A graph's names: from a vertex to its position in the graph's arrays, and back."""
+    """The names of a graph's vertices: conversion between names and positions in the graph's arrays."""
 
     if TYPE_CHECKING:
 
@@ -40,9 +40,9 @@ class Named:
         def labels(self) -> npt.NDArray[Any] | None: ...
 
     def index(self, vertex: Any) -> int:
-        """The position of a vertex in every array of this graph. Only a label names a vertex that has one.
+        """The position of a vertex in every array of this graph. If the graph has labels, pass a label.
 
-        `label` is the way back: `G.label(3)` names the vertex at position 3.
+        `label` is the inverse: `G.label(3)` is the label of the vertex at position 3.
 
         >>> G = hw.Graph.from_edges(["ann"], ["bob"])
         >>> G.index("bob"), G.label(1), 1 in G
@@ -57,13 +57,13 @@ class Named:
             and (not isinstance(vertex, _BOOLS) or isinstance(self.labels[found], _BOOLS))  # True equals 1
         ):
             return found
-        if hasattr(vertex, "as_py"):  # of Arrow
+        if hasattr(vertex, "as_py"):  # an Arrow scalar
             return self.index(vertex.as_py())
         message = f"{shown(int(vertex) if is_whole(vertex) else vertex)} is not a vertex of this graph; {self._reach()}"
         if self.labels is not None and is_whole(vertex) and 0 <= vertex < self.n:
-            message += f": for the one at position {int(vertex)}, give G.label({int(vertex)})"
+            message += f"; for the vertex at position {int(vertex)}, pass G.label({int(vertex)})"
         if isinstance(vertex, _BOOLS):
-            message += f"; for a mask, give {'np.flatnonzero(mask)' if self.labels is None else 'G.labels[mask]'}"
+            message += f"; for a mask, pass {'np.flatnonzero(mask)' if self.labels is None else 'G.labels[mask]'}"
         raise GraphError(message if self.labels is None else Suggesting(message, vertex, self.labels))
 
     def _positions(self, vertices: Iterable[Any]) -> list[int]:
@@ -71,7 +71,7 @@ class Named:
         if (
             type(vertices) is list
             and self.labels is None
-            and {*map(type, vertices)} == {int}  # by C code alone: the usual case is fast
+            and {*map(type, vertices)} == {int}  # only C code, so that the usual case is fast
             and min(vertices) >= 0
             and max(vertices) < self.n
         ):
@@ -79,15 +79,15 @@ class Named:
         return [self.index(vertex) for vertex in iterable(vertices)]
 
     def _reach(self) -> str:
-        """What a vertex may be called, for messages."""
+        """The valid names of vertices, for messages."""
         if self.n == 0:
-            return "it has none"
+            return "the graph has no vertices"
         if self.labels is not None:
             return f"its vertices have labels such as {shown(self.label(0))}"
         return f"its vertices are the numbers 0 to {self.n - 1}"
 
     def label(self, vertex: int) -> Any:
-        """What the vertex at a position is called: its label, or the position itself where there are no labels.
+        """The label of the vertex at a position, or the position itself if the graph has no labels.
 
         >>> hw.Graph.from_edges(["ann"], ["bob"]).label(0)
         'ann'
@@ -110,9 +110,9 @@ class Named:
 
 
 def by_index(graph: Named, given: Any, what: str) -> Any:
-    """A Series or DataFrame of pandas as an array in vertex order; anything else as it is.
+    """A pandas Series or DataFrame as an array in vertex order; other objects unchanged.
 
-    It is a dictionary by vertex if the index lacks vertices, or if the values are objects.
+    The result is a dictionary by vertex if the index does not contain all vertices, or if the values are objects.
     """
     given = iterable(given)
     if (index := index_of(given)) is None:
@@ -121,7 +121,7 @@ def by_index(graph: Named, given: Any, what: str) -> Any:
     times = np.bincount(places, minlength=graph.n)
     if times.max(initial=0) > 1:
         vertex = graph.label(int(times.argmax()))
-        raise GraphError(f"the index of {what} has {shown(vertex)} {times.max()} times; give every vertex one row")
+        raise GraphError(f"the index of {what} has {shown(vertex)} {times.max()} times; pass one row per vertex")
     if len(places) < graph.n or values.dtype == object:
         return {graph.label(v): value for v, value in zip(places.tolist(), values, strict=True)}
     found = np.empty_like(values)
@@ -130,7 +130,7 @@ def by_index(graph: Named, given: Any, what: str) -> Any:
 
 
 def _places(graph: Named, index: Any, what: str) -> npt.NDArray[np.int64]:
-    """The positions of the vertices that an index of pandas names; rows that it numbered itself are in vertex order."""
+    """The positions of the vertices in a pandas index; a default index (0, 1, 2, …) means vertex order."""
     if is_numbered(index, graph.n) and (graph.labels is None or not any(map(is_number, graph.labels.tolist()))):
         return np.arange(graph.n)
     ids = np.asarray(index)
@@ -148,6 +148,6 @@ def _places(graph: Named, index: Any, what: str) -> npt.NDArray[np.int64]:
 def _hashable(value: Any) -> bool:
     try:
         hash(value)
-    except (TypeError, ValueError):  # the second is NumPy's, of a time without a unit
+    except (TypeError, ValueError):  # NumPy raises ValueError for a time without a unit
         return False
     return True

@@ -1,4 +1,4 @@
-"""Operations on compressed rows of NumPy or CuPy. The key of an entry is row · columns + column; keys ascend."""
+"""Operations on compressed sparse rows of NumPy or CuPy. The key of an entry is row · columns + column; keys ascend."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -16,12 +16,12 @@ PLACES: tuple[Place, ...] = ("tril", "triu", "diag", "offdiag")
 
 
 def arc_in_words(rows: Any, arc: int, called: Callable[[int], Any]) -> str:
-    """The ends of a stored arc. `rows`: with `indptr` and `indices`; a graph will do."""
+    """The endpoints of a stored arc, for messages. `rows`: an object with `indptr` and `indices`, such as a graph."""
     return f"from {called(row_of(rows.indptr, arc))!r} to {called(int(rows.indices[arc]))!r}"
 
 
 def kept(part: Rows, keep: Array) -> Rows:
-    """The entries for which `keep` holds."""
+    """The entries for which `keep` is True."""
     xp = module_of(keep)
     before = xp.zeros(len(keep) + 1, part.indptr.dtype)
     xp.cumsum(keep, out=before[1:])
@@ -31,7 +31,7 @@ def kept(part: Rows, keep: Array) -> Rows:
 
 
 def rest_of(part: Rows, columns: int, xp: Any) -> Rows:
-    """The places that a pattern does not have."""
+    """The complement of a pattern: the positions without an entry."""
     rows = len(part.indptr) - 1
     free = xp.ones(rows * columns, xp.bool_)
     free[keys_of(part, columns, xp)] = False
@@ -39,28 +39,28 @@ def rest_of(part: Rows, columns: int, xp: Any) -> Rows:
 
 
 def by_place(part: Rows, where: Place, diagonal: int, xp: Any) -> Rows:
-    """The entries on and below a diagonal, on and above it, on it, or off it."""
+    """The entries on and below a diagonal ("tril"), on and above it ("triu"), on it ("diag"), or off it ("offdiag")."""
     offset = part.indices - arc_tails(part) - diagonal
     tests = {"tril": xp.less_equal, "triu": xp.greater_equal, "diag": xp.equal, "offdiag": xp.not_equal}
     return kept(part, tests[where](offset, 0))
 
 
 def transposed(part: Rows, shape: tuple[int, int]) -> Rows:
-    """The rows of the transpose of a matrix of that shape, given its rows."""
+    """The rows of the transpose of a matrix with these rows and this shape."""
     if module_of(part.indices) is np:
         check_rows(part.indptr, part.indices, shape[1])
     return csr.transposed(part, shape[1])
 
 
 def check_sparse(A: Any) -> None:
-    """Raise a GraphError for a sparse matrix of SciPy or CuPy whose indices lie outside it: neither checks them."""
+    """Raise a GraphError for a sparse matrix with indices outside its shape: SciPy and CuPy do not check them."""
     if A.format in ("csr", "csc"):
         major, minor = A.shape if A.format == "csr" else A.shape[::-1]
         entries = int(A.indptr[-1]) if len(A.indptr) == major + 1 else -1
         if not 0 <= entries <= min(len(A.indices), len(A.data)):
             raise GraphError(
                 f"the {A.format} matrix of shape {A.shape} has {len(A.indptr)} offsets, {len(A.indices)} indices and "
-                f"{len(A.data)} values, which do not fit together; build it again from its entries"
+                f"{len(A.data)} values, which is inconsistent; build it again from its entries"
             )
         check_rows(A.indptr, A.indices[:entries], minor)
     elif A.format == "coo":
@@ -68,7 +68,7 @@ def check_sparse(A: Any) -> None:
             if len(ends) and not 0 <= int(ends.min()) <= int(ends.max()) < size:
                 raise GraphError(
                     f"the matrix of shape {A.shape} has an entry in row or column "
-                    f"{int(ends.min()) if ends.min() < 0 else int(ends.max())}; give entries inside the shape"
+                    f"{int(ends.min()) if ends.min() < 0 else int(ends.max())}; pass entries inside the shape"
                 )
     elif A.format == "bsr":
         try:
@@ -78,7 +78,7 @@ def check_sparse(A: Any) -> None:
 
 
 def unblocked(A: Any) -> Any:
-    """A sparse matrix as CSR. Zeros of BSR are no entries: they fill its blocks."""
+    """A sparse matrix as CSR. Zeros in BSR are dropped, because they only fill blocks."""
     made = A.tocsr()
     if A.format == "bsr":
         made.eliminate_zeros()
@@ -94,14 +94,14 @@ def keys_of(part: Rows, columns: int, xp: Any) -> Array:
 
 
 def from_keys(keys: Array, values: Array | None, shape: tuple[int, int], xp: Any) -> Rows:
-    """Rows again, from ascending keys."""
+    """Rows from ascending keys."""
     rows = keys // max(shape[1], 1)
     indptr = xp.searchsorted(rows, xp.arange(shape[0] + 1)).astype(xp.int64 if len(keys) > 2**31 - 1 else xp.int32)
     return Rows(indptr, (keys - rows * shape[1]).astype(xp.int32), values)
 
 
 def is_in(keys: Array, among: Array, xp: Any) -> Array:
-    """Which keys are among others, all ascending."""
+    """Mask of the keys that are in `among`; both ascend."""
     if len(among) == 0:
         return xp.zeros(len(keys), xp.bool_)
     place = xp.minimum(xp.searchsorted(among, keys), len(among) - 1)
@@ -109,7 +109,7 @@ def is_in(keys: Array, among: Array, xp: Any) -> Array:
 
 
 def inside(keys: Array, mask: Rows, columns: int, complement: bool, xp: Any) -> Array:
-    """Which keys a mask lets through."""
+    """Mask of the keys that the mask allows."""
     found = is_in(keys, keys_of(mask, columns, xp), xp)
     return ~found if complement else found
 
@@ -117,7 +117,7 @@ def inside(keys: Array, mask: Rows, columns: int, complement: bool, xp: Any) -> 
 def union(
     keys: Array, values: Array, other_keys: Array, other: Array, op: Any, dtype: Any, xp: Any
 ) -> tuple[Array, Array]:
-    """Entries of either, combined by op where both have one; keys ascending."""
+    """Entries of both, combined by `op` if both have the same key; keys ascend."""
     twice, back = is_in(keys, other_keys, xp), is_in(other_keys, keys, xp)
     combined = values.astype(dtype)
     if bool(twice.any()):
@@ -132,7 +132,7 @@ def union(
 
 
 def induced(rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
-    """The rows of these vertices (ascending, each once) and the arcs between them, renumbered 0, 1, 2, …"""
+    """The rows of the induced subgraph on these vertices (ascending, unique), renumbered 0, 1, 2, …"""
     n = len(rows.indptr) - 1
     number = np.full(n, -1, np.int32)
     number[vertices] = np.arange(len(vertices), dtype=np.int32)
@@ -149,12 +149,12 @@ def induced(rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
 
 
 def without_loops(rows: Rows) -> Rows:
-    """The same rows without arcs from a vertex to itself."""
+    """The same rows without self-loops."""
     return kept(rows, arc_tails(rows) != rows.indices)
 
 
 def without_directions(rows: Rows) -> Rows | None:
-    """Every arc of ascending rows without weights both ways, each once; None if this is not made from rows."""
+    """Ascending unweighted rows with the reverse of every arc added; None if another method is faster or needed."""
     if rows.values is not None or not is_compiled_faster(len(rows.indices)):
         return None
     from hopwave.graph.csr_compiled import without_directions
@@ -164,7 +164,7 @@ def without_directions(rows: Rows) -> Rows | None:
 
 
 def by_number(rows: Rows, keys: npt.NDArray[np.int32] | None = None) -> Rows:
-    """Every row's neighbours in ascending order, or in that of keys below n; equal ones stay in theirs.
+    """Each row sorted by neighbour, or by keys below n. The sort is stable.
 
     Two transposes are a stable counting sort.
     """
@@ -176,14 +176,14 @@ def by_number(rows: Rows, keys: npt.NDArray[np.int32] | None = None) -> Rows:
 
 
 def by_degree(rows: Rows, in_degrees: npt.NDArray[Any]) -> Rows:
-    """Every row's neighbours in descending order of in-degree, ties by number (Hiragushi, section 3.4)."""
+    """Each row in descending order of in-degree, ties by number (Hiragushi, section 3.4)."""
     rank = np.empty(len(in_degrees), np.int32)
     rank[np.argsort(-in_degrees.astype(np.int64), kind="stable")] = np.arange(len(rank), dtype=np.int32)
     return by_number(rows, rank[rows.indices])
 
 
 def largest_component(rows: Rows, directed: bool) -> npt.NDArray[np.int64]:
-    """The vertices of the largest component (weak, if the graph is directed), ascending; the first of several."""
+    """The vertices of the largest component (weak if directed), ascending; of equally large ones, the first."""
     n = len(rows.indptr) - 1
     if n == 0:
         return np.empty(0, np.int64)

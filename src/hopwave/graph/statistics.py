@@ -1,4 +1,4 @@
-"""Statistics of a graph: sizes, degrees, and how scale-free it is."""
+"""Statistics of a graph: sizes, degrees and a scale-free metric."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -6,22 +6,22 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-# TurboBC's Tables 1-4: regular graphs have a mean degree of at most 14, irregular ones of at least 24, while their scf
-# overlap (GAP-twitter, 126, is irregular; g7j200sc, 224, is regular). No rule agrees with TurboBFS as well.
+# In TurboBC's Tables 1-4, regular graphs have a mean degree of at most 14, irregular graphs of at least 24. Their scf
+# overlap (GAP-twitter, 126, is irregular; g7j200sc, 224, is regular). No rule also agrees with TurboBFS.
 IRREGULAR_DEGREE = 16.0
 HUB = 8.0  # minimum degree of a hub, in multiples of the mean degree; meshes and roads stay below 4
-CROWDED = 5.0  # minimum share of the arcs that the busiest 1 % have, in multiples of their share of the vertices
+CROWDED = 5.0  # minimum share of arcs at the busiest 1 % of vertices, in multiples of their share of the vertices
 
 Shape = Literal["even", "even with hubs", "uneven", "skewed"]
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What `Graph.stats()` returns: sizes, the out-degree distribution, and how scale-free the graph is.
+    """The result of `Graph.stats()`: sizes, the out-degree distribution, and a scale-free metric.
 
     `scf` is the scale-free metric of TurboBC, equation 5: the sum of degree(u)·degree(v) over all arcs, divided by
-    n times the greatest degree. (The paper does not print the division, but its Tables 1 and 3 need it.)
-    `busiest_share` is the share of all arcs that leave the 1 % of vertices (at least one) with the greatest degrees.
+    n times the largest degree. (The paper does not print the division, but its Tables 1 and 3 need it.)
+    `busiest_share` is the share of all arcs that leave the 1 % of vertices (at least one) with the largest degrees.
 
     >>> hw.Graph.from_edges([0, 0], [1, 2]).stats().mean_degree
     1.3333333333333333
@@ -40,19 +40,19 @@ class Statistics:
 
     @property
     def regular(self) -> bool:
-        """True in TurboBC's group of regular graphs, for its scalar kernels; False for its vector kernels.
+        """Whether TurboBC would call the graph regular and use its scalar kernels instead of its vector kernels.
 
-        The mean degree alone decides: below 16 in every regular graph of the paper's tables, above in every irregular
-        one. `shape` says whether degrees are even.
+        Only the mean degree decides: it is below 16 in every regular graph of the paper's tables, and above 16 in every
+        irregular graph. `shape` describes the spread of degrees.
         """
         return self.mean_degree < IRREGULAR_DEGREE
 
     @property
     def shape(self) -> Shape:
-        """How degrees are spread, by the greatest one, and by the share of arcs that the busiest vertices have.
+        """Spread of degrees, by the largest degree and the share of arcs at the busiest 1 % of vertices.
 
-        "skewed": both are far above the mean, as in social networks and the web. "even": neither, as in meshes and
-        roads. "even with hubs": single vertices are, and all others are alike. "uneven": many are somewhat above.
+        "skewed": both are far above average, as in social networks and the web. "even": neither, as in meshes and
+        roads. "even with hubs": only the largest degree. "uneven": only the share of arcs.
         """
         hubs = self.max_degree >= HUB * self.mean_degree > 0
         crowded = self.busiest_share * self.n >= CROWDED * busiest(self.n) > 0
@@ -62,12 +62,12 @@ class Statistics:
 
 
 def busiest(n: int) -> int:
-    """How many vertices the busiest 1 % are: at least one, where there are any."""
+    """Number of vertices in the busiest 1 %: at least one, unless there are no vertices."""
     return -(-n // 100)
 
 
 def measure(graph: Any) -> Statistics:
-    """The statistics of a graph; people call `Graph.stats()`, which keeps them."""
+    """The statistics of a graph; users call `Graph.stats()`, which caches them."""
     n, m, degrees = graph.n, graph.m, graph.degrees
     largest, rest = int(degrees.max(initial=0)), n - busiest(n)
     return Statistics(
@@ -85,7 +85,7 @@ def measure(graph: Any) -> Statistics:
 
 
 def scale_free_sum(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], degrees: npt.NDArray[Any]) -> float:
-    """Σ degree(u)·degree(v) over the arcs, in blocks so that no array as long as the arcs is made."""
+    """Σ degree(u)·degree(v) over the arcs, in blocks, which avoids temporary arrays of m numbers."""
     degrees = degrees.astype(np.float64)
     total, block, m = 0.0, 1 << 22, len(indices)
     for first in range(0, m, block):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DistanceTable(Mapped, Tabled):
-    """Distances from each source to each target. It is an array to NumPy, and reads like one by labels or ids.
+    """Distances from each source to each target. NumPy reads it as an array; `table[source, target]` is one distance.
 
     `plot(xy=)` colours each target by its distance from the nearest source.
 
@@ -45,23 +45,23 @@ class DistanceTable(Mapped, Tabled):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Sources and targets."""
+        """Number of sources and number of targets."""
         return len(self.sources), len(self.targets)
 
     @property
     def is_sparse(self) -> bool:
-        """Whether only pairs that are connected within the limit are stored."""
+        """Whether the table stores only the pairs within the limit."""
         return hasattr(self.values, "tocoo")
 
     def __getitem__(self, pair: tuple[Any, Any]) -> Any:
         """The distance of a pair (source, target), by labels or ids; infinite, or −1 hops, if there is no path."""
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise GraphError(f"{pair!r} is not a pair; give table[source, target], or a whole row by to_pandas().loc")
+            raise GraphError(f"{pair!r} is not a pair; use table[source, target], or to_pandas().loc for a full row")
         places = []
         for vertices, vertex, what in zip((self.sources, self.targets), pair, ("source", "target"), strict=True):
             found = np.flatnonzero(vertices == self.graph.index(vertex))
             if not len(found):
-                raise GraphError(f"{vertex!r} is no {what} of this table; give one of its {what}s")
+                raise GraphError(f"{vertex!r} is not a {what} of this table; pass one of its {what}s")
             places.append(int(found[0]))
         if not self.is_sparse:
             return self.values[places[0], places[1]].item()
@@ -83,11 +83,11 @@ class DistanceTable(Mapped, Tabled):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if self.is_sparse:
-            raise GraphError("a sparse table is no array; call distance_table without sparse=True, or use .values")
+            raise GraphError("a sparse table is not an array; call distance_table without sparse=True, or use .values")
         return np.array(on_host(self.values), dtype, copy=copy)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with sources as index and targets as columns; a sparse table gives one row per pair.
+        """A DataFrame with sources as index and targets as columns, or with one row per pair for a sparse table.
 
         >>> hw.distance_table(hw.generate.path(3), [0], [1, 2]).to_pandas().loc[0].tolist()
         [1, 2]
@@ -119,7 +119,7 @@ class DistanceTable(Mapped, Tabled):
 
 
 def titles_of(names: tuple[Any, ...], limits: tuple[float, ...]) -> list[str]:
-    """Titles of the sums of each column within each limit; two equal ones are an error, as is that of the vertices."""
+    """Titles of the sums of each column within each limit. Equal titles, and the title "vertex", raise an error."""
     within = [f" within {str(limit).removesuffix('.0')}" if limit < np.inf else "" for limit in limits]
     titles = [f"{name}{part}" for name in names for part in within]
     for place, title in enumerate(titles):
@@ -138,16 +138,16 @@ class Accessibility(Tabled):
     """
 
     sums: Floats  # Σ value · f(distance)
-    counts: Floats  # how many vertices with a value there are; with a decay, Σ f(distance) over them
+    counts: Floats  # number of vertices with a value; with a decay, Σ f(distance) over these vertices
     limits: tuple[float, ...]
-    names: tuple[Any, ...]  # of the columns of values
+    names: tuple[Any, ...]  # names of the columns of values
     sources: Integers = field(repr=False)  # ids
     graph: Graph = field(repr=False)
 
     @property
     @ignoring("invalid", "divide")
     def means(self) -> Floats:
-        """Sums by counts; not a number where no vertex with a value is within the limit."""
+        """Sums divided by counts; NaN if no vertex with a value is within the limit."""
         return self.sums / self.counts
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -167,9 +167,9 @@ class Accessibility(Tabled):
         Parameters
         ----------
         ax, xy
-            As for `Isochrone.plot`.
+            See `Isochrone.plot`.
         column, limit : int, optional
-            The number of the column of values, and of the limit; by default the first, and the last.
+            Positions of the column of values and of the limit; default: the first column and the last limit.
         """
         titles = np.array(list(self._columns())).reshape(len(self.names), len(self.limits))
         sums = self.sums[:, column, limit]
@@ -179,7 +179,7 @@ class Accessibility(Tabled):
 
 @dataclass(frozen=True, eq=False)
 class NearestOf(Mapped, Tabled):
-    """The k nearest facilities of every vertex, nearest first, then lowest id: arrays of vertices × k.
+    """The k nearest facilities of each vertex, nearest first, ties by lowest id: arrays of vertices × k.
 
     `plot(xy=)` colours each vertex by its distance to the nearest facility.
 
@@ -187,8 +187,8 @@ class NearestOf(Mapped, Tabled):
     [[0, 3], [0, 3], [3, 0], [3, 0]]
     """
 
-    distances: Floats  # infinite where there are no more
-    ids: npt.NDArray[np.int32]  # −1 where there are no more
+    distances: Floats  # infinite if fewer than k facilities are within reach
+    ids: npt.NDArray[np.int32]  # −1 if fewer than k facilities are within reach
     graph: Graph = field(repr=False)
 
     def __repr__(self) -> str:
@@ -197,7 +197,7 @@ class NearestOf(Mapped, Tabled):
 
     @property
     def facilities(self) -> npt.NDArray[Any]:
-        """The labels or ids of the facilities; None or −1 where there are no more."""
+        """Labels or ids of the facilities; None or −1 if fewer than k are within reach."""
         return named(self.graph, self.ids)
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -229,7 +229,7 @@ class Routes(Mapped, list[tuple[float, list[Any]]]):
 
 
 class ReachedArcs(NamedTuple):
-    """Arcs by labels or ids, and how much of each is reached from its tail: more than 0, at most 1."""
+    """Arcs by labels or ids, and the fraction of each that is reached from its tail: more than 0, at most 1."""
 
     tail: npt.NDArray[Any]
     head: npt.NDArray[Any]
@@ -239,17 +239,17 @@ class ReachedArcs(NamedTuple):
 @offers
 @dataclass(frozen=True, eq=False)
 class Isochrone(Mapped):
-    """What a source reaches within each limit: vertices, and arcs with the fraction that is reached.
+    """The vertices and arcs that a source reaches within each limit, with the reached fraction of each arc.
 
-    `plot(xy=)` draws arcs as far as they are reached, in the colour of the smallest limit that reaches them.
+    `plot(xy=)` draws the reached part of each arc, in the colour of the smallest limit that reaches it.
 
     >>> hw.isochrone(hw.generate.path(4), 0, [1, 2]).vertices(1).tolist()
     [0, 1]
     """
 
-    distances: Floats  # infinite beyond the greatest limit
+    distances: Floats  # infinite beyond the largest limit
     limits: tuple[float, ...]
-    lengths: Floats = field(repr=False)  # of the arcs, in the order of `graph.indices`
+    lengths: Floats = field(repr=False)  # lengths of the arcs, in the order of `graph.indices`
     graph: Graph = field(repr=False)
 
     def __repr__(self) -> str:
@@ -257,23 +257,23 @@ class Isochrone(Mapped):
         return f"Isochrone(of {self.graph.n:,} vertices, {within})"
 
     def vertices(self, limit: float | None = None) -> npt.NDArray[Any]:
-        """The labels or ids of the vertices within a limit, by default the greatest; nearest first, then lowest id."""
+        """Labels or ids of the vertices within a limit (default: the largest), nearest first, ties by lowest id."""
         within = np.flatnonzero(self.distances <= self._known(limit))
         order = within[np.lexsort((within, self.distances[within]))]
         return vertex_names(self.graph)[order]  # type: ignore[no-any-return]
 
     def arcs(self, limit: float | None = None) -> ReachedArcs:
-        """The arcs that a limit, by default the greatest, reaches from their tails, in the order of `graph.indices`.
+        """The arcs reached within a limit (default: the largest), in the order of `graph.indices`.
 
-        An arc of length w from a vertex at distance d is reached up to (limit − d) / w, at most 1. An undirected edge
-        is two arcs, and may be reached from both ends; an arc whose tail is at the limit itself is not reached.
+        The fraction of an arc of length w from a vertex at distance d is (limit − d) / w, at most 1. An undirected edge
+        is two arcs, and may be reached from both endpoints. An arc whose tail is exactly at the limit is not reached.
         """
         names, (ends, fraction) = vertex_names(self.graph), self._reached(self._known(limit))
         return ReachedArcs(names[ends[:, 0]], names[ends[:, 1]], fraction)
 
     @ignoring("invalid", "divide", "over")
     def _reached(self, most: float) -> tuple[npt.NDArray[Any], Floats]:
-        """The ids of tail and head of each arc that a limit reaches, and how much of it."""
+        """(ids of tail and head, reached fraction) of each arc that a limit reaches."""
         tail = arc_tails(self.graph)
         left = np.where(self.distances[tail] <= most, most - self.distances[tail], 0.0)
         fraction = np.where(left >= self.lengths, 1.0, left / self.lengths)
@@ -302,5 +302,5 @@ class Isochrone(Mapped):
         if limit is None:
             return max(self.limits)
         if limit not in self.limits:
-            raise GraphError(f"limit={limit!r} is none of this isochrone's; give one of {list(self.limits)}")
+            raise GraphError(f"limit={limit!r} is not a limit of this isochrone; use one of {list(self.limits)}")
         return limit

@@ -1,4 +1,4 @@
-"""Components, communities and biconnected components: the sets of vertices of a graph."""
+"""Components, communities and biconnected components of a graph."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ from hopwave.results.tables import SHOWN, Tabled
 
 
 class Parts(Tabled):
-    """What components, communities and blocks have in common: `sizes`, `members()` and a graph."""
+    """Base class of components, communities and blocks: `sizes`, `members()` and a graph."""
 
     sizes: Any
     _kind = "component"
 
     def _positions(self) -> list[Any]:
-        """The vertices of each of them by their places in arrays, ascending."""
+        """The ids of the vertices of each component, ascending."""
         raise NotImplementedError
 
     @property
@@ -31,7 +31,7 @@ class Parts(Tabled):
         return len(self.sizes)
 
     def members(self) -> list[npt.NDArray[Any]]:
-        """The vertices of each of them, as labels or ids, in the order of the graph.
+        """The vertices of each component, as labels or ids, in vertex order.
 
         >>> [some.tolist() for some in hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).members()]
         [['a', 'b']]
@@ -62,18 +62,18 @@ class Parts(Tabled):
         return f"{type(self).__name__}(count={len(self):,}, largest={int(self.sizes.max(initial=0)):,})"
 
     def __iter__(self) -> Iterator[set[Any]]:
-        """Those of `sets()`."""
+        """Iterate over `sets()`."""
         return iter(self.sets())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Components(Parts):
-    """The components of a graph. They are numbered in the order of their lowest vertices.
+    """The components of a graph, numbered in the order of their lowest vertices.
 
     Attributes
     ----------
     labels : array of int32
-        The number of the component of every vertex.
+        Component number of each vertex.
     graph : Graph
         The graph.
 
@@ -89,11 +89,11 @@ class Components(Parts):
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """How many vertices each component has."""
+        """Number of vertices of each component."""
         return np.bincount(self.labels).astype(np.int64)
 
     def largest(self) -> npt.NDArray[Any]:
-        """The vertices of the largest component, as labels or ids, in the order of the graph; of several, the first.
+        """The vertices of the largest component (the first, if tied), as labels or ids, in vertex order.
 
         >>> D = hw.Graph.from_edges(["a", "b", "c"], ["b", "c", "b"], directed=True)
         >>> D.subgraph(hw.strongly_connected_components(D).largest())
@@ -113,7 +113,7 @@ class Components(Parts):
 class Communities(Components):
     """The communities of a graph, numbered like components.
 
-    `settled` says whether the algorithm ended because no vertex would change its community any more.
+    `settled` is True if the algorithm ended because no vertex would change its community.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class Communities(Components):
 
     @cached_property
     def modularity(self) -> float:
-        """The share of edges within communities, less what chance would put there (`hw.modularity` without weights).
+        """Modularity of the communities: `hw.modularity` without weights.
 
         >>> two = hw.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
         >>> round(hw.label_propagation(two, seed=1).modularity, 4)
@@ -143,9 +143,9 @@ class Communities(Components):
 class Blocks(Parts):
     """The biconnected components of a graph: two edges are in one of them if a cycle contains both.
 
-    An edge belongs to one component, a vertex to several if it is an articulation point, and to none if it has no
-    edges. Components are numbered in the order of their lowest vertices, the one nearest to the lowest vertex of the
-    connected component (the *head*) left out.
+    An edge belongs to one component. A vertex belongs to several if it is an articulation point, and to none if it is
+    isolated. The *head* of a component is its vertex nearest to the lowest vertex of the connected component.
+    Components are numbered in the order of their lowest vertices other than the head.
 
     Examples
     --------
@@ -156,18 +156,18 @@ class Blocks(Parts):
     True
     """
 
-    label: npt.NDArray[np.int32] = field(repr=False)  # of each vertex, the block that it is in and not the head of
-    head: npt.NDArray[np.int32] = field(repr=False)  # of each block
+    label: npt.NDArray[np.int32] = field(repr=False)  # for each vertex, the block that contains it other than as head
+    head: npt.NDArray[np.int32] = field(repr=False)  # head of each block
     graph: Graph = field(repr=False)
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """How many vertices each component has."""
+        """Number of vertices of each component."""
         return np.bincount(self.label + 1, minlength=len(self.head) + 1)[1:].astype(np.int64) + 1
 
     @cached_property
     def arc_labels(self) -> npt.NDArray[np.int32]:
-        """The component of every stored arc, in the order of `graph.indices`; −1 for self-loops.
+        """Component number of each stored arc, in the order of `graph.indices`; −1 for self-loops.
 
         >>> hw.biconnected_components(hw.generate.path(3)).arc_labels.tolist()
         [0, 0, 1, 1]
@@ -175,24 +175,24 @@ class Blocks(Parts):
         tail, end = arc_tails(self.graph), self.graph.indices
         if not self.count:
             return np.full(len(end), -1, np.int32)
-        # Both ends have the label of the arc's block, or one of them is its head and has another label, or none (−1).
+        # Both endpoints have the label of the arc's block, unless one is its head, with another label or none (−1).
         outer = self.label[tail]
         found = np.where((outer >= 0) & (self.head[outer] == end), outer, self.label[end])
         return np.where(tail == end, -1, found).astype(np.int32)
 
     @cached_property
     def articulation_points(self) -> npt.NDArray[np.int64]:
-        """The ids of vertices in more than one component, ascending; without one, its neighbours fall apart."""
+        """Ids of the articulation points, ascending: the vertices that are in more than one component."""
         shares = np.bincount(self.head, minlength=self.graph.n) + (self.label >= 0)
         return np.flatnonzero(shares > 1).astype(np.int64)
 
     @cached_property
     def bridges(self) -> npt.NDArray[np.int64]:
-        """The ids of both endpoints of every edge that is on no cycle, in two columns, the lower endpoint first."""
+        """Ids of both endpoints of each bridge (an edge on no cycle), in two columns, the lower endpoint first."""
         alone = np.flatnonzero((self.label >= 0) & (self.sizes == 2)[self.label]) if self.count else np.zeros(0, int)
         ends = np.sort(np.stack([self.head[self.label[alone]], alone], axis=1), axis=1).astype(np.int64)
         ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-        if self.graph.has_parallel_arcs:  # two edges between the same ends make a cycle
+        if self.graph.has_parallel_arcs:  # parallel edges form a cycle
             arcs = arc_tails(self.graph).astype(np.int64) * self.graph.n + self.graph.indices
             pairs, times = np.unique(arcs, return_counts=True)
             ends = ends[~np.isin(ends[:, 0] * self.graph.n + ends[:, 1], pairs[times > 1])]

@@ -1,4 +1,4 @@
-"""Estimates: a number with its interval, a histogram of distances, HyperBall, and the memory of a call."""
+"""Estimates: a number with an interval, a histogram of distances, HyperBall, and the memory of a call."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that was estimated from a sample. `float()` returns its value.
+    """A number estimated from a sample. `float()` returns its value.
 
     Attributes
     ----------
     value : float
-        The estimate, from `sources` that were drawn.
+        The estimate from a sample of `sources` sources.
     low, high : float
-        The exact number lies between these two with probability 1 − `risk` (`delta=`), or about that if `interval` is
-        "normal" instead of "guaranteed".
+        Interval that contains the exact number with probability at least 1 − `risk` (`delta=`), or with about that
+        probability if `interval` is "normal" instead of "guaranteed".
     standard_error : float
-        How far the value of such a sample typically is from the exact number. NaN after a single draw.
+        Estimated standard error of the value. NaN after a single draw.
 
     Examples
     --------
@@ -52,12 +52,12 @@ class Estimate:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The ends of the interval, low and high."""
+        """The interval, (low, high)."""
         return self.low, self.high
 
     @property
     def error(self) -> float:
-        """How far the value may be off, the larger of high − value and value − low."""
+        """Error bound of the value: the larger of high − value and value − low."""
         return max(self.high - self.value, self.value - self.low)
 
     def __float__(self) -> float:
@@ -75,20 +75,20 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class DistanceHistogram(drawing.Plotted, Tabled):
-    """How many ordered pairs (source, target) are at each distance.
+    """Number of ordered pairs (source, target) at each distance.
 
-    `plot()` draws them from distance 1 on; after a sample, with error bars.
+    `plot()` draws the counts for distances of at least 1, with error bars after a sample.
 
     Attributes
     ----------
     counts : array
-        `counts[d]` pairs are at distance d. `counts[0]` counts the sources themselves.
+        `counts[d]` is the number of pairs at distance d. `counts[0]` counts the sources themselves.
     pairs : int
-        The number of all pairs, including those without a path between them.
+        Number of all pairs, including pairs without a path.
     bounds : array of float64, or None
-        Half-widths of the confidence intervals of the counts after a sample (`k=`), else None.
+        Half-widths of the confidence intervals of the counts after a sample (`k=`); otherwise None.
     beyond : float
-        How many pairs may be farther apart than the last distance listed, with the same confidence; 0 without a sample.
+        Upper bound on the pairs at larger distances than listed, with the same confidence; 0 without a sample.
 
     Examples
     --------
@@ -104,11 +104,11 @@ class DistanceHistogram(drawing.Plotted, Tabled):
 
     @property
     def unreached(self) -> Any:
-        """How many pairs have no path from source to target."""
+        """Number of pairs without a path from source to target."""
         return self.pairs - self.counts.sum().item()
 
     def mean(self) -> float:
-        """The mean distance over all pairs of different vertices with a path between them; NaN without such pairs.
+        """Mean distance over all pairs of different vertices with a path; NaN if there are none.
 
         >>> hw.distance_histogram(hw.generate.path(3)).mean()
         1.3333333333333333
@@ -149,18 +149,18 @@ class DistanceHistogram(drawing.Plotted, Tabled):
 class HyperBall:
     """Estimates of distances from HyperLogLog counters.
 
-    Standard errors come from the spread of the runs. With 8 runs, about 90% of exact values are within two of them.
+    Standard errors come from the spread of the runs. With 8 runs, two standard errors cover about 90% of exact values.
 
     Attributes
     ----------
     pairs : array of float64, one row per run
-        How many ordered pairs of vertices are at most 0, 1, 2, … hops apart, each vertex with itself included.
+        Number of ordered pairs at most 0, 1, 2, … hops apart, including each vertex paired with itself.
     closeness, harmonic : VertexScores
         Estimates of `closeness_centrality` and `harmonic_centrality`.
     closeness_errors, harmonic_errors : array of float64
-        Their standard errors, per vertex.
+        Standard errors of the estimates, per vertex.
     precision : int
-        The logarithm of the registers of a counter.
+        Logarithm of the registers of a counter.
 
     Examples
     --------
@@ -179,25 +179,25 @@ class HyperBall:
 
     @property
     def neighbourhood(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The neighbourhood function, which is the mean of `pairs` over the runs, and its standard errors."""
+        """(neighbourhood function, standard errors): the mean of `pairs` over the runs."""
         return _hyperball.jackknife(self.pairs, lambda N: N)
 
     @property
     def mean_distance(self) -> tuple[float, float]:
-        """The mean distance of all pairs of different vertices with a path, and its standard error."""
+        """(mean distance, standard error) over all pairs of different vertices with a path."""
         return _hyperball.jackknife(self.pairs, _hyperball.mean_distance)
 
     def effective_diameter(self, share: float = 0.9) -> tuple[float, float]:
-        """The number of hops within which that share of all pairs with a path lie, and its standard error.
+        """(effective diameter, standard error): the number of hops that reaches this share of all pairs with a path.
 
-        Each vertex with itself is a pair. Between two numbers of hops, the value is interpolated.
+        Pairs include each vertex with itself. The value is interpolated between integers.
 
         >>> value, error = hw.hyperball(hw.generate.complete(50), seed=1).effective_diameter()
         >>> round(value, 1)
         0.9
         """
         if not 0 < share <= 1:
-            raise GraphError(f"share={share!r} is not a share of pairs; give a number above 0 and up to 1")
+            raise GraphError(f"share={share!r} is not a share of pairs; pass a number above 0 and at most 1")
         return _hyperball.jackknife(self.pairs, lambda N: _hyperball.effective_diameter(N, share))
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -214,21 +214,21 @@ class HyperBall:
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """The memory that a call would take at its peak. `int()` returns its bytes.
+    """The peak memory of a call. `int()` returns its bytes.
 
     Attributes
     ----------
     what, device : str
         The function, and "cpu" or "cuda".
     bytes : int
-        The peak of the process's resident memory, without the graph's own arrays, or of the GPU's memory.
+        Peak of the process's resident memory without the graph's own arrays, or of the GPU's memory.
     parts : dict of str to int
-        The arrays that exist at the peak, with their bytes, largest first.
+        Bytes of the arrays that exist at the peak, largest first.
     free : int, or None
-        Bytes that are free on that device now; None if unknown.
+        Bytes that are free on the device now; None if unknown.
     rows : str, or None
-        How a GPU would keep the graph's rows: "plain"; "compressed", if they do not fit otherwise; or "across the bus",
-        with `host_bytes` of the compressed rows in pinned memory of the host. None on a CPU.
+        How a GPU would store the adjacency lists: "plain"; "compressed", if they do not fit otherwise; or "across the
+        bus", with `host_bytes` of the compressed lists in pinned host memory. None on a CPU.
 
     Examples
     --------
@@ -247,7 +247,7 @@ class MemoryEstimate:
 
     @property
     def fits(self) -> bool:
-        """Whether `bytes` are free on the device; True if `free` is unknown."""
+        """Whether the device has `bytes` of free memory; True if `free` is unknown."""
         return self.free is None or self.bytes <= self.free
 
     def __int__(self) -> int:

@@ -1,4 +1,4 @@
-"""Results that are numbers, one per vertex or edge: centralities, and betweenness with its certificate."""
+"""Results with one number per vertex or edge: centralities, and betweenness with its certificate."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class Scores(Deferring, Keyed):
     """One score per vertex or per edge. Subclasses are frozen dataclasses with these attributes.
 
-    Scores read like a dictionary by label or id: `scores["ann"]`, `"ann" in scores`, `max(scores, key=scores.get)`,
-    `dict(scores)`. They are an array to NumPy, and to PyTorch, JAX and CuPy by DLPack, without a copy.
+    Scores behave like a dictionary by label or id: `scores["ann"]`, `"ann" in scores`, `max(scores, key=scores.get)`,
+    `dict(scores)`. NumPy, and by DLPack also PyTorch, JAX and CuPy, read them as an array without a copy.
     """
 
     name: str
@@ -43,9 +43,9 @@ class Scores(Deferring, Keyed):
         self._set_aside()
 
     def top(self, k: int | EllipsisType = ...) -> list[tuple[Any, Any]]:
-        """(vertex or edge, score) of the k highest scores, by label or id, highest first; equal ones in vertex order.
+        """(vertex or edge, score) of the k highest scores, by label or id, highest first; ties in vertex order.
 
-        Without k: all that were found if only the highest were asked for (`closeness_centrality(G, top=20)`), else 10.
+        Default: all scores if only the highest were computed (`closeness_centrality(G, top=20)`), else 10.
 
         >>> hw.betweenness_centrality(hw.generate.path(3)).top(1)
         [(1, 1.0)]
@@ -61,19 +61,19 @@ class Scores(Deferring, Keyed):
         return len(self._listed(self.scores))
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None, xy: Any = None) -> Axes:
-        """Draw the distribution of the scores, the highest with error bars, or a map. Needs matplotlib.
+        """Draw the distribution of the scores, the highest scores with error bars, or a map. Needs matplotlib.
 
-        The distribution shows, for every score, the share of vertices (or edges) with at least that score.
+        The distribution shows, for each score, the share of vertices (or edges) with at least that score.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure. For a file: `scores.plot().figure.savefig("x.svg")`.
+            Axes to draw on; default: those of a new figure. To save it: `scores.plot().figure.savefig("x.svg")`.
         top : int, optional
-            Number of the highest scores to draw as bars. After a sample, error bars show their intervals. On a map, no
-            other scores are drawn.
+            Number of highest scores to draw as bars, with their intervals as error bars after a sample. A map shows
+            only these scores.
         xy : array of vertices × 2, mapping or DataFrame, optional
-            Coordinates, as for `Isochrone.plot`: draws a map. Vertices are dots and edges are lines, coloured by score.
+            Coordinates for a map; see `Isochrone.plot`. Vertices are dots and edges are lines, coloured by score.
 
         Examples
         --------
@@ -108,7 +108,7 @@ class Scores(Deferring, Keyed):
         return html.table("; ".join([title, *self._about(), *self._advised()]), rows, heads)
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns of a table: the scores, and the bounds if there are any."""
+        """The columns of a table: the scores and, after a sample, the bounds."""
         columns = {self.name: self._listed(self.scores)}
         if self.bounds is not None:
             columns["bound"] = self._listed(self.bounds)
@@ -128,11 +128,11 @@ class Scores(Deferring, Keyed):
         return on_host(array)
 
     def _rows(self, places: list[int]) -> list[tuple[Any, ...]]:
-        """The vertex, or both ends of the edge, in each of these rows of a table."""
+        """The vertex, or both endpoints of the edge, of each of these rows of a table."""
         return list(zip(*(column[places].tolist() for column in self._names().values()), strict=True))
 
     def _ids(self) -> npt.NDArray[Any]:
-        """The id of the vertex, or those of both ends of the edge, of each row of a table."""
+        """The id of the vertex, or the ids of both endpoints of the edge, of each row of a table."""
         ids: npt.NDArray[Any] = np.arange(self.graph.n)[self._vertices]
         return ids
 
@@ -141,7 +141,7 @@ class Scores(Deferring, Keyed):
         raise NotImplementedError
 
     def _advised(self) -> list[str]:
-        """How to narrow bounds that are wider than half of the highest score."""
+        """Advice on narrower bounds, if bounds are wider than half of the highest score."""
         if self.bounds is None or getattr(self, "interval", None) == "normal":
             return []
         widest, highest = (float(np.nan_to_num(on_host(part)).max(initial=0.0)) for part in (self.bounds, self.scores))
@@ -150,32 +150,32 @@ class Scores(Deferring, Keyed):
 
 @dataclass(frozen=True, eq=False)
 class VertexScores(Scores):
-    """One number per vertex, for all vertices or for some.
+    """One number per vertex, for all vertices or some.
 
     Attributes
     ----------
     name : str
-        What the numbers are, for example "closeness".
+        Name of the numbers, for example "closeness".
     scores : array
         The numbers, in the order of `vertices`.
     vertices : array of int64
-        The ids of the vertices. With `top=`, those with the highest scores, highest first.
+        Ids of the vertices. With `top=`, the vertices with the highest scores, highest first.
     graph : Graph
         The graph.
     bounds : array of float64, or None
-        After a sample (`k=`): every exact score lies within ± its bound, as surely as `interval` says: the larger of
-        `high - scores` and `scores - low`. Otherwise None, as all attributes below.
+        After a sample (`k=`): error bound of each score, the larger of `high - scores` and `scores - low`; see
+        `interval`. Otherwise None, like all attributes below.
     searches : Searches, or None
-        With `top=`: how many searches ran to their end, were cut off, or were skipped.
+        With `top=`: numbers of completed, pruned and skipped searches.
     low, high : array of float64, or None
-        After a sample: the ends of the interval of each score.
+        After a sample: lower and upper end of the interval of each score.
     standard_errors : array of float64, or None
-        After a sample: how far the score of such a sample typically is from the exact one. NaN after a single draw.
+        After a sample: estimated standard error of each score. NaN after a single draw.
     interval, delta : str and float, or None
-        After a sample, "guaranteed": all exact scores lie in their intervals *together* with probability 1 − `delta`.
-        "normal": *each* lies in its own with a probability of about 1 − `delta`.
+        After a sample, "guaranteed": all exact scores are in their intervals *simultaneously* with probability at least
+        1 − `delta`. "normal": *each* exact score is in its interval with probability about 1 − `delta`.
     reduction : Reduction or None
-        What was left out of the searches (`reduce`), and what remained; None if nothing was.
+        What `reduce` removed before the searches, and what remained; None if nothing was removed.
 
     Examples
     --------
@@ -210,13 +210,13 @@ class VertexScores(Scores):
     def _about(self) -> list[str]:
         if self.bounds is None:
             return [str(about) for about in (self.searches, self.reduction) if about is not None]
-        widest, sure = on_host(self.bounds).max(initial=0.0), surely(self.interval, self.delta, "all together")
+        widest, sure = on_host(self.bounds).max(initial=0.0), surely(self.interval, self.delta, "all simultaneously")
         return ["scores exact"] if not widest else [f"scores ± {widest:.3g} at most ({sure})"]
 
     def _place(self, key: Any) -> int:
         found = np.flatnonzero(self.vertices == self.graph.index(key))
         if not len(found):
-            raise GraphError(f"{key!r} has no score here, only {len(self):,} of {self.graph.n:,} vertices have one")
+            raise GraphError(f"{key!r} has no score: only {len(self):,} of {self.graph.n:,} vertices have one")
         return int(found[0])
 
     def __repr__(self) -> str:
@@ -225,14 +225,14 @@ class VertexScores(Scores):
 
 
 class HubsAndAuthorities(NamedTuple):
-    """The result of `hits`, a tuple of two.
+    """The result of `hits`: a tuple of hubs and authorities.
 
     Attributes
     ----------
     hubs : VertexScores
-        For every vertex, how good the authorities are that it has arcs to.
+        Hub score of each vertex: high if its arcs lead to good authorities.
     authorities : VertexScores
-        For every vertex, how good the hubs are that have arcs to it.
+        Authority score of each vertex: high if arcs from good hubs lead to it.
 
     Examples
     --------
@@ -246,7 +246,7 @@ class HubsAndAuthorities(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certified(Scores):
-    """What the results of betweenness of vertices and edges have in common."""
+    """Base class of the results of vertex and edge betweenness."""
 
     scores: npt.NDArray[np.float64]
     certificate: Certificate
@@ -262,7 +262,7 @@ class Certified(Scores):
 
     @property
     def _widest_bound(self) -> float | None:
-        """The greatest bound, NaN ignored; None if nothing was sampled, or every bound is NaN."""
+        """The largest bound, ignoring NaN; None if nothing was sampled, or every bound is NaN."""
         if self.bounds is None:
             return None
         known = on_host(self.bounds)
@@ -270,7 +270,7 @@ class Certified(Scores):
         return float(known.max(initial=0.0)) if len(known) or not len(self.bounds) else None
 
     def _drawn(self) -> str:
-        """How many sources were used, or how many pairs were drawn, in words: "10 of 50 sources"."""
+        """The number of sources or of drawn pairs in words, for example "10 of 50 sources"."""
         n, pairs = self.graph.n, getattr(self, "pairs", None)
         if pairs is not None:
             return f"{pairs:,} of {n * (n - 1):,} pairs" if pairs <= n * (n - 1) else f"{pairs:,} draws of pairs"
@@ -297,26 +297,26 @@ class BetweennessResult(Certified):
     scores : array of float64
         One score per vertex, in vertex order.
     certificate : Certificate
-        How accurate the arithmetic is; after a sample of paths, how many paths were checked.
+        Accuracy of the arithmetic; after a sample of paths, the number of paths that were checked.
     sources : int
-        How many sources were used; 0 after a sample of paths.
+        Number of sources; 0 after a sample of paths.
     plan : PlanUsed
-        Which plan ran and why. Compares equal to its name.
+        Plan that ran, and why. Compares equal to its name.
     engine : str
         "cuda" or "cpu".
     bounds : array of float64, or None
-        After a sample (`epsilon=`, `k=`): how far each score may be off; NaN for a score of NaN. With `k=` the bounds
-        are computed when they are first read. None if nothing was sampled.
+        After a sample (`epsilon=`, `k=`): error bound of each score; NaN for a score of NaN. With `k=`, bounds are
+        computed when first read. None without a sample.
     graph : Graph
         The graph.
     pairs : int or None
-        How many pairs of vertices a sample of paths drew, its pilot included, else None.
+        Number of pairs that a sample of paths drew, including its pilot; otherwise None.
     delta : float or None
-        After a sample: all bounds hold together with probability 1 − delta.
+        After a sample: all bounds hold simultaneously with probability at least 1 − delta.
     undecided : list or None
-        With `top=`: the vertices that may or may not be among the highest; empty if all is certain. Else None.
+        With `top=`: vertices that may or may not be among the highest; empty if the set is certain. Otherwise None.
     reduction : Reduction or None
-        What was left to search, if blocks were solved one by one (`reduce=`), else None.
+        What `reduce=` removed before the searches, and what remained; None if nothing was removed.
 
     Examples
     --------
@@ -339,11 +339,11 @@ class EdgeBetweennessResult(Certified):
     scores : array of float64
         One score per stored arc, in the order of `Graph.indices`.
     edges : pair of arrays of int32
-        The two ends of every arc, in the same order.
+        Sources and targets of the arcs, in the same order.
     certificate, sources, plan, engine, graph, delta, reduction
-        As of a `BetweennessResult`.
+        See `BetweennessResult`.
     bounds : array of float64, or None
-        After a sample (`k=`): how far the score of each arc may be off. Else None.
+        After a sample (`k=`): error bound of the score of each arc. Otherwise None.
 
     Examples
     --------
@@ -355,9 +355,9 @@ class EdgeBetweennessResult(Certified):
     edges: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = field(kw_only=True)
 
     def to_dict(self) -> dict[tuple[Any, ...], float]:
-        """The score of every edge (u, v), as NetworkX returns it. An undirected edge appears once, with u before v.
+        """Score of each edge (u, v), in NetworkX's form. An undirected edge appears once, with u before v.
 
-        With parallel edges (`repeats="keep"`) the keys are (u, v, 0), (u, v, 1), …, as in a NetworkX MultiGraph.
+        With parallel edges (`repeats="keep"`), the keys are (u, v, 0), (u, v, 1), …, as in a NetworkX MultiGraph.
 
         >>> twice = hw.Graph.from_edges([0, 0], [1, 1], repeats="keep")
         >>> hw.edge_betweenness_centrality(twice, normalized=False).to_dict()
@@ -374,21 +374,21 @@ class EdgeBetweennessResult(Certified):
         return {head: vertex_names(self.graph)[ends] for head, ends in zip(self._heads, self._ends(), strict=True)}
 
     def _place(self, key: Any) -> int:
-        """The place of an edge (u, v) among the scores; the first of parallel ones. Raises a GraphError if absent."""
+        """Position of an edge (u, v) among the scores (the first of parallel edges); a GraphError if there is none."""
         if not isinstance(key, tuple) or len(key) != 2:
-            raise GraphError(f"{key!r} is not an edge; give two vertices, (u, v)")
+            raise GraphError(f"{key!r} is not an edge; pass two vertices, (u, v)")
         u, v = (self.graph.index(end) for end in key)
         begin, end = self.graph.indptr[u : u + 2].tolist()
         found = np.flatnonzero(self.graph.indices[begin:end] == v)
         if not len(found):
-            raise GraphError(f"{key!r} is not an edge of this graph; `edges()` lists them")
+            raise GraphError(f"{key!r} is not an edge of this graph; G.edges() lists the edges")
         return int(begin + found[0])
 
     _things = "edges"
     _heads = ("source", "target")
 
     def _listed(self, array: Any) -> npt.NDArray[Any]:
-        """One entry per edge: in an undirected graph, that of the arc with source ≤ target."""
+        """One entry per edge: in an undirected graph, the entry of the arc with source ≤ target."""
         values = on_host(array)
         return values if self.graph.directed else values[on_host(self.edges[0]) <= on_host(self.edges[1])]
 

@@ -1,4 +1,4 @@
-"""Results of a search: breadth-first, or along weights."""
+"""Results of breadth-first search and of weighted shortest paths."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class SearchResult(Deferring, drawing.Plotted, Keyed):
     """Distances from the nearest source, and predecessors. Subclasses are frozen dataclasses with these attributes.
 
-    A result reads like a dictionary of the distances of vertices that were reached: `result["ann"]`, `"ann" in result`.
+    A result behaves like a dictionary of the distances of reached vertices: `result["ann"]`, `"ann" in result`.
     """
 
     graph: Graph
@@ -48,22 +48,20 @@ class SearchResult(Deferring, drawing.Plotted, Keyed):
         """Whether each vertex was reached."""
         distances = on_host(self.distances)
         found = (distances >= 0) & (distances < np.inf)
-        found[list(self.sources)] = True  # also a source at an infinite distance
+        found[list(self.sources)] = True  # even if the distance of a source is infinite
         return found
 
     def _place(self, key: Any, what: str = "distance") -> int:
         v = self.graph.index(key)
         if not 0 <= self.distances[v] < np.inf and v not in self.sources:
-            raise GraphError(
-                f"{key!r} was not reached by this search, so it has no {what}; try another source or limit"
-            )
+            raise GraphError(f"this search did not reach {key!r}, so it has no {what}; try another source or limit")
         return v
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self._has_path))
 
     def _table(self, title: str, *facts: tuple[str, object]) -> str:
-        """The result as HTML, with these rows among others."""
+        """The result as an HTML table that includes the rows `facts`."""
         reached = f"{len(self):,} of {self.graph.n:,} vertices"
         first = [("from", first_names(self.graph, self.sources)), ("reached", reached)]
         return html.table(title, [*first, *facts, ("plan", self.plan)])
@@ -75,7 +73,7 @@ class SearchResult(Deferring, drawing.Plotted, Keyed):
         [0, 1, 2, 3]
         """
         if self.predecessors is None:
-            raise GraphError("this search kept no predecessors; call bfs(..., predecessors=True)")
+            raise GraphError("this search has no predecessors; call bfs(..., predecessors=True)")
         v, before = self._place(vertex, "path"), on_host(self.predecessors)
         path = [v]
         while before[v] != v:  # a source is its own predecessor
@@ -84,7 +82,7 @@ class SearchResult(Deferring, drawing.Plotted, Keyed):
         return [self.graph.label(v) for v in reversed(path)]
 
     def to_dict(self) -> dict[Any, Any]:
-        """The distance of every vertex that was reached, by label or id, as NetworkX returns it.
+        """Distance of each reached vertex, by label or id, in NetworkX's form.
 
         >>> hw.bfs(hw.Graph.from_edges(["a"], ["b"]), "a").to_dict()
         {'a': 0, 'b': 1}
@@ -98,27 +96,27 @@ class SearchResult(Deferring, drawing.Plotted, Keyed):
 class BFSResult(SearchResult):
     """The result of `bfs`.
 
-    `plot()` draws how many vertices are at each distance, after `trace=True` in the colour of each level's direction.
+    `plot()` draws the number of vertices at each distance; after `trace=True`, colours show each level's direction.
 
     Attributes
     ----------
     distances : array of int32
-        Hops from the nearest source to every vertex; −1 for vertices that were not reached.
+        Hops from the nearest source to each vertex; −1 for unreached vertices.
     predecessors : array of int32, or None
-        The vertex before each one on a shortest path. A source is its own predecessor; −1 for vertices that were not
-        reached. None if they were not requested.
+        Predecessor of each vertex on a shortest path. A source is its own predecessor; −1 for unreached vertices. None
+        if not requested.
     path_counts : array of float64, ScaledCounts, or None
-        The number of shortest paths to every vertex, if requested. `ScaledCounts` if float64 would overflow.
+        Number of shortest paths to each vertex, if requested. `ScaledCounts` if float64 would overflow.
     depth, reached : int
-        The greatest distance, and how many vertices were reached, sources included.
+        The largest distance, and the number of reached vertices, sources included.
     sources : tuple of int
-        The ids of the sources.
+        Ids of the sources.
     plan : PlanUsed
-        Which plan ran and why. Compares equal to its name.
+        Plan that ran, and why. Compares equal to its name.
     engine : str
         "cuda", "cpu" or "reference".
     trace : Trace, or None
-        What every level did, if `trace=True`.
+        Record of each level, if `trace=True`.
     graph : Graph
         The graph that was searched.
 
@@ -141,10 +139,10 @@ class BFSResult(SearchResult):
     graph: Graph = field(repr=False, compare=False)
 
     def __init__(self, *, engine: str, **fields: Any) -> None:
-        # Written out, because the __init__ of a frozen dataclass takes as long as the search of a small graph.
+        # Hand-written, because the __init__ of a frozen dataclass takes as long as the search of a small graph.
         self.__dict__.update(fields, engine=engine)
         if engine == "cuda":
-            self._set_aside()  # an array that is still on the GPU is fetched when it is first read
+            self._set_aside()  # arrays on the GPU are fetched when first read
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"distance": on_host(self.distances)}
@@ -178,23 +176,23 @@ class ShortestPaths(SearchResult):
     Attributes
     ----------
     distances : array of float64
-        The length of a shortest path from the nearest source to every vertex; infinite if there is no path
-        (within the limit). A CuPy array if the graph is on a GPU.
+        Length of a shortest path from the nearest source to each vertex; infinite if there is no path (within the
+        limit). A CuPy array if the graph is on a GPU.
     predecessors : array of int32
-        The vertex before each one on a shortest path; computed when first read.
+        Predecessor of each vertex on a shortest path; computed when first read.
     sources : tuple of int
-        The ids of the sources.
+        Ids of the sources.
     method : str
-        The method of `sssp` that was chosen.
+        Method of `sssp` that was chosen.
     plan : PlanUsed
-        Which plan ran and why. Compares equal to its name, which is that of the method, or "dijkstra-buckets" if one
-        core was faster than Δ-stepping on all cores.
+        Plan that ran, and why. Compares equal to its name: the method, or "dijkstra-buckets" if one core is faster than
+        Δ-stepping on all cores.
     graph : Graph
         The graph that was searched.
     matrix : linalg.Matrix
-        Its adjacency matrix with the weights.
+        Adjacency matrix of the graph with the weights.
     trace : BucketTrace, or None
-        What every bucket did, if `trace=True`.
+        Record of each bucket, if `trace=True`.
 
     Examples
     --------
@@ -213,26 +211,26 @@ class ShortestPaths(SearchResult):
     _choose: Callable[[], Any] | None = field(default=None, repr=False)  # computes predecessors on the GPU
 
     def __post_init__(self) -> None:
-        self._set_aside()  # distances that are still on the GPU are fetched when they are first read
+        self._set_aside()  # distances on the GPU are fetched when first read
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state for pickles and copies. Predecessors that a GPU would compute later are computed now."""
+        """The state for pickling and copying, after a GPU has computed the predecessors."""
         if self._choose is None:
             return super().__getstate__()
         return {**super().__getstate__(), "predecessors": self.predecessors, "_choose": None}
 
     @property
     def reached(self) -> int:
-        """How many vertices have a path from a source, the sources included."""
+        """Number of vertices with a path from a source, sources included."""
         return len(self)
 
     @cached_property
-    @ignoring("over")  # a sum that overflows is not equal to any distance
+    @ignoring("over")  # an overflowing sum equals no distance
     def predecessors(self) -> npt.NDArray[np.int32]:  # type: ignore[override]
-        """The vertex before each one on a shortest path. A source is its own predecessor; −1 if there is no path.
+        """Predecessor of each vertex on a shortest path. A source is its own predecessor; −1 if there is no path.
 
-        Of shortest paths with as few arcs as possible, the lowest vertex is taken. A GPU takes the lowest u with an arc
-        u → v on a shortest path and d(u) < d(v), or if there is none, one with d(u) = d(v). Both are deterministic.
+        The CPU chooses the lowest predecessor among the shortest paths with the fewest arcs. A GPU chooses the lowest
+        predecessor that is nearer to the source, or else one at the same distance. Both choices are deterministic.
         """
         if self._choose is not None:
             chosen: npt.NDArray[np.int32] = self._choose()
@@ -242,12 +240,12 @@ class ShortestPaths(SearchResult):
         tight = kept(part, d[arc_tails(part)] + length == d[part.indices])
         on_paths = Graph.from_csr(tight.indptr, tight.indices, directed=True, check=False)
         hops = bfs.hops(engines.engine("cpu"), on_paths, self.sources)
-        on_paths._prepared.clear()  # which refers to the graph: arrays in a circle stay until Python looks for circles
+        on_paths._prepared.clear()  # breaks a cycle of references, which would delay freeing the arrays
         del on_paths
         tails = arc_tails(tight)
         fewest = hops[tails] + 1 == hops[tight.indices]
         predecessors = np.full(len(hops), -1, np.int32)
-        predecessors[tight.indices[fewest][::-1]] = tails[fewest][::-1]  # the last stays: tails ascend
+        predecessors[tight.indices[fewest][::-1]] = tails[fewest][::-1]  # the lowest tail is written last
         predecessors[list(self.sources)] = self.sources
         return np.where(self._has_path, predecessors, np.int32(-1))
 
@@ -263,7 +261,7 @@ class ShortestPaths(SearchResult):
     def _repr_html_(self) -> str:
         farthest = on_host(self.distances)[self._has_path].max(initial=0.0)
         lengths = "the weights of the arcs" if self.matrix.has_values else "1 per arc"
-        return self._table("Shortest paths", ("greatest distance", f"{farthest:g}"), ("lengths", lengths))
+        return self._table("Shortest paths", ("largest distance", f"{farthest:g}"), ("lengths", lengths))
 
     def __repr__(self) -> str:
         return f"ShortestPaths(reached={self.reached:,}, plan={self.plan.name})"

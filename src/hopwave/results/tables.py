@@ -1,4 +1,4 @@
-"""Results as tables of pandas and polars, and as dictionaries. Vertices are labels if the graph has labels."""
+"""Results as pandas and polars tables, and as dictionaries. Vertices are labels if the graph has labels."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
 
-SHOWN = 10  # rows of a result that a notebook shows
-SOURCES_SHOWN = 5
+SHOWN = 10  # maximum rows of a result that a notebook shows
+SOURCES_SHOWN = 5  # maximum sources that a repr names
 
 
 class Tabled:
     """A result that is a table: one row per vertex, edge, pair or distance."""
 
     graph: Graph
-    _indexed = True  # whether a single column that names the rows is the index of a DataFrame
+    _indexed = True  # whether the column that names the rows becomes the index of a DataFrame
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas DataFrame. If each row is one vertex (or one distance), these are its index.
+        """A pandas DataFrame. If each row is one vertex (or one distance), the vertices (or distances) are the index.
 
         Vertices are labels if the graph has labels; a missing vertex is then None. Needs pandas.
 
@@ -52,7 +52,7 @@ class Tabled:
         return pandas.DataFrame(columns, index=index)
 
     def to_polars(self) -> pl.DataFrame:
-        """A polars DataFrame: the columns that name the rows, then those of `to_pandas`. Needs polars.
+        """A polars DataFrame: the columns that name the rows, then the columns of `to_pandas`. Needs polars.
 
         >>> hw.bfs(hw.Graph.from_edges(["ann"], ["bob"]), "ann").to_polars().rows()
         [('ann', 0, 'ann'), ('bob', 1, 'ann')]
@@ -79,24 +79,24 @@ class Tabled:
 
 @offers
 class Keyed(Tabled):
-    """Numbers by vertex or by edge, which read like a dictionary: those of `to_dict`. To NumPy they are an array."""
+    """Numbers by vertex or by edge. They behave like the dictionary of `to_dict`; NumPy reads them as an array."""
 
-    _numbers: ClassVar[str]  # name of the attribute that holds all numbers
+    _numbers: ClassVar[str]  # name of the attribute with all numbers
 
     @property
     def _array(self) -> Any:
         return getattr(self, self._numbers)
 
     def _place(self, key: Any) -> int:
-        """Where the number of a vertex or an edge is; raises a GraphError if it has none."""
+        """Position of the number of a vertex or an edge; raises a GraphError if it has none."""
         return self.graph.index(key)
 
     def to_dict(self) -> dict[Any, Any]:
-        """The number of every vertex, by label or id, as NetworkX returns it."""
+        """The number of each vertex, by label or id, in NetworkX's form."""
         return dict(zip(self._names()["vertex"].tolist(), self._array.tolist(), strict=True))
 
     def __getitem__(self, key: Any) -> Any:
-        """The number of a vertex, given by label or id, or of an edge (u, v)."""
+        """The number of a vertex (a label or id), or of an edge (u, v)."""
         return self._array[self._place(key)].item()
 
     def __contains__(self, key: Any) -> bool:
@@ -107,7 +107,7 @@ class Keyed(Tabled):
         return True
 
     def __iter__(self) -> Iterator[Any]:
-        """The vertices (or edges) that have a number, in the order of a table."""
+        """The vertices (or edges) that have a number, in the order of `to_dict`."""
         return iter(self.to_dict())
 
     def keys(self) -> Any:
@@ -138,7 +138,7 @@ class Keyed(Tabled):
         return np.array(on_host(self._array), dtype, copy=copy)
 
     def __dlpack__(self, **options: Any) -> Any:
-        """The numbers for PyTorch, JAX or CuPy: `torch.from_dlpack(result)`, without a copy."""
+        """The numbers for PyTorch, JAX or CuPy without a copy: `torch.from_dlpack(result)`."""
         return self._array.__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
@@ -147,36 +147,36 @@ class Keyed(Tabled):
 
 @offers
 class Mapped:
-    """A result that `plot` draws as a map; the docstring of its class says what the colours are."""
+    """A result that `plot` draws as a map; the docstring of each subclass describes the colours."""
 
     graph: Graph
 
     def plot(self, ax: Axes | None = None, *, xy: Any) -> Axes:
-        """Draw a map: the edges of the graph in grey, and above them the result. Needs matplotlib.
+        """Draw a map: the edges of the graph in grey, with the result on top. Needs matplotlib.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
+            Axes to draw on; default: those of a new figure.
         xy : array of vertices × 2, mapping or DataFrame
-            Coordinates of all vertices in vertex order, or (x, y) by vertex: a mapping, or two columns of pandas whose
-            index contains the vertices. Edges of other vertices that lack coordinates are not drawn.
+            Coordinates of all vertices in vertex order, or (x, y) by vertex: a mapping, or a pandas DataFrame of two
+            columns indexed by vertex. A vertex of the result needs coordinates; edges without coordinates are omitted.
 
         >>> ax = hw.isochrone(hw.generate.cycle(4), 0, 1.5).plot(xy=[(0, 0), (1, 0), (1, 1), (0, 1)])
         """
         return draw_map(self.graph, xy, ax, *self._on_map())
 
     def _on_map(self) -> tuple[Any, ...]:
-        """Title of the colours, ids of the dots or of the ends of lines, their numbers, and how long lines are."""
+        """(title of the colours, ids of the dots or of the endpoints of lines, their numbers, drawn share of lines)."""
         raise NotImplementedError
 
 
 def draw_map(graph: Graph, xy: Any, ax: Axes | None, title: str, ids: Any, numbers: Any, share: Any = 1.0) -> Axes:
-    """A map with dots at vertices (ids: k), or lines between them (k × 2), of which a share is drawn."""
+    """A map with dots at vertices (ids: k) or lines between vertices (ids: k × 2); `share`: drawn part of lines."""
     known = np.isfinite(numbers)
     ids, numbers, places = np.asarray(ids)[known], np.asarray(numbers)[known], _places(graph, xy)
     for v in np.unique(ids[~np.isfinite(places[ids]).all(-1)]).tolist():
-        raise GraphError(f"xy has no place for {shown(graph.label(v))}, which is on the map; pass its (x, y)")
+        raise GraphError(f"xy has no coordinates for {shown(graph.label(v))}, which is on the map; pass its (x, y)")
     marks, edges = places[ids], places[np.stack(graph.to_edges(), -1)]
     if ids.ndim == 2:
         marks[:, 1] = marks[:, 0] + np.broadcast_to(share, known.shape)[known, None] * (marks[:, 1] - marks[:, 0])
@@ -184,7 +184,7 @@ def draw_map(graph: Graph, xy: Any, ax: Axes | None, title: str, ids: Any, numbe
 
 
 def _places(graph: Graph, xy: Any) -> npt.NDArray[np.float64]:
-    """The coordinates of all vertices; NaN for those that a mapping lacks."""
+    """The coordinates of all vertices; NaN for vertices that a mapping does not contain."""
     remedy = f"pass {graph.n} × 2 numbers, or (x, y) by vertex: a mapping, or a table indexed by vertex (set_index)"
     xy = by_index(graph, xy, "xy")
     if isinstance(xy, Mapping):
@@ -200,23 +200,23 @@ def _places(graph: Graph, xy: Any) -> npt.NDArray[np.float64]:
 
 
 def surely(interval: str | None, risk: float | None, together: str = "") -> str:
-    """How sure an interval is, in words: "all together 90%, guaranteed", or "about 95%, normal"."""
+    """The confidence of an interval in words: "all simultaneously 90%, guaranteed", or "about 95%, normal"."""
     share = f"{100 * (1 - (risk or 0.0)):.4g}%"
     return f"about {share}, normal" if interval == "normal" else f"{together} {share}, guaranteed".strip()
 
 
 def arrow_stream(columns: Mapping[str, Any], schema: Any) -> Any:
-    """A capsule with a stream of these columns; numbers are not copied."""
+    """A capsule with an Arrow stream of these columns; numbers are not copied."""
     arrow = optional("pyarrow", "an Arrow stream")
     return arrow.table(joined(columns, arrow.array)).__arrow_c_stream__(schema)
 
 
 def joined(columns: Mapping[str, Any], make: Callable[[Any], Any]) -> dict[str, Any]:
-    """Columns made by a library, whose errors about labels that fit into no column become GraphErrors."""
+    """Columns built by a library; its errors about labels that fit into no column become GraphErrors."""
     try:
         return {name: make(lists_of_objects(part)) for name, part in columns.items()}
     except (TypeError, ValueError, OverflowError):
-        reason = "the labels are of several types, or beyond 64 bits, and fit into no column"
+        reason = "the labels have several types or exceed 64 bits, so they fit into no column"
         raise GraphError(f"{reason}; use to_pandas(), or rename the vertices with G.relabel") from None
 
 
@@ -228,7 +228,7 @@ def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def named(graph: Graph, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The labels of vertices, None where an id is −1. A graph without labels keeps the ids."""
+    """The labels of vertices, None for an id of −1. Without labels, the ids themselves."""
     if graph.labels is None:
         return ids
     found: npt.NDArray[Any] = graph.labels[ids].astype(object)
@@ -237,6 +237,6 @@ def named(graph: Graph, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def first_names(graph: Graph, ids: tuple[int, ...]) -> str:
-    """The names of some vertices in one line; only the first few if there are many."""
+    """The names of vertices in one line; only the first few if there are many."""
     names = ", ".join(str(graph.label(v)) for v in ids[:SOURCES_SHOWN])
-    return names if len(ids) <= SOURCES_SHOWN else f"{names}, … ({len(ids):,} in all)"
+    return names if len(ids) <= SOURCES_SHOWN else f"{names}, … ({len(ids):,} in total)"

@@ -1,1 +1,1 @@
-"""Files, folders, threads, devices and optional libraries of the machine that hopwave runs on."""
+"""Files, folders, threads, devices and optional libraries of the machine."""

@@ -1,4 +1,4 @@
-"""While Numba compiles for some seconds, once per installation: a line on stderr, a word for meters, other ways."""
+"""While Numba compiles, once per installation: a notice on stderr and in progress bars, and slower alternatives."""
 
 import logging
 import threading
@@ -12,23 +12,23 @@ from hopwave.system.threads import beside
 
 log = logging.getLogger("hopwave")
 
-_said = False  # whether this process has printed the line
-_telling = False  # whether a function is being compiled; only a thread that has Numba's lock changes it
+_said = False  # whether this process has printed the notice
+_telling = False  # whether a function is being compiled; written only by the thread that holds Numba's lock
 
 
 def is_compiled(function: Any) -> bool:
-    """Whether machine code is on disk or in the wheel. True also if none can be kept: a warning has said so."""
+    """Whether machine code is on disk or in the wheel. Also True if machine code cannot be cached (see the log)."""
     try:
         return bool(list(function._cache._cache_file._load_index())) or shipped_code.holds(function.py_func)
-    except Exception:  # Numba's private attributes, or a damaged file: without them it is compiled when it is needed
+    except Exception:  # Numba's private attributes changed, or a file is damaged: the function is compiled when called
         return True
 
 
 @contextmanager
 def telling(function: Any) -> Iterator[None]:
-    """While a function is compiled: say so, once per process, unless HOPWAVE_PROGRESS=0; meters show it."""
+    """Print a notice while a function is compiled, once per process, unless HOPWAVE_PROGRESS=0; meters show it too."""
     global _said, _telling
-    if _telling:  # for a function that calls this one
+    if _telling:  # the caller of this function is being compiled
         yield
         return
     part = function.__module__.removeprefix("hopwave.").removeprefix("engines.cpu.").split(".")[0].replace("_", " ")
@@ -46,22 +46,22 @@ def telling(function: Any) -> Iterator[None]:
 
 
 class First:
-    """First calls on a machine where a function was never compiled: they do without it if that takes less time."""
+    """Lets the first calls avoid a function that is not compiled yet, if an alternative takes less time."""
 
-    most_seconds = 4.0  # that a call may take without the function, and all of them together
-    most_calls = 8
+    most_seconds = 4.0  # maximum time of the alternative, for one call and for all calls in total
+    most_calls = 8  # maximum number of calls that avoid the function
 
     def __init__(self, function: Any) -> None:
         self.function, self.calls, self.seconds, self._lock = function, 0, 0.0, threading.Lock()
 
     def is_compiled(self) -> bool:
-        """Whether the function is compiled, in this process or, when it began, on disk."""
+        """Whether the function is compiled in this process, or was on disk before the first call."""
         return bool(self.function.overloads) or (not self.calls and is_compiled(self.function))
 
     def avoids(self, seconds: float, use: Callable[[], Any] | None = None) -> bool:
-        """Whether a call, which takes that long without the function, avoids it.
+        """Whether a call avoids the function, if the alternative takes that many seconds.
 
-        After some calls use() compiles it, on a thread that an ending process waits for; or, without `use`, the caller.
+        After some calls, use() compiles the function on a thread that exit waits for; without `use`, the caller does.
         """
         if seconds > self.most_seconds or self.is_compiled():
             return False
@@ -76,6 +76,6 @@ class First:
     def _compile(self, use: Callable[[], Any]) -> None:
         try:
             use()
-        except Exception:  # the next call meets it too, and raises it
+        except Exception:  # the next call raises the same error
             log.debug("a call in the background failed", exc_info=True)
             self.most_seconds = 0.0

@@ -1,4 +1,4 @@
-"""The devices of this machine: its processor and its GPUs, and why a GPU cannot be used."""
+"""The devices of this machine: the CPU, the GPUs, and the reason if a GPU cannot be used."""
 
 import contextlib
 import ctypes
@@ -20,7 +20,7 @@ NVIDIA = Path("/proc/driver/nvidia/gpus")  # the driver lists its GPUs here, whe
 
 @dataclass(frozen=True)
 class Device:
-    """A processor or a GPU.
+    """A CPU or a GPU.
 
     Attributes
     ----------
@@ -29,15 +29,15 @@ class Device:
     kind : str
         "cpu" or "cuda".
     model : str
-        The name that its maker gave it.
+        Model name from the manufacturer.
     cores : int, or None
-        The cores that this process may use, or the multiprocessors of a GPU; None if unknown.
+        Number of CPU cores that this process may use, or of GPU multiprocessors; None if unknown.
     memory_bytes : int, or None
-        Its memory; None if unknown.
+        Memory of the device in bytes; None if unknown.
     available : bool
-        Whether hopwave can use it.
+        Whether hopwave can use the device.
     reason : str, or None
-        If hopwave cannot use it: why, and what to install.
+        Why hopwave cannot use the device, and what to install; None if it can.
 
     Examples
     --------
@@ -55,9 +55,9 @@ class Device:
 
 
 def devices() -> tuple[Device, ...]:
-    """The devices of this machine: the processor first, then every GPU.
+    """The devices of this machine: the CPU first, then every GPU.
 
-    Never raises. CuPy is only loaded if it is installed.
+    Never raises an error. Imports CuPy if it is installed.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def devices() -> tuple[Device, ...]:
 
 
 def driver_version() -> int | None:
-    """The newest CUDA version that the NVIDIA driver can run, as 1000·major + 10·minor, or None; starts no CUDA."""
+    """The newest CUDA version that the NVIDIA driver supports, 1000·major + 10·minor, or None. Does not start CUDA."""
     for library in ("libcuda.so.1", "nvcuda.dll"):
         try:
             version = ctypes.c_int(0)
@@ -87,7 +87,7 @@ def driver_version() -> int | None:
 
 
 def start_cuda() -> None:
-    """Start CUDA in a thread while CuPy is imported: each takes about 0.3 s. Of several GPUs none is started."""
+    """Start CUDA in a thread while CuPy is imported: each takes about 0.3 s. Does nothing if there are several GPUs."""
     if "cupy" not in sys.modules:
         start_new_thread(_start_driver, ())
 
@@ -109,13 +109,13 @@ def cuda_extra() -> str:
 
 
 def lacks_gpu() -> bool:
-    """Whether no driver shows an NVIDIA GPU: neither Linux's own nor that of Windows below Linux (/dev/dxg)."""
+    """Whether the system shows no NVIDIA GPU: neither Linux nor, under WSL, Windows (/dev/dxg)."""
     there = NVIDIA.exists() or any(path for name in ("nvidia*", "nvhost*", "dxg") for path in Path("/dev").glob(name))
     return sys.platform == "darwin" or (sys.platform == "linux" and not there)
 
 
 def _line(file: Path, *names: str) -> str | None:
-    """The value of a file's first line "name: value" with one of these names."""
+    """The value of the first line "name: value" of a file whose name is one of `names`."""
     with contextlib.suppress(OSError):  # not Linux
         for line in file.read_text(errors="replace").splitlines():
             name, _, value = line.partition(":")
@@ -125,7 +125,7 @@ def _line(file: Path, *names: str) -> str | None:
 
 
 def host_memory() -> int | None:
-    """The memory of this machine in bytes, or None if the system does not say."""
+    """The memory of this machine in bytes; None if the system does not report it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -133,7 +133,7 @@ def host_memory() -> int | None:
 
 
 def _gpus() -> Iterator[Device]:
-    """The GPUs that CuPy sees, or those that the driver lists, with the reason why they cannot be used."""
+    """The GPUs that CuPy sees, or the GPUs that the driver lists, with the reason why hopwave cannot use them."""
     if importlib.util.find_spec("cupy") is None:
         reason = f"CuPy is not installed; run: {install(cuda_extra())}"
     else:
@@ -143,7 +143,7 @@ def _gpus() -> Iterator[Device]:
             found = [runtime.getDeviceProperties(number) for number in range(runtime.getDeviceCount())]
         except Exception as error:  # a missing, outdated or broken driver raises errors of many types
             said = " ".join(str(error).split()) or type(error).__name__
-            reason = f"CuPy cannot reach it ({said}); check the NVIDIA driver with nvidia-smi"
+            reason = f"CuPy cannot use the GPU ({said}); check the NVIDIA driver with nvidia-smi"
         else:
             for number, about in enumerate(found):
                 cores, memory = int(about["multiProcessorCount"]), int(about["totalGlobalMem"])

@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, archives of arrays, gzip, and which folders are safe."""
+"""Files that are written completely or not at all, archives of arrays, gzip, and checks that folders are safe."""
 
 import errno
 import glob
@@ -29,10 +29,10 @@ except ImportError:  # Windows
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator[IO[bytes]]:
-    """A binary stream whose content becomes the file if the block ends without an error, and is dropped otherwise.
+    """A binary stream whose content replaces the file if the block ends without an error, and is discarded otherwise.
 
-    Devices and pipes (/dev/stdout) are written directly. `packed` compresses with gzip. Temporary files that a killed
-    process left for `path` are removed.
+    Devices and pipes (/dev/stdout) are written directly. `packed` compresses with gzip. Temporary files of killed
+    processes for the same `path` are removed.
     """
     target = checked(path)
     try:
@@ -46,7 +46,7 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
             part.finish()
     except BaseException as error:
         if isinstance(error, OSError) and error.errno and error.filename is None:
-            error.filename = str(path)  # a full disk does not say which file it was
+            error.filename = str(path)  # the error for a full disk does not name the file
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
         raise
@@ -60,74 +60,74 @@ class Part:
     def __init__(self, target: Path, key: str) -> None:
         self.target, self.path = target, target.with_name(f"{_prefix(target)}{key}.part")
         self.old = stat.S_IMODE(target.stat().st_mode) if target.exists() else None  # permissions
-        self.kept = False  # whether the file stays where it is after the block
+        self.kept = False  # whether the file is not removed after the block
 
     def finish(self) -> None:
-        """Give the file the target's name and permissions, in one step, when its bytes are on the disk."""
+        """Flush the file to disk, then replace the target atomically; permissions stay those of the target."""
         self.stream.flush()
         os.fsync(self.stream.fileno())
         if self.old is not None:
-            self.path.chmod(self.old)  # the umask was taken from it
+            self.path.chmod(self.old)  # restores bits that the umask removed
         if fcntl is None:
             self.stream.close()  # Windows cannot rename an open file, and has no locks here
-        self.path.replace(self.target)  # before the lock ends: else another writer would remove it as stray
+        self.path.replace(self.target)  # before unlocking, otherwise another writer would remove the file as stray
         self.kept = True
         _sync_folder(self.target.parent)
 
 
 @contextmanager
 def part_of(target: Path, key: str | None = None, *, wait: bool = False) -> Iterator[Part]:
-    """A file next to `target` for what is written over time; it is removed when the block ends, unless it is kept.
+    """A temporary file next to `target`; it is removed when the block ends, unless `kept` is set.
 
-    With a `key`, the file is that of the key: it continues what an earlier block has kept. If another process has it
-    open, raises BlockingIOError, or waits.
+    With a `key`, the file name contains the key, and a kept file of an earlier block is continued. If another process
+    has the file open, raises BlockingIOError, or waits if `wait`.
     """
-    part = Part(target, key or secrets.token_hex(4))  # its name is known before the file exists
+    part = Part(target, key or secrets.token_hex(4))  # the name is known before the file exists
     try:
         with _opened(part.path, 0o666 if part.old is None else part.old, key is not None, wait) as part.stream:
             try:
                 yield part
             finally:
                 if fcntl is not None and not part.kept:
-                    part.path.unlink(missing_ok=True)  # before the lock ends: else another process would continue it
-                part.stream.raw.close()  # without the bytes that a full disk has not taken: close() would fail again
+                    part.path.unlink(missing_ok=True)  # before unlocking, otherwise another process would continue it
+                part.stream.raw.close()  # without the buffer: if the disk is full, close() would fail again
     finally:
-        if not part.kept and (key is None or fcntl is None):  # an error came before the block
+        if not part.kept and (key is None or fcntl is None):  # for errors before the block
             part.path.unlink(missing_ok=True)
 
 
 def expanded(path: str | os.PathLike[str]) -> Path:
-    """The path with the user's home folder for a `~` at its beginning, as a shell has it."""
+    """The path with a leading `~` replaced by the user's home folder, as in a shell."""
     return Path(os.path.expanduser(os.fsdecode(path)))  # noqa: PTH111 (Path.expanduser fails without a home)
 
 
 def file_named(given: Any, option: str = "path") -> Path:
-    """The file that a caller names; raises a FormatError for what cannot be the name of one."""
+    """The caller's path to a file; raises a FormatError if it cannot be a file name."""
     if not isinstance(given, str | os.PathLike):
-        raise FormatError(f"{option}={given!r} is not the name of a file; give a string or a path")
+        raise FormatError(f"{option}={given!r} is not a file name; pass a string or a path")
     try:
         path = expanded(given)
         path.stat()
         os.fsencode(path)
-    except ValueError as error:  # a NUL character, or half of a surrogate pair, where names are UTF-8
-        raise FormatError(f"{option}={given!r} cannot be the name of a file ({error}); give another") from None
-    except OSError as error:  # most often, there is no such file yet
+    except ValueError as error:  # a NUL character, or an unpaired surrogate if file names are UTF-8
+        raise FormatError(f"{option}={given!r} is not a valid file name ({error}); pass another name") from None
+    except OSError as error:  # usually because the file does not exist yet
         if error.errno == errno.ELOOP:
-            raise FormatError("a link that leads back to itself; give the name of a file", path) from None
+            raise FormatError("this link leads back to itself; pass the name of a file", path) from None
     return path
 
 
 def checked(path: str | os.PathLike[str]) -> Path:
-    """The file that `replacing` writes; raises what that would raise, and if the file itself is read-only."""
-    target = Path(path).resolve()  # a link stays a link: the file that it points to is replaced
+    """The file that `replacing` would write; raises the errors of `replacing`, and an error for a read-only file."""
+    target = Path(path).resolve()  # a link remains a link: the file behind the link is replaced
     try:
         there, is_folder, has_folder = target.exists(), target.is_dir(), target.parent.is_dir()
-    except PermissionError:  # of a folder above it
+    except PermissionError:  # a parent folder cannot be read
         raise _not_writable("folder", target.parent) from None
     if is_folder:
-        raise IsADirectoryError(errno.EISDIR, "is a folder; give a file name", str(path))
+        raise IsADirectoryError(errno.EISDIR, "is a folder; pass a file name", str(path))
     if not has_folder:
-        raise FileNotFoundError(errno.ENOENT, "no such folder to write to; make it first", str(target.parent))
+        raise FileNotFoundError(errno.ENOENT, "the folder does not exist; create it first", str(target.parent))
     if there and not os.access(target, os.W_OK):
         raise _not_writable("file", target)
     if not kind_of_special(target) and not os.access(target.parent, os.W_OK | os.X_OK):
@@ -136,36 +136,36 @@ def checked(path: str | os.PathLike[str]) -> Path:
 
 
 def _not_writable(what: str, path: Path) -> PermissionError:
-    reason = f"the {what} cannot be written to; give another, or change its permissions"
+    reason = f"the {what} is not writable; pass another {what}, or change its permissions"
     return PermissionError(errno.EACCES, reason, str(path))
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether a Ctrl-C caused the error: inside zipfile it turns into a ValueError."""
+    """Whether a Ctrl-C caused the error: zipfile turns KeyboardInterrupt into a ValueError."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
     return error is not None
 
 
 def _prefix(target: Path) -> str:
-    return f".{target.name[:58]}."  # with a key of 16 letters, at most 255 bytes of UTF-8
+    return f".{target.name[:58]}."  # with a key of 16 letters, a file name has at most 255 bytes of UTF-8
 
 
 def _opened(path: Path, mode: int, continued: bool, wait: bool) -> IO[bytes]:
-    """A file, locked while it is open: one without a lock is stray. Opened in one call into C (Ctrl-C)."""
+    """A file that is locked while it is open; unlocked files are stray. Ctrl-C cannot interrupt the opening."""
     while True:
         try:
             stream = open(path, "a+b" if continued else "x+b", opener=partial(os.open, mode=mode))  # noqa: SIM115
-        except PermissionError:  # its message names the temporary file
+        except PermissionError:  # Python's message would name the temporary file
             raise _not_writable("folder", path.parent) from None
         try:
             if fcntl is not None:
                 try:
                     fcntl.flock(stream, fcntl.LOCK_EX | (fcntl.LOCK_NB if continued and not wait else 0))
-                except OSError as error:  # a file system without locks, where nothing is removed as stray
+                except OSError as error:  # a file system without locks; no file is removed as stray there
                     if isinstance(error, BlockingIOError):
                         raise
-            with suppress(FileNotFoundError):  # another process finished it, or removed it as stray, before the lock
+            with suppress(FileNotFoundError):  # another process finished the file or removed it before the lock
                 if os.path.samestat(os.fstat(stream.fileno()), path.stat()):
                     return stream
         except BaseException:
@@ -179,7 +179,7 @@ def _remove_strays(target: Path) -> None:
     if fcntl is None:
         return
     for stray in target.parent.glob(f"{glob.escape(_prefix(target))}????????.part"):
-        with suppress(OSError), stray.open("rb") as stream:  # OSError: it is locked, not ours, or gone
+        with suppress(OSError), stray.open("rb") as stream:  # OSError: the file is locked, another user's, or removed
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             stray.unlink(missing_ok=True)
 
@@ -194,7 +194,7 @@ def _packing(stream: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:
 
 
 def kind_of_special(path: Path) -> str | None:
-    """What the path names if it is not a regular file: "folder", "pipe", "socket" or "device"; else None."""
+    """The kind of a path: "folder", "pipe", "socket" or "device"; None for a regular or missing file."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
@@ -204,7 +204,7 @@ def kind_of_special(path: Path) -> str | None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Flush the new name to the disk, if the system allows to open folders."""
+    """Flush the new name to disk, if the system can open folders."""
     handles: list[int] = []
     with suppress(OSError):
         try:
@@ -215,14 +215,14 @@ def _sync_folder(folder: Path) -> None:
                 os.close(handle)
 
 
-LOCAL_HEADER = struct.Struct("<26xHH")  # of an entry in a zip archive: the lengths of its name and of its other fields
-_ALIGNED = 64  # bytes, as NumPy aligns what follows the header of an array
-_FILLING = 0xD935  # the kind of a field that only fills up, as Android's zipalign writes it
+LOCAL_HEADER = struct.Struct("<26xHH")  # header of a zip entry: the lengths of its name and of its extra fields
+_ALIGNED = 64  # alignment in bytes, the same that NumPy uses after the header of an array
+_FILLING = 0xD935  # id of the extra field for padding, as in Android's zipalign
 _LARGE_SIZES = 20  # bytes of the field for sizes above 4 GB, which comes last
 
 
 def write_arrays(stream: Any, arrays: Mapping[str, Any], *, packed: bool) -> None:
-    """Write arrays by name to an .npz archive; `packed` compresses them, others can be mapped into memory."""
+    """Write named arrays to an .npz archive; `packed` compresses them. Uncompressed arrays can be memory-mapped."""
     with Archive(stream, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy")
@@ -235,7 +235,7 @@ def write_arrays(stream: Any, arrays: Mapping[str, Any], *, packed: bool) -> Non
 
 
 def _write_array(place: Any, array: Any) -> None:
-    """Write one array; numpy.lib.format.write_array would copy it in small pieces."""
+    """Write one array without copies; numpy.lib.format.write_array would copy it in small pieces."""
     if array.dtype.hasobject or not array.flags.c_contiguous or not array.size:
         np.lib.format.write_array(place, array, allow_pickle=False)
         return
@@ -245,7 +245,7 @@ def _write_array(place: Any, array: Any) -> None:
 
 
 def joined_crc(first: int, second: int, size: int) -> int:
-    """The CRC-32 of two pieces of data one after the other, from that of each; `size`: the bytes of the second."""
+    """The CRC-32 of two concatenated pieces of data, from their CRCs; `size` is the length of the second in bytes."""
     shift, power, left = 1 << 31, 1 << 30, 8 * size  # x⁰ and x¹: the highest bit is the coefficient of x⁰
     while left:
         if left & 1:
@@ -255,7 +255,7 @@ def joined_crc(first: int, second: int, size: int) -> int:
 
 
 def _product(a: int, b: int) -> int:
-    """The product of two polynomials over GF(2), modulo that of CRC-32."""
+    """The product of two polynomials over GF(2), modulo the polynomial of CRC-32."""
     found = 0
     for bit in range(31, -1, -1):
         if a >> bit & 1:
@@ -265,20 +265,20 @@ def _product(a: int, b: int) -> int:
 
 
 class Archive(zipfile.ZipFile):
-    """An archive that does nothing when it is deleted, where zipfile's complains if Ctrl-C came while it was made."""
+    """A zip archive without a finaliser: that of zipfile prints an error if Ctrl-C interrupted the constructor."""
 
     def __del__(self) -> None:
         """Do nothing."""
 
 
-PIECE = 1 << 18  # packed bytes per step, between which a signal is handled
-GZIP = 31  # zlib's `wbits` for a stream with the header and the checksum of gzip
+PIECE = 1 << 18  # compressed bytes per step; signals are handled between steps
+GZIP = 31  # zlib's `wbits` for a stream with the header and checksum of gzip
 
 
 class Unpacked:
-    """The content of a gzip file of one or more members. A damaged one raises zlib.error, a cut one EOFError.
+    """The content of a gzip file of one or more members. Damaged data raise zlib.error, truncated data EOFError.
 
-    Unlike gzip's own streams it handles Ctrl-C between any two pieces.
+    Unlike the streams of the module gzip, it handles Ctrl-C between any two pieces.
     """
 
     def __init__(self, raw: IO[bytes]) -> None:
@@ -290,19 +290,19 @@ class Unpacked:
         assert place == 0
         self._raw.seek(0)
         self._unpacker: Any = None  # None between two members
-        self._packed = self._ready = b""  # read and not yet unpacked, unpacked and not yet given
+        self._packed = self._ready = b""  # bytes read but not yet decompressed; bytes decompressed but not yet returned
         self._place = 0
 
     def tell(self) -> int:
-        """The number of bytes that were given."""
+        """The number of bytes returned so far."""
         return self._place
 
     def read(self, size: int) -> bytes:
-        """The next `size` bytes, fewer at the end."""
+        """The next `size` bytes; fewer at the end."""
         return self._next(size, b"")
 
     def readline(self, size: int) -> bytes:
-        """The next bytes up to a newline, at most `size` of them."""
+        """The next bytes up to and including a newline, at most `size`."""
         return self._next(size, b"\n")
 
     def _next(self, missing: int, end: bytes) -> bytes:
@@ -322,7 +322,7 @@ class Unpacked:
     def _unpack(self, most: int) -> bytes:
         while data := self._packed or self._raw.read(PIECE):
             if self._unpacker is None:
-                self._packed = data.lstrip(b"\0")  # members may be padded
+                self._packed = data.lstrip(b"\0")  # skips padding between members
                 self._unpacker = zlib.decompressobj(GZIP) if self._packed else None
                 continue
             found: bytes = self._unpacker.decompress(data, most)
@@ -338,32 +338,32 @@ class Unpacked:
 
 
 class Packed(io.BufferedIOBase):
-    """Packs what is written to it. Neither name nor time is inside, so that equal contents give equal files."""
+    """A gzip stream without name and time in its header, so that equal contents give equal files."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw
-        self._packer = zlib.compressobj(6, zlib.DEFLATED, GZIP)  # a third of the time of level 9, for 1% more bytes
+        self._packer = zlib.compressobj(6, zlib.DEFLATED, GZIP)  # a third of the time of level 9, with 1% more bytes
 
     def writable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def write(self, data: Any) -> int:
-        """Pack these bytes."""
+        """Compress these bytes; returns their number."""
         given = memoryview(data).cast("B")
         for begin in range(0, len(given), PIECE):
             self._raw.write(self._packer.compress(given[begin : begin + PIECE]))
         return len(given)
 
     def finish(self) -> None:
-        """Write what is left, and the end mark."""
+        """Write the remaining bytes and the end mark."""
         self._raw.write(self._packer.flush())
 
 
 def cache_folder() -> Path:
-    """Where downloaded graphs and compiled GPU kernels are kept.
+    """The folder for downloaded graphs and compiled GPU kernels.
 
-    That is HOPWAVE_CACHE if it is set, or else `hopwave` in the user's cache folder. The folder need not exist yet.
+    HOPWAVE_CACHE if that is set, otherwise `hopwave` in the user's cache folder. The folder may not exist yet.
 
     Examples
     --------
@@ -381,9 +381,9 @@ def cache_folder() -> Path:
 
 
 def why_not_trusted(place: Path, *, shared: bool = False) -> str | None:
-    """Why code in that folder must not be run, with the remedy: somebody else can write to it. None if it is safe.
+    """The reason, with a remedy, if other users can write to a folder, so that its code must not run; else None.
 
-    `shared`: the folder may belong to the system's administrator, and its group may write, as for installed packages.
+    `shared`: the folder may belong to root, and its group may write to it, as for installed packages.
     """
     if os.name != "posix":
         return None
@@ -391,5 +391,5 @@ def why_not_trusted(place: Path, *, shared: bool = False) -> str | None:
     if about.st_uid != os.getuid() and not (shared and about.st_uid == 0):
         return f"{place} belongs to another user"
     if about.st_mode & (stat.S_IWOTH if shared else stat.S_IWGRP | stat.S_IWOTH):
-        return f"{place} can be written to by others; run: chmod {'o' if shared else 'go'}-w {place}"
+        return f"other users can write to {place}; run: chmod {'o' if shared else 'go'}-w {place}"
     return None

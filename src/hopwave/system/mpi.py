@@ -1,4 +1,4 @@
-"""What can be known of MPI without starting it: whether a launcher started this process, and whether it fits mpi4py."""
+"""MPI without starting it: whether a launcher started this process, and whether the launcher matches mpi4py."""
 
 import importlib.util
 import os
@@ -13,13 +13,13 @@ OPEN_MPI, OTHER = "Open MPI", "MPICH"
 
 
 def copies() -> int:
-    """How many copies of this process a launcher such as mpiexec or srun started, as the environment shows."""
+    """The number of copies of this process that a launcher such as mpiexec or srun started, from the environment."""
     sizes = (os.environ.get(name, "") for name in _SIZES)
     return max((int(size) for size in sizes if size.isdecimal()), default=1) or 1
 
 
 def is_first() -> bool:
-    """Whether this is the first of these copies."""
+    """Whether this process is the first of the copies."""
     return all(os.environ.get(name, "0") == "0" for name in _RANKS)
 
 
@@ -29,7 +29,7 @@ def by_open_mpi() -> bool:
 
 
 def mismatch() -> str | None:
-    """Why the mpiexec that started this process, or is found, does not fit the installed mpi4py; or None."""
+    """Why the mpiexec that started this process, or the one on the path, does not match mpi4py; None if it does."""
     launcher = shutil.which("mpiexec")
     if launcher is None or importlib.util.find_spec("mpi4py") is None:
         return None
@@ -38,13 +38,13 @@ def mismatch() -> str | None:
     if starts is None or library is None or starts == library:
         return None
     return (
-        f"{launcher} is of {starts} and mpi4py uses {library}: programs abort, or run as separate copies; "
-        f"start them with the mpiexec of {library} (pip puts MPICH's beside python), or install an mpi4py for {starts}"
+        f"{launcher} belongs to {starts}, but mpi4py uses {library}: programs abort, or run as separate copies; use "
+        f"the mpiexec of {library} (pip installs MPICH's next to python), or install an mpi4py for {starts}"
     )
 
 
 def _family(command: list[str]) -> str | None:
-    """Open MPI or MPICH (and those made from it, such as Intel's), as a program says of itself."""
+    """Open MPI, or MPICH and its derivatives such as Intel MPI, from the version that a program prints."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("PMI", "OMPI_", "PRTE"))}
     try:
         said = subprocess.run(command, capture_output=True, text=True, timeout=20, env=plain, check=False).stdout

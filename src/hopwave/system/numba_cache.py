@@ -1,11 +1,11 @@
-"""Numba's cache of machine code on disk, made safe; hopwave compiles its functions by the `njit` of this module.
+"""A safe version of Numba's cache of machine code on disk; hopwave compiles its functions by the `njit` of this module.
 
-Numba's own cache raises an error if no folder can be written to, if a file is damaged, and if the disk is full. Here
-each of these costs only time and a line in the log. Numba decides by the file of a function alone whether its machine
-code is up to date. Here all files count whose functions and constants are compiled into it, as they were when they were
-imported. Numba reuses file names and writes the index first, so that a second process could run other code than it
-asked for. Here a file is named for its content's source and signature, is written before the index names it, and ends
-in its SHA-256. What is not on disk yet may be in the package (shipped_code.py).
+Numba's own cache raises an error if no folder is writable, a file is damaged or the disk is full. In these cases, this
+cache only compiles again and logs a line. Numba checks only the function's own file to decide whether machine code is
+up to date. This cache checks all files whose functions and constants are compiled into the function, in their state at
+import. Numba reuses file names and writes the index first, so that a second process could run the wrong code. In this
+cache, a file is named by its source and signature, is written before the index names it, and ends with its SHA-256.
+Functions that are not on disk may be in the package (shipped_code.py).
 """
 
 import glob
@@ -26,8 +26,8 @@ from hopwave.system.files import part_of, replacing, why_not_trusted
 from hopwave.system.optional import optional
 from hopwave.system.threads import aside
 
-if optional("numba", "compiled code").config.DISABLE_JIT:  # as Python, some functions would return other results
-    raise EngineError("NUMBA_DISABLE_JIT=1 turns off the compiler of device='cpu'; unset it, or use device='reference'")
+if optional("numba", "compiled code").config.DISABLE_JIT:  # without compilation, some functions return other results
+    raise EngineError("NUMBA_DISABLE_JIT=1 disables the compiler of device='cpu'; unset it, or use device='reference'")
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.compiler_lock import global_compiler_lock
@@ -35,16 +35,16 @@ from numba.core.registry import cpu_target
 
 from hopwave.system.compile_notice import telling
 
-aside(getattr, cpu_target, "target_context")  # starts LLVM; else the first function would, where a signal may come
+aside(getattr, cpu_target, "target_context")  # starts LLVM here, because a signal could interrupt it in a first call
 
 log = logging.getLogger("hopwave")
 
-replaced: list[Path] = []  # damaged files that were thrown away in this process
-_said = False  # whether a warning that nothing can be kept was logged
+replaced: list[Path] = []  # damaged files that this process has deleted
+_said = False  # whether the warning that machine code cannot be cached was logged
 
 
 class _Shipped:
-    """The part of a cache that reads the package's machine code."""
+    """The part of a cache that reads the machine code in the package."""
 
     _py_func: Any
 
@@ -60,20 +60,20 @@ class _Shipped:
 
 
 class PackageOnly(_Shipped, NullCache):
-    """The cache of a function where nothing can be kept."""
+    """The cache of a function if machine code cannot be cached on disk."""
 
     def __init__(self, function: Any) -> None:
         self._py_func = function
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The package's machine code for that signature; None if it must be compiled."""
+        """Machine code in the package for that signature; None if the function must be compiled."""
         _name_runtime()
         return self._load_shipped(sig, target_context)
 
 
 @cache
 def _name_runtime() -> None:
-    """Tell LLVM where Numba's runtime is; Numba's own cache first loads the whole compiler (0.25 s)."""
+    """Register the addresses of Numba's runtime in LLVM; Numba's own cache first loads the full compiler (0.25 s)."""
     from llvmlite import binding  # type: ignore[import-untyped]
     from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
@@ -82,10 +82,10 @@ def _name_runtime() -> None:
 
 
 class _Files(IndexDataCacheFile):
-    """The files of one function: an index, and one for every signature."""
+    """The files of one function: an index, and one file per signature."""
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep machine code; files that the index does not name are removed."""
+        """Store machine code, and remove files that the index does not name."""
         stem = self._index_name.removesuffix(".nbi")
         name = f"{stem}.{hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:16]}.nbc"
         names = self._load_index() | {key: name}
@@ -112,14 +112,14 @@ class _Files(IndexDataCacheFile):
 
 
 def _check_digest(path: Path) -> None:
-    """Raise ValueError if a file does not end in the digest of what is before; Numba reads no further than that."""
+    """Raise ValueError if a file does not end with the digest of its content; Numba does not read the digest."""
     data = path.read_bytes() if path.exists() else b""
     if data and hashlib.sha256(data[:-32]).digest() != data[-32:]:
-        raise ValueError("its digest is another")
+        raise ValueError("the digest does not match")
 
 
 class Cache(_Shipped, FunctionCache):
-    """Numba's cache of one function. Files that cannot be read are deleted; errors of writing are logged."""
+    """Numba's cache of one function. Unreadable files are deleted; write errors are logged."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
@@ -127,28 +127,26 @@ class Cache(_Shipped, FunctionCache):
         path, file = Path(function.__code__.co_filename).resolve(), self._cache_file
         stamp = file._source_stamp, digest_of(path)
         if is_edited(path):
-            log.info("machine code of %s is neither kept nor read: its source has changed", function.__name__)
+            log.info("machine code of %s is not cached: its source has changed since import", function.__name__)
             raise Edited
-        name = f"{self._impl.filename_base}.checked"  # files of Numba's own have no digest
+        name = f"{self._impl.filename_base}.checked"  # distinct from the files of Numba's own cache, without digests
         self._cache_file = _Files(self._cache_path, name, stamp)  # type: ignore[no-untyped-call]
 
     def _check_folder(self) -> None:
         """Raise RuntimeError if other users can write to the folder: Numba would run the code in their files."""
-        with suppress(OSError):  # a folder that is not there yet is made by this user
+        with suppress(OSError):  # a missing folder will be created by this user
             if reason := why_not_trusted(Path(self.cache_path), shared=True):
-                _warn_once(
-                    f"machine code is neither kept nor read: {reason}, or set NUMBA_CACHE_DIR to a folder of your own"
-                )
+                _warn_once(f"machine code is not cached: {reason}, or set NUMBA_CACHE_DIR to a folder of your own")
                 raise RuntimeError(reason)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The machine code for that signature; None if it must be compiled."""
+        """The machine code for that signature; None if the function must be compiled."""
         found = None
         try:
             _name_runtime()
             with self._guard_against_spurious_io_errors():
                 found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        except Exception as error:  # unpickling a damaged file may raise anything
+        except Exception as error:  # unpickling a damaged file may raise any error
             self._throw_away(error)
         return self._load_shipped(sig, target_context) if found is None else found
 
@@ -161,24 +159,24 @@ class Cache(_Shipped, FunctionCache):
         try:
             folder = Path(self.cache_path)
             folder.mkdir(parents=True, exist_ok=True)
-            with part_of(folder / "hopwave", "lock", wait=True):  # two processes would name two files alike
+            with part_of(folder / "hopwave", "lock", wait=True):  # one process at a time updates the index
                 super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError as error:  # the disk is full, or the folder has become read-only
-            log.info("machine code of %s is not kept: %s", self._py_func.__name__, error)
+            log.info("machine code of %s is not cached: %s", self._py_func.__name__, error)
         except Exception as error:  # another process left a damaged index
             self._throw_away(error)
 
     def _throw_away(self, error: Exception) -> None:
         index = Path(self._cache_file._index_path)
-        log.warning("%s is damaged (%s: %s) and is made again", index, type(error).__name__, error)
+        log.warning("%s is damaged (%s: %s) and will be rebuilt", index, type(error).__name__, error)
         replaced.append(index)
-        with suppress(OSError):  # without the index, Numba does not look at the other files
+        with suppress(OSError):  # without the index, Numba does not read the other files
             index.unlink()
 
 
 @cache
 def compiled_together(path: Path) -> list[Path]:
-    """The files whose functions and constants may be compiled into a function of that file."""
+    """The files whose functions and constants may be compiled into a function of the file `path`."""
     package = Path(__file__).resolve().parents[1]
     engine = package / "engines" / "cpu"
     if engine in path.parents:
@@ -187,11 +185,11 @@ def compiled_together(path: Path) -> list[Path]:
 
 
 class Edited(RuntimeError):
-    """The source of a function is not what was imported."""
+    """The source of a function has changed since it was imported."""
 
 
-BEGAN = time.time_ns()  # before a module with compiled functions is imported
-_imported: dict[Path, tuple[int, int]] = {}  # file → time and size when its first compiled function was made
+BEGAN = time.time_ns()  # time before any module with compiled functions is imported
+_imported: dict[Path, tuple[int, int]] = {}  # file → time and size when its first compiled function was defined
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -200,7 +198,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def is_edited(path: Path) -> bool:
-    """Whether a file that may be compiled into a function of `path` has changed since it was imported."""
+    """Whether any file that may be compiled into a function of `path` has changed since it was imported."""
     for file in compiled_together(path):
         try:
             now = _stamp(file)
@@ -213,12 +211,12 @@ def is_edited(path: Path) -> bool:
 
 @cache
 def digest_of(path: Path) -> str:
-    """A digest of all the source that may be compiled into a function of that file."""
+    """A digest of all source code that may be compiled into a function of the file `path`."""
     return hashlib.sha256(b"".join(file.read_bytes() for file in compiled_together(path))).hexdigest()
 
 
 class _Later:
-    """Makes the cache of a function when it is first used: that tries to write to a folder."""
+    """Creates the cache of a function on first use, because creating it tries to write to a folder."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -231,15 +229,15 @@ class _Later:
             pass
         except RuntimeError:
             _warn_once(
-                "no folder for machine code can be written to, so that every process compiles anew; set "
-                "NUMBA_CACHE_DIR to a folder that can be written to"
+                "no folder for machine code is writable, so every process compiles again; set NUMBA_CACHE_DIR to a "
+                "writable folder"
             )
         self.function._cache = made
         return getattr(made, name)
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
-    """Numba's `njit` with these options; with `cache`, machine code is kept on disk if possible."""
+    """Numba's `njit` with these options; with `cache`, machine code is cached on disk if possible."""
 
     def compiled(function: Any) -> Any:
         made: Any = numba.njit(**options)(function)
@@ -265,18 +263,18 @@ def _compile(made: Any, compile_: Callable[..., Any], *given: Any) -> Any:
 
 
 def _whole(step: Callable[..., Any], *given: Any) -> Any:
-    """A step of Numba's, from reading files to LLVM, that no signal may break off; here if it is part of another."""
+    """A step of Numba, from reading files to LLVM, protected from signals; nested steps run on the same thread."""
     return step(*given) if global_compiler_lock.is_locked() else aside(step, *given)  # type: ignore[no-untyped-call]
 
 
 @cache
 def _trim_compiler() -> None:
-    """Spare Numba the import of SciPy's linear algebra (0.25 s; functions that call it import it when they are
-    compiled), and the text of an error about slices of unequal lengths (2 s to compile; there is a shorter one).
+    """Skip the import of SciPy's linear algebra (0.25 s; functions that call it import it when they are compiled), and
+    replace a long error text about slices of unequal lengths (2 s to compile) by Numba's short text.
     """
     from numba.np import linalg
 
-    with suppress(AttributeError):  # another version of Numba: as it wants
+    with suppress(AttributeError):  # a version of Numba without this attribute
         asked, linalg.ensure_blas = linalg.ensure_blas, lambda: None
         try:
             import_module("numba.np.arraymath")
@@ -285,9 +283,9 @@ def _trim_compiler() -> None:
     from numba.np import arrayobj
 
     def raise_error(src_shapes: Any, index_shape: Any) -> None:
-        """Compiled as Numba's short one."""
+        """Compiled to Numba's short error."""
 
-    with suppress(AttributeError):  # an older version has only that
+    with suppress(AttributeError):  # older versions of Numba have only the short error
         numba.extending.overload(raise_error)(arrayobj.ol_raise_with_shape_context_generic)
         arrayobj.raise_with_shape_context = raise_error
 
@@ -300,7 +298,7 @@ def _warn_once(message: str) -> None:
 
 
 def where_kept() -> str | None:
-    """The folder where machine code is kept; None if no folder can be used."""
+    """The folder where machine code is cached; None if no folder is usable."""
     try:
         return str(Cache(where_kept).cache_path)
     except RuntimeError:

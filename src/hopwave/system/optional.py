@@ -1,12 +1,12 @@
-"""Optional libraries: imported when first needed; if one is missing, the error says how to install it."""
+"""Optional libraries, imported on first use; if one is missing, the error says how to install it."""
 
 from typing import Any
 
 from hopwave.errors import EngineError
 from hopwave.system.threads import imported
 
-# The arguments of pip for each extra of pyproject.toml. Error messages name the libraries instead of the extra, because
-# that works however hopwave was installed: from an index, a wheel or a clone.
+# Arguments of pip for each extra of pyproject.toml. Error messages name the libraries instead of the extra, because
+# that works whether hopwave was installed from an index, a wheel or a clone.
 LIBRARIES = {
     "cuda12": "cupy-cuda12x 'cuda-toolkit[cudart,nvrtc,cccl]==12.*'",
     "cuda13": "cupy-cuda13x 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'",
@@ -24,7 +24,7 @@ def install(extra: str) -> str:
 
 
 def optional(name: str, purpose: str) -> Any:
-    """The module of that name; raises an EngineError that says how to install it, or what it needs itself."""
+    """The module with that name; raises an EngineError that says how to install it or its missing dependency."""
     try:
         return imported(name)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Progress of long work, after two seconds: a bar on a terminal, plain lines in a log or a notebook."""
+"""Progress of long tasks, shown after two seconds: a bar on a terminal, plain lines in a log or a notebook."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from hopwave.system.threads import Flag
 log = logging.getLogger("hopwave")
 
 PATIENCE = 2.0  # seconds before anything is shown
-SECONDS_PER_LINE = 5.0  # between two lines of a log
-SHORT_WORK = 1 << 20  # vertices and arcs to look at: far below a second
-TICK = 0.25  # seconds between two looks at the work under way
-WAIT_SECONDS = 1.0  # at most, for the thread that prints
-BAR = 40  # columns
+SECONDS_PER_LINE = 5.0  # interval between two lines of a log
+SHORT_WORK = 1 << 20  # vertices and arcs visited in far less than a second
+TICK = 0.25  # interval between two checks of a running task, in seconds
+WAIT_SECONDS = 1.0  # maximum wait for the thread that prints
+BAR = 40  # width of the bar in columns
 
 
 def say(what: str) -> None:
-    """Print one line on stderr, unless HOPWAVE_PROGRESS=0 forbids it."""
+    """Print one line on stderr, unless HOPWAVE_PROGRESS=0."""
     if _is_wanted():
         _write(f"hopwave: {what}\n")
 
 
-_instead: str | None = None  # what goes on instead of the work that meters measure
+_instead: str | None = None  # activity that meters show instead of their own task
 
 
 def instead(what: str | None) -> None:
-    """Let every meter show this in place of a share that does not grow, as while compiling; None ends it."""
+    """Let every meter show this activity, such as compiling, instead of its own task; None restores the task."""
     global _instead
     _instead = what
 
 
 def quietly(progress: Any, work: int) -> Any:
-    """What a caller said of progress; False instead of None if the work, sources × (n + m), is done long before."""
+    """The caller's `progress`; False instead of None if the work, sources × (n + m), takes far less than a second."""
     return False if progress is None and work < SHORT_WORK else progress
 
 
@@ -51,17 +51,17 @@ def _is_wanted() -> bool:
 
 
 def _write(text: str) -> None:
-    with suppress(OSError, ValueError, AttributeError):  # stderr is closed, or None: there is nowhere to print
+    with suppress(OSError, ValueError, AttributeError):  # stderr is closed or None
         sys.stderr.write(text)
         sys.stderr.flush()
 
 
 class Meter:
-    """Shows how much of a long task is done: bytes of a file, or sources. If total is None, the elapsed time alone.
+    """Shows the progress of a long task, such as bytes or sources. If total is None, it shows only the elapsed time.
 
-    `show=None` shows it after two seconds, True at once, False never; HOPWAVE_PROGRESS=0 turns None into False. A
-    terminal gets a bar, which is removed when the work is done, any other stderr a plain line every five seconds. The
-    caller only stores how much is done; another thread reads that and prints, so that Ctrl-C leaves no half a bar.
+    `show=True` shows progress immediately, None after two seconds, False never; HOPWAVE_PROGRESS=0 turns None into
+    False. A terminal shows a bar, which disappears at the end; any other stderr receives a line every five seconds. The
+    caller only stores the progress, and another thread prints it, so that Ctrl-C leaves no partial bar.
     """
 
     def __init__(self, title: str, total: int | None, show: bool | None) -> None:
@@ -69,24 +69,24 @@ class Meter:
             show = flag_or_none("progress", show)
         except GraphError:
             raise GraphError(
-                f"progress={show!r} is not known; use None, True, False or a function of (done, all)"
+                f"progress={show!r} is not known; use None, True, False or a function of (done, total)"
             ) from None
         self._stage = title, total
         self._done = 0
         self._wanted = _is_wanted() if show is None else show
         self._patience = 0.0 if show else PATIENCE
         self._succeeded = False
-        self._last_line = 0.0  # the time of the last printed line; 0 before the first
-        self._bar = ""  # on the terminal now
+        self._last_line = 0.0  # time of the last printed line; 0 before the first
+        self._bar = ""  # current text on the terminal
         if self._wanted:
-            self._over, self._shown, self._left = Flag(), Flag(), Flag()  # the work; the first look; the last one
+            self._over, self._shown, self._left = Flag(), Flag(), Flag()  # task finished; shown first; shown last
 
     def update(self, done: int) -> None:
-        """Store how much is done."""
+        """Store the progress."""
         self._done = done
 
     def stage(self, title: str, total: int | None = None) -> None:
-        """Begin another task, of unknown length unless a total is given."""
+        """Begin another task; its length is unknown if total is None."""
         self._done = 0
         self._stage = title, total
 
@@ -106,11 +106,11 @@ class Meter:
         if self._wanted:
             self._succeeded = kind is None
             self._over.set()
-            if time.monotonic() - self._began >= self._patience:  # else nothing was shown
+            if time.monotonic() - self._began >= self._patience:  # otherwise nothing was shown
                 self._left.wait(WAIT_SECONDS)
 
     def look(self, over: bool) -> None:
-        """Show the bar or the next line, if it is time. Called by one thread."""
+        """Show the bar or the next line, if it is due. Called by only one thread."""
         now = time.monotonic()
         (title, total), elapsed = self._stage if _instead is None else (_instead, None), now - self._began
         share = min(self._done / total, 1.0) if total else 0.0
@@ -140,7 +140,7 @@ class Meter:
 
 
 def _watch(seen: weakref.ref[Meter], over: Flag, number: int) -> None:
-    """Look at a meter until its work is over, or it was garbage collected, as after a Ctrl-C before its `__exit__`."""
+    """Update a meter until its task ends or the meter is garbage collected, as after a Ctrl-C before `__exit__`."""
     done = False
     while not done:
         done = over.is_set
@@ -149,7 +149,7 @@ def _watch(seen: weakref.ref[Meter], over: Flag, number: int) -> None:
             return
         try:
             meter.look(done)
-        except Exception:  # the terminal is gone; the work does not depend on it
+        except Exception:  # for example, the terminal is gone; the task does not depend on it
             log.debug("progress cannot be shown", exc_info=True)
         del meter
         if not done:

@@ -1,11 +1,11 @@
-"""Threads of this process, and waiting for them in a way that no signal can break.
+"""Threads of this process, and methods of waiting for them that no signal can break.
 
 Python runs signal handlers in the main thread, between any two steps of Python code, and the handler of Ctrl-C raises
 an exception there. Inside Event.wait, Condition.__enter__, Thread.start or Future.result, which are Python code, that
-exception may leave a lock locked for ever. This module therefore keeps three rules:
+exception may leave a lock locked for ever. This module therefore follows three rules:
 
-1. A caller waits only in C code: SimpleQueue, or `with` on a plain lock. An exception comes before it or after it.
-2. A waiting thread also tests a flag now and then. If an exception swallows a wake-up, the result is late, not lost.
+1. A caller waits only in C code: SimpleQueue, or `with` on a plain lock. An exception is raised before or after.
+2. A waiting thread also tests a flag periodically. If an exception swallows a wake-up, the result is late, not lost.
 3. Steps that must not be separated are one call into C (`at_once`), or run on another thread, where no handler runs.
 """
 
@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from hopwave.errors import free_imports
 
-if TYPE_CHECKING:  # this module imports other libraries for others: none of them may be imported by it
+if TYPE_CHECKING:  # `imported` below imports libraries safely, so this module must not import any itself
     import numpy.typing as npt
 
 log = logging.getLogger("hopwave")
 
 Result = TypeVar("Result")
-LOOK_SECONDS = 0.05  # between two tests of a flag, in case its wake-up is lost
+LOOK_SECONDS = 0.05  # interval between two tests of a flag, in case a wake-up is lost
 
 
 def at_once(*steps: Callable[[], Any]) -> None:
@@ -43,19 +43,19 @@ def at_once(*steps: Callable[[], Any]) -> None:
 
 
 class Flag:
-    """Something that happens once, and that any number of threads may wait for."""
+    """An event that happens once; any number of threads may wait for it."""
 
     def __init__(self) -> None:
         self.is_set = False
         self._wake: SimpleQueue[None] = SimpleQueue()
 
     def set(self) -> None:
-        """Say that it has happened."""
+        """Record that the event has happened, and wake the waiting threads."""
         self.is_set = True
         self._wake.put(None)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for at most `seconds`; returns whether it has happened."""
+        """Wait for at most `seconds`; returns whether the event has happened."""
         if not self.is_set:
             with suppress(Empty):
                 self._wake.get(timeout=seconds)
@@ -64,17 +64,17 @@ class Flag:
 
 
 class Crew:
-    """Threads that sleep until called, shared by all calls of this process; woken in a few microseconds."""
+    """Sleeping threads that all calls of this process share; waking one takes a few microseconds."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls: SimpleQueue[tuple[Callable[..., None], tuple[Any, ...], int, bool]] = SimpleQueue()
         self._threads = 0
         self._pending: list[int] = []  # one entry per call that is queued or running
-        self._away: list[int] = []  # one entry per long call among these
+        self._away: list[int] = []  # one entry per long call that is queued or running
 
     def help(self, count: int, function: Callable[..., None], *arguments: Any) -> None:
-        """Let `count` threads run function(*arguments, number), number = 1 ... count, when free; does not wait."""
+        """Let `count` threads run function(*arguments, number), number = 1 ... count, when idle; does not wait."""
         with self._lock:
             self._grow(len(self._away) + count)
             if count := min(count, self._threads):
@@ -88,10 +88,10 @@ class Crew:
         function(*arguments, number)
 
     def start(self, count: int, function: Callable[..., None], *arguments: Any) -> int:
-        """Like `help`, for long calls: each gets a thread at once, and later helpers do not queue behind them.
+        """Like `help`, for long calls: each gets a thread immediately, and later helpers do not queue behind them.
 
-        Returns how many run: fewer than `count` if the system starts no more threads. After an exception (Ctrl-C)
-        either all of them run or none.
+        Returns the number of calls that run: fewer than `count` if the system cannot start more threads. After an
+        exception (Ctrl-C), either all calls run or none.
         """
         with self._lock:
             self._grow(len(self._pending) + count)
@@ -101,7 +101,7 @@ class Crew:
         return count
 
     def _grow(self, count: int) -> None:
-        """Start threads until there are `count`, or as many as the system allows."""
+        """Start threads until `count` threads exist, or as many as the system allows."""
         try:
             while self._threads < count:
                 start_new_thread(self._serve, ())
@@ -115,9 +115,9 @@ class Crew:
             function, arguments, number, is_long = self._calls.get()
             try:
                 function(*arguments, number)
-            except Exception:  # the leader gets the same error and raises it; workers report their errors themselves
+            except Exception:  # the leader raises the same error; workers report their errors themselves
                 log.debug("a helper failed", exc_info=True)
-            del function, arguments  # a sleeping thread keeps no graph alive
+            del function, arguments  # otherwise a sleeping thread would keep a graph alive
             self._pending.pop()
             if is_long:
                 self._away.pop()
@@ -126,11 +126,11 @@ class Crew:
 crew = Crew()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=crew.__init__)  # type: ignore[misc]  # a child has the crew but not its threads
+    os.register_at_fork(after_in_child=crew.__init__)  # type: ignore[misc]  # a child inherits the crew, not its threads
 
 
 class Task(Generic[Result]):
-    """A call on another thread, and its result once it is there."""
+    """A call on another thread, and its result."""
 
     def __init__(self, call: Callable[[], Result]) -> None:
         self._call: Any = call
@@ -145,20 +145,20 @@ class Task(Generic[Result]):
             self._found = call()
         except BaseException as error:
             self.error = error
-        del call  # before the caller goes on, who may drop a graph
+        del call  # before the caller continues, which may release a graph
         self._over.set()
 
     def done(self) -> bool:
-        """Whether the call is over."""
+        """Whether the call has ended."""
         return self._over.is_set
 
     def wait(self) -> None:
-        """Wait until the call is over."""
+        """Wait until the call has ended."""
         while not self._over.wait(LOOK_SECONDS):
             pass
 
     def result(self) -> Result:
-        """What the call returned, or its error, raised here. Waits for it."""
+        """Wait for the call; return its result, or raise its error."""
         self.wait()
         if self.error is not None:
             raise self.error
@@ -166,7 +166,7 @@ class Task(Generic[Result]):
 
 
 def beside(name: str, work: Callable[..., None], *arguments: Any) -> bool:
-    """Call it on a thread of its own, for which a process that ends waits. Returns whether the system started one."""
+    """Call `work` on a separate thread that exit waits for. Returns whether the system could start the thread."""
     thread = threading.Thread(target=work, args=arguments, name=name, daemon=False)
     try:
         start_new_thread(_start, (thread,))  # a signal can break Thread.start
@@ -179,16 +179,16 @@ def beside(name: str, work: Callable[..., None], *arguments: Any) -> bool:
 def _start(thread: threading.Thread) -> None:
     try:
         thread.start()
-    except (RuntimeError, MemoryError):  # the system starts no second one
+    except (RuntimeError, MemoryError):  # the system cannot start a second thread
         thread.run()
 
 
 def aside(call: Callable[..., Result], *arguments: Any) -> Result:
-    """call(*arguments), which must not be broken off: an import, or the compiler, on a thread where no handler runs.
+    """call(*arguments) on a thread without signal handlers, for calls such as imports that must not be interrupted.
 
-    The caller waits. If a signal handler raises an exception meanwhile, as Ctrl-C does, it is raised when the call is
-    over; a second one at once, and a process that ends waits for the call. Nothing is done here by other threads, but
-    for those that an ending process leaves alone (daemons): there, LLVM would be broken off.
+    The caller waits. If a signal handler raises an exception meanwhile (Ctrl-C), it is raised after the call; a second
+    exception is raised immediately, and exit waits for the call. A thread other than the main thread makes the call
+    itself, unless it is a daemon: at exit, daemons stop, which would interrupt LLVM.
     """
     here = threading.current_thread()
     if here is not threading.main_thread() and not here.daemon:
@@ -205,14 +205,14 @@ def aside(call: Callable[..., Result], *arguments: Any) -> Result:
 
 
 def imported(name: str) -> Any:
-    """The module of that name, imported whole: broken off, Numba and others cannot be imported again."""
+    """The module with that name, imported by `aside`: after an interrupted import, Numba cannot be imported again."""
     found = sys.modules.get(name)
-    still = found is None or getattr(found.__spec__, "_initializing", False)  # by this thread or another one
+    still = found is None or getattr(found.__spec__, "_initializing", False)  # this thread or another is importing it
     return aside(import_module, name) if still else found
 
 
 class Pool:
-    """Runs tasks on some threads of the crew, or in the caller if the system starts no thread. It needs no closing.
+    """Runs tasks on threads of the crew, or in the caller if the system cannot start a thread. It needs no closing.
 
     Tasks must not wait for other tasks. When `stopped` is set, tasks that have not begun are skipped.
     """
@@ -238,7 +238,7 @@ class Pool:
 
     def _serve(self, number: int = 0) -> None:
         while True:
-            with self._lock:  # `begin` reads `_serving` after it queued its task, so no task is forgotten
+            with self._lock:  # `begin` reads `_serving` after queueing its task, so that no task is lost
                 if self.stopped or self._tasks.empty():
                     self._serving -= 1
                     return
@@ -247,10 +247,10 @@ class Pool:
 
 
 def each(threads: int, items: Iterable[Any], work: Callable[[Any], Result]) -> list[Result]:
-    """[work(item) for item in items], on threads and in the caller. The first error is raised; the rest is skipped."""
+    """[work(item) for item in items], on threads and in the caller. After an error, the remaining items are skipped."""
     given = list(items)
     found: list[Any] = [None] * len(given)
-    finished: list[int] = []  # lists and iterators of C: each step on them is one, whichever threads take it
+    finished: list[int] = []  # operations on lists and iterators are atomic, so threads can share these without locks
     errors: dict[int, BaseException] = {}
     left, over = iter(range(len(given))), Flag()
 
@@ -283,28 +283,28 @@ def each(threads: int, items: Iterable[Any], work: Callable[[Any], Result]) -> l
 
 MOST_THREADS = 64
 PARTS_PER_THREAD = 4
-LONG = 1 << 21  # entries from which on threads are worth waking for one operation of NumPy
+LONG = 1 << 21  # minimum entries for which one NumPy operation is faster with threads
 
 
 def host_cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def thread_count() -> int:
-    """How many threads share the work."""
+    """The number of threads that share the work."""
     return min(host_cores(), MOST_THREADS)
 
 
 def parted(work: Callable[[npt.NDArray[Any]], Result], column: npt.NDArray[Any]) -> list[Result]:
-    """[work(part)] on all cores, as `in_parts`, if the column is long; else it is one part."""
+    """[work(part)] on all cores, by `in_parts`, if the column is long; a short column is one part."""
     return [work(column)] if len(column) < LONG else in_parts(work, column)
 
 
 def in_parts(work: Callable[..., Result], *columns: npt.NDArray[Any]) -> list[Result]:
-    """[work(part of each column)] on all cores; the parts are equal stretches of the columns."""
+    """[work(part of each column)] on all cores; the parts are contiguous and of equal length."""
     threads = thread_count()
     cuts = [len(columns[0]) * i // (PARTS_PER_THREAD * threads) for i in range(PARTS_PER_THREAD * threads + 1)]
     return each(threads, pairwise(cuts), lambda ends: work(*(column[slice(*ends)] for column in columns)))

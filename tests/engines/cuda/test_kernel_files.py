@@ -101,7 +101,7 @@ def test_damaged_code_in_a_wheel_is_compiled(
     ("mode", "driver", "said"),
     [
         (0o755, 12080, "compiled with CUDA 13, but the driver supports CUDA 12"),
-        (0o777, 13000, "can be written to by others"),
+        (0o777, 13000, "other users can write to"),
     ],
 )
 def test_code_in_a_wheel_that_cannot_be_used_is_compiled(
