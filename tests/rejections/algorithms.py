@@ -86,7 +86,7 @@ ROWS: list[Row] = [
     (lambda: hw.harmonic_centrality(PATH, top=1, among=[0]), GraphError, "among="),
     (lambda: hw.closeness_centrality(PATH, top=1, delta=2), GraphError, "delta=2"),
     (lambda: hw.harmonic_centrality(SEVEN, interval="normal"), GraphError, "scores are exact without k="),
-    (lambda: hw.average_shortest_path_length(SEVEN, k=1, interval="normal"), GraphError, "one source has no spread"),
+    (lambda: hw.average_shortest_path_length(SEVEN, k=1, interval="normal"), GraphError, "no standard error"),
     # Checkpoints that are not files.
     (lambda tmp: hw.betweenness_centrality(PATH, checkpoint=tmp), FormatError, "a folder, not a file"),
     (lambda tmp: hw.betweenness_centrality(PATH, checkpoint=tmp / "missing" / "a.npz"), FormatError, "create it first"),
