@@ -263,7 +263,7 @@ def write(
         kind = "directed" if graph.directed else "undirected"
         warn(
             f"{place}: {chosen.title} does not record that a graph is {kind}; pass "
-            "directed={graph.directed} to read and to write",
+            f"directed={graph.directed} to read and to write",
             LostDirectionWarning,
         )
 
