@@ -16,6 +16,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(__file__).with_suffix(".toml")
 RESULTS = ROOT / "benchmarks" / "results"
+COUNTED = (
+    "One row per fuzzer, over all recorded runs. A failure is any difference that a run printed, including mistakes of "
+    "the fuzzer itself. For interrupts on cold processes, an input is one delivered signal "
+    "in a new process with an empty cache of machine code."
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,8 @@ class Tried:
     last: str
     failed: str
     note: str
+    wrong: int
+    today: int  # inputs on the last day
 
     def __str__(self) -> str:
         wrong = f"last wrong on {self.failed}" if self.failed else f"none wrong since {self.first}"
@@ -99,7 +106,8 @@ def fuzzed(results: Path = RESULTS) -> dict[str, Tried]:
         whole = f", {longest['whole']} of {longest['of']} questions to their end" if longest else ""
         found[name] = Tried(
             name, sum(row["inputs"] for row in runs), sum(row["minutes"] for row in runs), min(dates), max(dates),
-            max(failed, default=""), whole,
+            max(failed, default=""), whole, sum(row["wrong"] for row in runs),
+            sum(row["inputs"] for row in runs if row["date"] == max(dates)),
         )  # fmt: skip
     return found
 
@@ -109,14 +117,32 @@ def markdown(results: Path = RESULTS) -> str:
     runs = fuzzed(results)
     lines = []
     for title, promises in read().items():
-        lines += [f"## {title}", "", "| promise | held by | tried by |", "|---|---|---|"]
+        lines += [f"## {title}", "", "| promise | tests | fuzzers and results |", "|---|---|---|"]
         for one in promises:
             tests = "<br>".join(
                 f"[`{name}`](../tests/{file})" for file, _, name in (t.partition("::") for t in one.tests)
             )
             lines.append(f"| {one.promise} | {tests} | {_counts(one, runs, results)} |")
         lines.append("")
-    return "\n".join(lines).rstrip()
+    return "\n".join([*lines, *surfaces(runs)]).rstrip()
+
+
+def surfaces(runs: dict[str, Tried]) -> list[str]:
+    """The counts of every fuzzer, then the surfaces that were tried by hand."""
+    lines = ["## Counts by surface", "", COUNTED, ""]
+    lines += [
+        "| fuzzer | inputs | inputs on the last day | last day | failures | last failure |",
+        "|---|--:|--:|---|--:|---|",
+    ]
+    for one in sorted(runs.values(), key=lambda one: -one.inputs):
+        lines.append(
+            f"| {one.name} | {one.inputs:,} | {one.today:,} | {one.last} | {one.wrong:,} | {one.failed or '–'} |"
+        )
+    lines += ["", "These surfaces have no fuzzer. They were tried by scripts on the day given.", ""]
+    lines += ["| surface | checks | day | result |", "|---|--:|---|---|"]
+    for hunt in tomllib.loads(DATA.read_text(encoding="utf-8"))["hunt"]:
+        lines.append(f"| {hunt['surface']} | {hunt['checks']:,} | {hunt['day']} | {hunt['result']} |")
+    return lines
 
 
 def _counts(one: Promise, runs: dict[str, Tried], results: Path) -> str:

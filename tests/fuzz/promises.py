@@ -230,7 +230,7 @@ def bits(draw: random.Random, folder: Path) -> int:
     if ("memory_limit" in how and name not in ("betweenness", "edges")) or ("executor" in how and name == "many"):
         how = {"threads": draw.randint(2, 7)}
     if "memory_limit" in how:
-        how = {"memory_limit": 40 * G.n + 4 * G.m + 16 * G.n + 64 * G.m + 4096, "threads": 5}
+        how = {"memory_limit": 56 * G.n + 68 * G.m + 4096 + 512 * G.n * (name == "edges"), "threads": 5}
     with np.errstate(all="ignore"):
         right = questions[name](mixed.fresh(G), threads=1)
         found = questions[name](mixed.fresh(G), **how)
