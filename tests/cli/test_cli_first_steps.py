@@ -3,6 +3,8 @@
 import gc
 import inspect
 import math
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -66,6 +68,13 @@ def test_warmup(run, answer, monkeypatch: pytest.MonkeyPatch) -> None:
     text = run("warmup")
     assert all(name in text for name in (*warmup.PARTS, warmup.LAST)) and "Ready in" in text
     assert text.count("already on disk") == 2
+
+
+def test_processes_end_with_a_warmup_that_is_killed() -> None:
+    begin = "import os, time; from hopwave.cli import warmup; pool = warmup.ProcessPoolExecutor(1, "
+    begin += "warmup.get_context('spawn'), warmup.on_two_threads); pool.submit(os.getpid).result()"
+    code = f"{begin}; pool.submit(time.sleep, 300); time.sleep(1); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)  # to the last one's end
 
 
 def test_warmup_knows_the_arguments_of_every_function() -> None:

@@ -28,7 +28,6 @@ CALLS = [
     f"hw.shortest_path({GRID}.with_weights([1.0] * 288), 0, 80, weights=True)",
     f"hw.sssp({GRID}.with_weights([1.0] * 288), 0).distances",
     f"hw.betweenness_centrality({GRID}).scores",
-    f"hw.bfs_many({GRID}, [0, 1])[1]",
 ]
 NUMBERS = (signal.SIGINT, signal.SIGALRM, signal.SIGTERM)
 HANGS = 120  # seconds

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1] / "mpi"
-PER_JOB = 60  # questions
 
 
 def inputs(draw: random.Random, folder: Path) -> int:
@@ -23,4 +22,4 @@ def inputs(draw: random.Random, folder: Path) -> int:
         raise Difference(f"{ranks} ranks, seed {seed}: the job did not end; {error.stdout!r}") from error
     if done.returncode or "passed random_questions" not in done.stdout:
         raise Difference(f"{ranks} ranks, seed {seed}: {done.stdout[-300:]} {done.stderr[-1500:]}")
-    return PER_JOB
+    return 60  # questions

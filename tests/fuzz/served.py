@@ -152,7 +152,7 @@ def untyped(answer: Any) -> Any:
 
 def agree(found: Any, expected: Any) -> bool:
     """Whether they are the same up to rounding. NetworkX may return NumPy's numbers, hopwave never does."""
-    if isinstance(expected, list) and len(expected) == 2 and expected[0] in NUMPY:
+    if isinstance(expected, list) and len(expected) == 2 and expected[0] in NUMPY and found != expected:
         expected = plain(expected[1])
     if isinstance(expected, float) and isinstance(found, float):
         return math.isclose(found, expected, rel_tol=1e-7, abs_tol=1e-9) or (math.isnan(found) and math.isnan(expected))

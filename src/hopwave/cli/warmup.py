@@ -5,11 +5,12 @@ import inspect
 import os
 import tempfile
 import time
+from _thread import start_new_thread
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any, Literal
 
@@ -99,11 +100,10 @@ def every_function(share: int = 0, of: int = 1) -> None:
     graphs = [grid, generate.kronecker(6, directed=True), ring, generate.path(8, directed=True), generate.kronecker(9)]
     graphs += [one.with_weights(np.ones(one.m, kind)) for one in (grid, ring) for kind in "df"]
     for function, given in list(questions())[share::of]:
-        takes_weights = "weights" in inspect.signature(function).parameters
+        options = {"weights": True} if "weights" in inspect.signature(function).parameters else {}
         for graph in graphs:
-            along = {"weights": True} if graph.is_weighted and takes_weights else {}
             with suppress(HopwaveError):
-                found = function(graph, **given | along)
+                found = function(graph, **given | (options if graph.is_weighted else {}))
                 list(found) if inspect.isgenerator(found) else None
 
 
@@ -182,8 +182,7 @@ def warmup(*, device: Literal["cpu", "cuda"] = "cpu", as_json: bool = False) -> 
     if as_json:
         terminal.emit({"parts": parts, "seconds": total})
         return
-    how = {True: "compiled", False: "already on disk"}
-    rows = ((part["name"], f"{part['seconds']:.2f}", how[part["compiled"]]) for part in parts)
+    rows = ((one["name"], f"{one['seconds']:.2f}", ("already on disk", "compiled")[one["compiled"]]) for one in parts)
     terminal.show(terminal.table("Compiled for this machine", "part", "seconds", "", rows=rows, numbers=(1,)))
     terminal.line(f"Ready in {total:.1f} s. Later runs load the compiled code from disk.")
 
@@ -235,8 +234,9 @@ def _compile_for_cpu() -> list[Part]:
 
 
 def on_two_threads() -> None:
-    """Let this process use two threads: an image built on one core may run on many."""
+    """Let this process use two threads, as an image built on one core may run on many; it ends with its parent."""
     os.environ["HOPWAVE_NUM_THREADS"] = "2"
+    start_new_thread(lambda: os._exit(parent_process().join() or 1), ())  # type: ignore[union-attr]
     gc.set_threshold(100_000, 20, 100)  # a compiler makes many objects and few circles: a twentieth of its time
 
 
