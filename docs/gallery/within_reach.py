@@ -12,8 +12,8 @@ import numpy as np
 from matplotlib import cbook
 
 with cbook.get_sample_data("jacksboro_fault_dem.npz") as model:
-    height = model["elevation"][::3, ::3].astype(float)
-    degree, south = 3 * float(model["dx"]), float(model["ymax"])
+    height = model["elevation"][::6, ::6].astype(float)
+    degree, south = 6 * float(model["dx"]), float(model["ymax"])
 rows, columns = height.shape
 north_south = degree * 111_320  # metres
 east_west = north_south * np.cos(np.radians(south))
@@ -56,7 +56,7 @@ ax = reach.plot(xy=xy)
 # One search from all of them gives every square its two nearest.
 
 # %%
-huts = square[20::40, 20::40].ravel()
+huts = square[10::20, 10::20].ravel()
 near = hw.nearest_of(G, huts, k=2)
 print(f"{len(huts)} huts; the farthest square has {near.distances[:, 0].max():.0f} minutes to the nearest")
 print(f"and {near.distances[:, 1].max():.0f} to the second")
