@@ -33,12 +33,12 @@ from together import PROFILE
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 LONG = ("memory", "ranks")  # an attempt takes half a minute
-NEEDS = {"linalg": "graphblas", "linalg on cpu": "graphblas"}
+HERE = [name for name in long_run.FUZZERS if not name.endswith(("cuda", *LONG))]
+ALONE = [name for name in HERE if long_run.FUZZERS[name].alone]  # share two processes, as all share one in `make fuzz`
 
 
-def marked(name: str) -> Any:
-    marks = [pytest.mark.slow] if long_run.FUZZERS[name].alone else []
-    return pytest.param(name, marks=marks, id=name)
+def marked(*names: str) -> Any:
+    return pytest.param(names, marks=[pytest.mark.slow] * long_run.FUZZERS[names[0]].alone, id=" and ".join(names))
 
 
 @pytest.fixture
@@ -54,33 +54,32 @@ def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     logging.getLogger("hopwave").setLevel(logging.NOTSET)
 
 
-def try_inputs(name: str, folder: Path) -> None:
-    fuzzer = long_run.FUZZERS[name]
-    if name in NEEDS:
-        pytest.importorskip(NEEDS[name])
+@pytest.mark.parametrize(
+    "names", [*(marked(name) for name in HERE if name not in ALONE), marked(*ALONE[::2]), marked(*ALONE[1::2])]
+)
+def test_inputs(names: tuple[str, ...], own: Path) -> None:
+    fuzzer = long_run.FUZZERS[names[0]]
+    if names[0] in ("linalg", "linalg on cpu"):
+        pytest.importorskip("graphblas")
     if fuzzer.alone:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOPWAVE_NUM_THREADS": "3"}
         done = subprocess.run(
-            [sys.executable, long_run.__file__, "0", "--only", name, "--seed", "1"],
+            [sys.executable, long_run.__file__, "0", "--only", *names, "--seed", "1"],
             env=environment | {"HOPWAVE_FUZZ_SECONDS": "60"}, capture_output=True, text=True, timeout=900, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
-        assert done.stdout.endswith(" 0 wrong\n") and not done.stdout.startswith(f"{name}: 0 inputs")
+        for name, line in zip(names, done.stdout.splitlines(), strict=True):
+            assert line.startswith(f"{name}: ") and line.endswith(" 0 wrong") and ": 0 inputs" not in line
     else:
-        draw, attempt = random.Random(name), fuzzer.function()
-        assert sum(attempt(draw, folder) for _ in range(fuzzer.count(folder)))
-
-
-@pytest.mark.parametrize("name", [marked(name) for name in long_run.FUZZERS if not name.endswith(("cuda", *LONG))])
-def test_inputs(name: str, own: Path) -> None:
-    try_inputs(name, own)
+        draw, attempt = random.Random(names[0]), fuzzer.function()
+        assert sum(attempt(draw, own) for _ in range(fuzzer.count(own)))
 
 
 @pytest.mark.gpu
 @pytest.mark.usefixtures("gpu")
-@pytest.mark.parametrize("name", [marked(name) for name in long_run.FUZZERS if name.endswith("cuda")])
-def test_inputs_on_a_gpu(name: str, own: Path) -> None:
-    try_inputs(name, own)
+@pytest.mark.parametrize("names", [marked(name) for name in long_run.FUZZERS if name.endswith("cuda")])
+def test_inputs_on_a_gpu(names: tuple[str, ...], own: Path) -> None:
+    test_inputs(names, own)
 
 
 # ---------------------------------------------------------------- errors that are planted
