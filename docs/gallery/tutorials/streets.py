@@ -80,7 +80,7 @@ ax = routes.plot(xy=places)
 #
 # ## 4. What is within walking distance?
 #
-# An isochrone is the part of the town within a distance. It ends in the middle of a street if the limit does.
+# An isochrone is the part of the town within a distance. Streets on its border are included up to the limit.
 
 # %%
 near = hw.isochrone(G, "E5", [300, 600])
