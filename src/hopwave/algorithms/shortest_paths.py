@@ -169,10 +169,10 @@ def nearest_of(
 
 def _arcs(graph: Graph, weighted: bool = True) -> Any:
     """The arcs in the format of CPU kernels; the graph caches float64 lengths."""
-    from hopwave.engines.cpu import Engine
+    cpu: Any = engines.engine("cpu")  # imported where no signal breaks it off
     from hopwave.engines.cpu.shortest_paths.dijkstra import arcs
 
-    return arcs((graph.indptr, graph.indices), Engine().load(graph, None).lengths if weighted else np.empty(0))
+    return arcs((graph.indptr, graph.indices), cpu.load(graph, None).lengths if weighted else np.empty(0))
 
 
 def paths_of_pairs(
@@ -182,14 +182,14 @@ def paths_of_pairs(
 
     A bidirectional search ends soon, or defers its pair to one search for all pairs with the same source.
     """
-    from hopwave.engines.cpu import Engine
+    cpu: Any = engines.engine("cpu")  # imported where no signal breaks it off
     from hopwave.engines.cpu.crew import thread_count
     from hopwave.engines.cpu.shortest_paths import between
 
     def side(g: Graph) -> Any:
-        return between.side(Engine().load(g, None), _arcs(g, weighted), len(pairs), threads)
+        return between.side(cpu.load(g, None), _arcs(g, weighted), len(pairs), threads)
 
-    loaded, out = Engine().load(graph, None), side(graph)
+    loaded, out = cpu.load(graph, None), side(graph)
     into = side(graph.reversed()) if graph.directed else out
     workers = min(thread_count(threads), len(pairs))
     found: list[Any] = [None] * len(pairs)
