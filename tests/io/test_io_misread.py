@@ -149,7 +149,7 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("csv", "origin,dest,weight,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns are named 'weight'"),
     ("csv", "origin,dest,origin,weight\nOSL,CPH,517,1\n", {}, 1, "2 columns are named 'origin'"),
     # direction
-    ("csv", "u,v,oneway\n1,2,y\n2,3,\n3,1,no\n", {}, None, "'oneway' has 'y', ''; expected yes (one arc), no (two)"),
+    ("csv", "u,v,oneway\n1,2,y\n2,3,\n3,1,no\n", {}, None, "'oneway' contains 'y', '', which is not yes (one arc)"),
     ("csv", "u,v,oneway,directed\n1,2,no,yes\n", {}, None, "'oneway' and 'directed' both state which edges are"),
     # delimiter, header, comments
     ("csv", "0;1;3,5\n1;2;4,5\n", {}, 1, "the first row contains ',' and ';'; pass the delimiter"),
@@ -289,7 +289,7 @@ def test_columns_of_parquet_follow_the_same_rule(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     ends = {"Source": [1, 2], "Target": [2, 3]}
     for more, words in (
-        ({"oneway": [None, True]}, "'oneway' has 'None'; expected yes"),
+        ({"oneway": [None, True]}, "'oneway' contains 'None', which is not yes"),
         ({"km": [30.0, 4.0]}, "column 'km' may be weights; pass weight='km'"),
         ({"length": [30.0, 4.0], "time": [4, 5]}, "column 'length', column 'time' may be weights"),
     ):
