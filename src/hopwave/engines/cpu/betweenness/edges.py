@@ -42,8 +42,8 @@ def kept_arrays(n):
 
 
 @inner
-def solve(A, own, shared, number, row):
-    """Process one source: store its arrays, and both sides of its certificate. Its δ in row is unused."""
+def solve(A, own, shared, number):
+    """Process one source: store its arrays, and both sides of its certificate. Its δ are written over or unused."""
     noinline()
     kept, place, source = shared.kept, number % AT_ONCE, shared.sources[number]
     paths, shares, depth = kept.paths[place], kept.shares[place], kept.depth[place]
@@ -56,12 +56,12 @@ def solve(A, own, shared, number, row):
         asm.atomic_add(shared.control, state.EXTENDED, 1)
         paths[:] = 0.0
         scaled = depth, paths, kept.exponent[place], shares
-        found, due, ends = kernels.extended_source(A, own, shared, demand, source, row, row[:0], scaled)
+        found, due, ends = kernels.extended_source(A, own, shared, demand, source, own.gathered, sigma[:0], scaled)
     else:
         for level in range(count):
             for i in range(levels[level, state.BEGINS], levels[level + 1, state.BEGINS]):
                 depth[queue[i]], paths[queue[i]] = level, sigma[queue[i]]
-        found, due, ends = kernels.backward(A, own, shared, demand, count, row, row[:0])
+        found, due, ends = kernels.backward(A, own, shared, demand, count, shares, sigma[:0])
         for i in range(1, levels[count, state.BEGINS]):
             shares[queue[i]] = -sigma[queue[i]]
         kernels.forget(sigma, queue, levels[count, state.BEGINS])
@@ -71,13 +71,12 @@ def solve(A, own, shared, number, row):
 @outer
 def solve_sources(A, own, shared):
     A, own, shared = asm.uncounted(A), asm.uncounted(own), asm.uncounted(shared)
-    row = np.zeros(own.sigma.size)
     kernels.forget(own.sigma, own.queue, own.sigma.size)
     while True:
         number, stop = next_batch(shared.control, 1, shared.sources.size)
         if number == stop:
             return
-        solve(A, own, shared, number, row)
+        solve(A, own, shared, number)
 
 
 @inner
@@ -103,11 +102,11 @@ def extended_flow(kept, u, v):
 
 
 @inner
-def add_rows(A, kept, total, low, high):
+def add_rows(A, kept, total, low, high, some_extended):
     """The flows of all sources through the arcs of the rows [low, high), by four partial sums."""
     noinline()
     indptr, indices, beside, levels = A.indptr, A.indices, kept.beside, kept.levels
-    paths, further, some_extended = np.empty(AT_ONCE), np.empty(AT_ONCE, np.int32), kept.extended.any()
+    paths, further = np.empty(AT_ONCE), np.empty(AT_ONCE, np.int32)
     for u in range(np.uint64(low), np.uint64(high)):
         for s in range(AT_ONCE):
             further[s] = levels[u, s] + np.int32(1)
@@ -129,17 +128,17 @@ def add_rows(A, kept, total, low, high):
 
 @outer
 def add_flows(A, kept, count, total, control, end, size, board):
-    """Process chunks of vertices to interleave or, with count = 0, of rows; the last chunk finishes the block."""
+    """Interleave chunks of vertices, or add up rows: count is 0, or −1 with extended sources; the last one finishes."""
     A, kept = asm.uncounted(A), asm.uncounted(kept)
     while True:
         low = asm.atomic_add(board, NEXT_CHUNK, size)
         if low >= end:
             return
         high = min(low + size, end)
-        if count:
+        if count > 0:
             put_beside(kept, count, low, high)
         else:
-            add_rows(A, kept, total, low, high)
+            add_rows(A, kept, total, low, high, count < 0)
             if asm.ordered_add(board, FOUND, high - low) + high - low == end:
                 asm.ordered_add(control, FINISHED, 1)
 
@@ -178,9 +177,9 @@ class EdgeAccumulation(Accumulation):
             self._run(shared, lambda done, block=block: poll(done) and block > first)
             if control[NEXT_BATCH] < end:
                 break
-            for count in (end - begin, 0):
-                arguments = self.A, kept, count, self.total, control
-                share(add_flows, arguments, self._n, work, self._threads, ROWS_PER_CHUNK)
+            for count in (end - begin, -int(kept.extended.any())):
+                given = self.A, kept, count, self.total, control
+                share(add_flows, given, self._n, work, self._threads, ROWS_PER_CHUNK)
             if poll(self.done):
                 break
         self._leave("flows", kept, sum(array.nbytes for array in kept) - kept.exponent.nbytes)

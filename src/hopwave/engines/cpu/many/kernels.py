@@ -277,13 +277,13 @@ def single_search(A, own, shared, number):
     depth = shared.rows[place] if keep & ROWS else own.depth
     source = shared.sources[number]
     pair = shared.starts[place] if keep & PAIRS else np.int64(0)
-    begin, tail, level = 0, 1, 0
+    begin, tail, level = np.int64(0), np.int64(1), np.int64(0)  # literals would compile what they are passed to twice
     depth[source] = 0
     queue[0] = np.uint32(source)
     while tail > begin:
         if keep & SUMS:
             lanes[0] = tail - begin
-            fill_sums(own, shared, number, 1, level)
+            fill_sums(own, shared, number, np.int64(1), level)
         if keep & COLUMNS:
             weight, square = weights(shared.limits, level)
             for i in range(begin, tail):
@@ -322,21 +322,28 @@ def fill_pairs(queue, begin, end, shared, source, level, pair):
     return pair
 
 
-@outer
-def take_batches(A, own, shared):
-    A, own, shared = asm.uncounted(A), asm.uncounted(own), asm.uncounted(shared)
-    control, limits, size = shared.control, shared.limits, shared.sources.size
-    width = limits.width
+@inner
+def take(A, own, shared, wide):
+    """Search from batches of sources. Numba compiles only the branch that the type of `wide` selects."""
     while True:
-        first, stop = next_batch(control, width, size)
+        first, stop = next_batch(shared.control, shared.limits.width, shared.sources.size)
         if first == stop:
             return
-        count = stop - first
-        if limits.keep & ROWS:  # on all workers: filling new memory takes as long as the searches
+        if shared.limits.keep & ROWS:  # on all workers: filling new memory takes as long as the searches
             for number in range(first, stop):
                 shared.rows[shared.places[number]][:] = -1
-        if width == 1:
+        if wide is None:
             single_search(A, own, shared, first)
         else:
-            wide_search(A, own, shared, first, count)
-        asm.atomic_add(control, FINISHED, count)
+            wide_search(A, own, shared, first, stop - first)
+        asm.atomic_add(shared.control, FINISHED, stop - first)
+
+
+@outer
+def take_batches(A, own, shared):
+    take(asm.uncounted(A), asm.uncounted(own), asm.uncounted(shared), True)
+
+
+@outer
+def take_sources(A, own, shared):
+    take(asm.uncounted(A), asm.uncounted(own), asm.uncounted(shared), None)

@@ -149,10 +149,8 @@ def sweep(loaded, job, poll, threads):
     alone = k * (n + loaded.m) <= policy.SMALL_JOB
     if together and not alone and policy.side_by_side(job.depth, k, threads):
         return _side_by_side(loaded, job, poll, threads)
-    if alone:
-        workers = 1
-    else:
-        workers = workers_that_fit(workers, _checked_table(n, k, job), bytes_per_worker(n, job.keep, together))
+    each = bytes_per_worker(n, job.keep, together)
+    workers = 1 if alone else workers_that_fit(workers, _checked_table(n, k, job), each)
     width = policy.batch_width(k, workers, together)
     arranged = together and loaded.irregular and k >= policy.SOURCES_BEFORE_ARRANGING
     A = loaded.adjacency("paper" if arranged else "any", searches=k if together else 1)
@@ -160,13 +158,13 @@ def sweep(loaded, job, poll, threads):
     kind = "searches", together, together or job.keep == "rows"  # states that differ only in their sums
     left, sums = loaded.spare(kind) or [], sum_arrays(n, job.keep)  # pages of an earlier run are already mapped
     states = [state._replace(**allocate(sums)) for state in left[:workers]]
-    while len(states) < workers:
-        states.append(kernels.WorkerState(**allocate(worker_arrays(n, job.keep, together))))
-    run_workers(kernels.take_batches, A, states, shared, poll, alone)
+    states += [kernels.WorkerState(**allocate(worker_arrays(n, job.keep, together))) for _ in range(len(left), workers)]
+    kernel = kernels.take_batches if together else kernels.take_sources
+    run_workers(kernel, A, states, shared, poll, alone)
     if job.keep == "pairs":
         shared = with_room_for_pairs(shared, shared.sums[:, kernels.REACHED], np.int32)
         if shared.pair_vertex.size:
-            run_workers(kernels.take_batches, A, states, shared, poll, alone)
+            run_workers(kernel, A, states, shared, poll, alone)
     loaded.leave(kind, states, len(states) * sum(array.nbytes for array in states[0][: -len(SUM_ARRAYS)]))
     return _swept(shared, states)
 
@@ -181,8 +179,7 @@ def _side_by_side(loaded, job, poll, threads):
     own = own._replace(**allocate(sum_arrays(n, job.keep)))
     for first in range(0, k, kernels.LANES):
         board, count = new_board(), min(kernels.LANES, k - first)
-        given = A, own, shared, first, count, MOST_PUSHED, board
-        lead(threads - 1, board, search_together, given)
+        lead(threads - 1, board, search_together, (A, own, shared, first, count, MOST_PUSHED, board))
         if poll(first + count):
             break
     loaded.leave(kind, own, sum(array.nbytes for array in own[: -len(SUM_ARRAYS)]))
@@ -314,8 +311,8 @@ def own_component_labels(graph, strong):
 
 def neighbourhood_rank(loaded):
     def ranks():
-        A, order = loaded.adjacency("any"), np.empty(loaded.n, np.uint32)
-        neighbourhoods(A.indptr, A.indices, order)
+        A, (order, waiting) = loaded.adjacency("any"), np.empty((2, loaded.n), np.uint32)
+        neighbourhoods(A.indptr, A.indices, order, waiting, np.zeros(loaded.n, np.uint8))
         rank = np.empty(loaded.n, np.int64)
         rank[order] = np.arange(loaded.n)
         return rank
@@ -324,12 +321,9 @@ def neighbourhood_rank(loaded):
 
 
 @outer
-def neighbourhoods(indptr, indices, order):
+def neighbourhoods(indptr, indices, order, waiting, state):
     """Fill order with all vertices: groups of 64, grown by breadth-first search, each next to the previous group."""
-    n = order.size
-    state = np.zeros(n, np.uint8)  # 1: waiting, adjacent to a placed vertex; 2: placed
-    waiting = np.empty(n, np.uint32)
-    first, last, lowest, placed = 0, 0, 0, 0
+    first, last, lowest, placed, n = 0, 0, 0, 0, order.size  # state: 1: waiting, next to a placed vertex; 2: placed
     while placed < n:
         group = placed
         stop = min(group + kernels.LANES, n)
