@@ -136,7 +136,7 @@ def test_where_and_how_a_gpu_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     small, large = hw.generate.path(3), hw.generate.grid(20, 20)
     for options, method, why in (
         ({}, "near-far", "the default on a GPU"),
-        ({"delta": 2.0}, "near-far", "delta= is given"),
+        ({"delta": 2.0}, "near-far", "delta= is set"),
         ({"method": "delta-stepping"}, "delta-stepping", "requested"),
         ({"method": "near-far", "trace": True}, "near-far", "requested"),
     ):

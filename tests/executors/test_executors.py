@@ -235,7 +235,7 @@ def test_blocks_of_a_renumbered_graph_and_of_the_reference(
 def test_a_block_whose_worker_died_is_done_again(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
     cluster = Cluster(monkeypatch, fails=lambda number: number % 5 == 2)
     assert answer(CALLS["vertices"], executor=cluster) == answer(CALLS["vertices"])
-    with pytest.raises(EngineError, match=r"block \d+ of 300 failed on 3 workers .* with OSError: out of disk; see"):
+    with pytest.raises(EngineError, match=r"block \d+ of 300 failed on 3 workers .* with OSError: out of disk; check"):
         answer(CALLS["vertices"], executor=Cluster(monkeypatch, fails=lambda number: True))
 
 

@@ -115,7 +115,7 @@ def test_the_number_of_arcs_decides_the_method(monkeypatch: pytest.MonkeyPatch) 
     assert hw.sssp(star, 1).plan == hw.sssp(path, 1).method == "dijkstra"
     assert hw.sssp(star, 1).plan.why == "the graph is small"
     with_delta = hw.sssp(star, 1, delta=2)
-    assert with_delta.method == with_delta.plan.name == "delta-stepping" and with_delta.plan.why == "delta= is given"
+    assert with_delta.method == with_delta.plan.name == "delta-stepping" and with_delta.plan.why == "delta= is set"
     monkeypatch.setattr("hopwave.algorithms.shortest_paths.MIN_ARCS_FOR_BUCKETS", 50)
     assert (hw.sssp(star, 1).method, hw.sssp(path, 1).method) == ("delta-stepping", "delta-stepping")
 

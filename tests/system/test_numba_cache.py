@@ -153,7 +153,7 @@ def test_compiling_is_announced_once_per_process(
         function = module()
         assert [function(x) for x in numbers] == [x + 1 for x in numbers]
         assert capsys.readouterr().err == said * (
-            "hopwave: compiling for this machine, once: counting (up to 10 s; `hopwave warmup` compiles all parts "
+            "hopwave: compiling for this machine, once: counting (up to 10 s; `hopwave warmup` compiles most parts "
             "beforehand)\n"
         )
     assert told[:4] == ["compiling", None] * 2

@@ -120,7 +120,7 @@ class GraphArrays(Named):
 
     @property
     def directed(self) -> bool:
-        """Whether the graph is directed: an arc u → v need not have its reverse v → u."""
+        """Whether the graph is directed, that is, an arc u → v need not have its reverse v → u."""
         return self._directed
 
     @property
@@ -135,7 +135,7 @@ class GraphArrays(Named):
 
     @property
     def device(self) -> Home:
-        """Device of the graph and of its results: "cuda" if it was built from GPU arrays or by `to("cuda")`."""
+        """Device of the graph and of its results; "cuda" if it was built from GPU arrays or by `to("cuda")`."""
         return self._device
 
     @cached_property
@@ -145,12 +145,12 @@ class GraphArrays(Named):
 
     @property
     def order(self) -> Order:
-        """Order of the neighbours in each adjacency list: "ascending", or "degree" (see `arranged`)."""
+        """Order of the neighbours in each adjacency list, "ascending" or "degree" (see `arranged`)."""
         return self._order
 
     @property
     def indptr(self) -> npt.NDArray[Any]:
-        """Offsets of the adjacency lists: the out-neighbours of v are `indices[indptr[v]:indptr[v + 1]]`."""
+        """Offsets of the adjacency lists. The out-neighbours of v are `indices[indptr[v]:indptr[v + 1]]`."""
         indptr: npt.NDArray[Any] = self._offsets if self._host is None else self._host.indptr
         return indptr
 
@@ -171,7 +171,7 @@ class GraphArrays(Named):
 
     @property
     def in_indptr(self) -> npt.NDArray[Any]:
-        """Offsets of the in-neighbours: those of v are `in_indices[in_indptr[v]:in_indptr[v + 1]]`."""
+        """Offsets of the in-neighbours. The in-neighbours of v are `in_indices[in_indptr[v]:in_indptr[v + 1]]`."""
         indptr: npt.NDArray[Any] = self._transposed().indptr
         return indptr
 

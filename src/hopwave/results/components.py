@@ -125,7 +125,7 @@ class Communities(Components):
 
     @cached_property
     def modularity(self) -> float:
-        """Modularity of the communities: `hw.modularity` without weights.
+        """Modularity of the communities, as `hw.modularity` without weights.
 
         >>> two = hw.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
         >>> round(hw.label_propagation(two, seed=1).modularity, 4)
@@ -182,7 +182,7 @@ class Blocks(Parts):
 
     @cached_property
     def articulation_points(self) -> npt.NDArray[np.int64]:
-        """Ids of the articulation points, ascending: the vertices that are in more than one component."""
+        """Ids of the articulation points, ascending. These vertices are in more than one component."""
         shares = np.bincount(self.head, minlength=self.graph.n) + (self.label >= 0)
         return np.flatnonzero(shares > 1).astype(np.int64)
 

@@ -57,7 +57,7 @@ class Estimate:
 
     @property
     def error(self) -> float:
-        """Error bound of the value: the larger of high − value and value − low."""
+        """Error bound of the value, the larger of high − value and value − low."""
         return max(self.high - self.value, self.value - self.low)
 
     def __float__(self) -> float:
@@ -179,7 +179,7 @@ class HyperBall:
 
     @property
     def neighbourhood(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """(neighbourhood function, standard errors): the mean of `pairs` over the runs."""
+        """(neighbourhood function, standard errors), the mean of `pairs` over the runs."""
         return _hyperball.jackknife(self.pairs, lambda N: N)
 
     @property

@@ -170,7 +170,7 @@ def endless(x: Any) -> Any:
     [
         (endless, "paths"),
         (lambda x: [1, 2, 3][x], "TypeError"),
-        (lambda x: "a word", "no number"),
+        (lambda x: "a word", "not a number"),
         (lambda x: math.gamma(x), "TypeError"),
         (lambda x: x + 2**70, "64 bits"),
     ],
