@@ -65,6 +65,7 @@ ROWS: list[Row] = [
     *each(lambda x: hw.betweenness_centrality(PATH, epsilon=0.1, delta=x), [0, 1], GraphError, "between 0 and 1"),
     # Memory: refused before the run.
     (lambda: hw.betweenness_centrality(GRID, **SMALL), EngineError, "raise memory_limit="),
+    (lambda: hw.edge_betweenness_centrality(GRID, **SMALL), EngineError, "may use 10.00 kB"),
     (lambda: hw.betweenness_centrality(GRID, plan="hopwave-wide", **SMALL), EngineError, "raise memory_limit="),
     (lambda: hw.betweenness_centrality(GRID, epsilon=0.1, **SMALL), EngineError, "raise memory_limit="),
     (lambda: hw.edge_betweenness_centrality(GRID, **SMALL), EngineError, "may use 10.00 kB"),

@@ -152,9 +152,10 @@ class EdgeAccumulation(Accumulation):
     def __init__(self, loaded, job, plan, threads):
         super().__init__(loaded, job, plan, threads)
         self._threads, arrays = thread_count(threads), kept_arrays(loaded.n)
-        limit = job.memory_limit and max(0, job.memory_limit - total(arrays) + arrays["exponent"].nbytes)
+        limit, fixed = job.memory_limit, total(arrays) - arrays["exponent"].nbytes
         each = self.bytes_per_worker(loaded.n, loaded.m, loaded.n, False)
-        self.workers = workers_within(limit, min(self._threads, len(job.sources)), each)
+        workers_within(limit, 1, each + fixed)  # or raises an error
+        self.workers = workers_within(limit and limit - fixed, min(self._threads, len(job.sources)), each)
         self._limits = self._limits._replace(edges=False)  # the search from a source is the same as for vertices
 
     @staticmethod
