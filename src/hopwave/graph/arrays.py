@@ -150,7 +150,7 @@ class GraphArrays(Named):
 
     @property
     def indptr(self) -> npt.NDArray[Any]:
-        """Offsets of the adjacency lists. The out-neighbours of v are `indices[indptr[v]:indptr[v + 1]]`."""
+        """Offsets of the adjacency lists. The list of v begins at `indptr[v]` and ends before `indptr[v + 1]`."""
         indptr: npt.NDArray[Any] = self._offsets if self._host is None else self._host.indptr
         return indptr
 
@@ -171,7 +171,7 @@ class GraphArrays(Named):
 
     @property
     def in_indptr(self) -> npt.NDArray[Any]:
-        """Offsets of the in-neighbours. The in-neighbours of v are `in_indices[in_indptr[v]:in_indptr[v + 1]]`."""
+        """Offsets of in-neighbours. The list of v begins at `in_indptr[v]` and ends before `in_indptr[v + 1]`."""
         indptr: npt.NDArray[Any] = self._transposed().indptr
         return indptr
 
