@@ -33,7 +33,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from hopwave.papers.records import slug
+from hopwave.papers import records
 
 Record = dict[str, Any]
 ROOT = Path(__file__).resolve().parents[1]
@@ -250,12 +250,13 @@ def exhibits(records: list[Record]) -> str:
 
 
 def _anchor(exhibit: Record) -> str:
-    return f'<a id="{slug(exhibit["number"])}"></a>'
+    return f'<a id="{records.slug(exhibit["number"])}"></a>'
 
 
 def _command(exhibit: Record) -> str:
     paper, number = exhibit["paper"], exhibit["number"]
-    return f'[Row of papers.md](../../docs/papers.md#{slug(paper, number)}), `hopwave paper {paper} --only "{number}"`'
+    row = f"[Row of papers.md](../../docs/papers.md#{records.slug(paper, number)})"
+    return f'{row}, `hopwave paper {paper} --only "{number}"`'
 
 
 # ---------------------------------------------------------------- templates

@@ -1,7 +1,7 @@
 """Every public question, found by itself: python -m benchmarks.questions [--seconds 100] [--scale 18] [--calls 3]
 
 A public function of hopwave is a question if its first argument is a graph. Other arguments that it requires are those
-of ARGUMENTS, or of GIVEN in src/hopwave/cli/warmup.py. Questions whose work grows with n · m are
+of ARGUMENTS, or of GIVEN in src/hopwave/cli/given.py. Questions whose work grows with n · m are
 asked of SMALL graphs, those that search until bounds meet of MIDDLE ones, and those about arcs that lead one way of an
 acyclic orientation. The page has each question on one core, on all cores and on the GPU of a machine, with the slowest
 call after the second and its number; benchmarks/against.py asks the same questions of two source trees.
@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,6 @@ import numpy as np
 from benchmarks import setting
 from benchmarks.pages import Record, publish
 from benchmarks.setting import command_line, generate, giant_sources, hw
-from hopwave.cli.warmup import required
 
 NOT_QUESTIONS = {
     "estimate_memory": "says what another question would take",
@@ -40,6 +40,7 @@ NOT_QUESTIONS = {
     "write": "writes a file: graphs.md has its times",
     "plan": "is about plans, not about a graph",
 }
+GIVEN = run_path(str(setting.ROOT / "src/hopwave/cli/given.py"))  # of this tree, also if `against` times an older one
 NEW: set[str] = set()  # not on the page yet, which a maintainer measures on a machine with a GPU
 SMALL = {
     "average_shortest_path_length", "barycenter", "distance_blocks", "global_efficiency",
@@ -201,7 +202,7 @@ def call(question: str, case: Case, device: str) -> Callable[[], Any] | None:
     if question in METHODS:
         return METHODS[question](case, device)
     function = getattr(hw, question)
-    given = ARGUMENTS[question][1](case) if question in ARGUMENTS else required(function)
+    given = ARGUMENTS[question][1](case) if question in ARGUMENTS else GIVEN["required"](function)
     parameters = inspect.signature(function).parameters
     if "device" in parameters:
         given["device"] = device

@@ -7,7 +7,7 @@ from typing import Any
 import hopwave as hw
 from hopwave import Graph, datasets, generate
 from hopwave import linalg as la
-from hopwave.cli import warmup
+from hopwave.cli import given
 
 SQUARE = generate.grid(2, 2)
 MATRIX = la.Matrix.from_graph(SQUARE)
@@ -21,14 +21,14 @@ def options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 def required(function: Callable[..., Any]) -> dict[str, Any]:
     """Valid values for the required arguments of a function; a KeyError names one that has none."""
-    known = warmup.GIVEN | {
+    known = given.GIVEN | {
         "G": SQUARE, "graph": SQUARE, "A": MATRIX, "B": MATRIX, "x": VECTOR, "u": VECTOR, "v": VECTOR, "w": VECTOR,
         "sources": [0], "d": 1, "op": la.unary.negate,
         "value": 1.0, "predicate": "tril", "src": [0, 1], "dst": [1, 2], "indptr": [0, 1, 2], "indices": [1, 0],
         "n": 5, "scale": 3, "rows": 2, "columns": 2, "g": SQUARE, "group": [0], "communities": [[0, 1], [2, 3]],
         "name": "hopwave", "limits": 1,
     }  # fmt: skip
-    return warmup.required(function, known, without="")
+    return given.required(function, known, without="")
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:

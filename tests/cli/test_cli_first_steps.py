@@ -80,7 +80,7 @@ def test_processes_end_with_a_warmup_that_is_killed() -> None:
 def test_warmup_knows_the_arguments_of_every_function() -> None:
     asked = dict(warmup.questions())
     assert {hw.bfs, hw.core_numbers, hw.triangles, hw.maximal_independent_set, hw.sssp} <= set(asked)
-    with pytest.raises(KeyError, match=r"requires unheard: add a value to GIVEN in src/hopwave/cli/warmup.py"):
+    with pytest.raises(KeyError, match=r"requires unheard: add a value to GIVEN in src/hopwave/cli/given.py"):
         warmup.required(lambda G, unheard, k, *, top=1: None)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import hopwave as hw
 from hopwave import generate
 from hopwave.cli import terminal
+from hopwave.cli.given import required
 from hopwave.engines import engine
 from hopwave.errors import HopwaveError
 from hopwave.graph import Graph
@@ -68,23 +69,6 @@ def reading() -> None:
     draw_edges(1, 1, 0, 1, 31, np.zeros(3, np.uint32), True)
     scan.printed_rows("%d %d\n", [np.array([0]), np.array([1])])
     scan.printed_lists(np.array([1]), np.array([1]))
-
-
-# Values for the arguments that public functions require, also for tests and benchmarks.
-GIVEN: dict[str, Any] = {
-    "source": 0, "target": 3, "vertex": 0, "sources": [0, 1], "k": 3, "d": 2, "group": [0, 1], "what": "bfs",
-    "communities": [range(8)], "limits": 2, "facilities": [0], "pairs": [(0, 3)],
-}  # fmt: skip
-
-
-def required(function: Callable[..., Any], known: dict[str, Any] = GIVEN, without: str = "G") -> dict[str, Any]:
-    """Values for the arguments that a function requires, without the graph."""
-    options = inspect.signature(function).parameters.values()
-    own = [one for one in options if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) and one.name != without]
-    names = [one.name for one in own if one.default is one.empty]
-    for name in set(names) - set(known):
-        raise KeyError(f"{function.__name__} requires {name}: add a value to GIVEN in src/hopwave/cli/warmup.py")
-    return {name: known[name] for name in names}
 
 
 def questions() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
