@@ -31,7 +31,7 @@ condensation: [] Numbered as NetworkX numbers them.
 biconnected_component_edges biconnected_components articulation_points: [] In the order in which NetworkX finds them.
 color: [] Runs in Python to keep NetworkX's order: last found, first read.
 shortest_path shortest_path_length: [] In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's
-  order. With both endpoints: Runs if a converted graph is cached; otherwise NetworkX is faster.
+  order. With both endpoints: runs if a converted graph is cached; otherwise NetworkX is faster.
 all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths: [] In hops, or along an edge
   attribute by Dijkstra's algorithm; in NetworkX's order.
 all_pairs_dijkstra multi_source_dijkstra_path_length single_source_dijkstra_path_length all_pairs_dijkstra_path_length
@@ -57,7 +57,7 @@ betweenness_centrality_subset: [device threads plan] In hops, or along an edge a
   every run is checked against an identity of exact scores.
 edge_betweenness_centrality_subset: [device threads plan] In hops, or along an edge attribute. Path counts never
   overflow; every run is checked against an identity of exact scores. Graphs without parallel edges. hopwave follows the
-  definition; NetworkX deviates from it at vertices that are not targets, where it divides dependencies by path counts.
+  definition; at vertices that are not targets, NetworkX splits dependencies evenly among predecessors.
 percolation_centrality: [device threads plan] In hops, or along an edge attribute. Path counts never overflow; every
   run is checked against an identity of exact scores. With `states=`.
 newman_betweenness_centrality: [] Unweighted load centrality.

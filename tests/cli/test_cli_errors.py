@@ -91,7 +91,7 @@ REJECTED = [  # exit code, words of the message, command
     (4, "device 'tpu' is not known", "bfs path3.mtx --device tpu"),
     (3, "weight=2 to read it, or weights=False", "convert lengths.tsv bare.npz"),
     (3, "--read-option NAME=VALUE", "bc lengths.tsv --weights"),
-    (4, "threads=0 is not a number of threads", "bench path3.mtx --threads 0"),
+    (4, "threads=0 is not a valid number of threads", "bench path3.mtx --threads 0"),
 ]
 
 

@@ -41,4 +41,4 @@ def one_of(name: str, value: Any, known: Iterable[str], error: type[HopwaveError
 def check_thread_count(threads: Any) -> None:
     """Raise an EngineError unless `threads` is a positive integer or None."""
     if threads is not None and (not is_whole(threads) or threads < 1):
-        raise EngineError(f"threads={threads!r} is not a number of threads; pass an integer of at least 1, or None")
+        raise EngineError(f"threads={threads!r} is not a valid number of threads; pass a positive integer, or None")

@@ -124,8 +124,8 @@ def betweenness_centrality_subset(
 @serves(
     why_not=WITHOUT_KEYS,
     notes=dispatch.CERTIFIED
-    + " Graphs without parallel edges. hopwave follows the definition; NetworkX deviates from it "
-    "at vertices that are not targets, where it divides dependencies by path counts.",
+    + " Graphs without parallel edges. hopwave follows the definition; at vertices that are not "
+    "targets, NetworkX splits dependencies evenly among predecessors.",
 )
 def edge_betweenness_centrality_subset(
     G: NetworkXGraph, sources: Any, targets: Any, normalized: bool, weight: Any, **run: Any

@@ -205,7 +205,7 @@ def predecessor(G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any =
 
 # ------------------------------------------------------------------ in hops or along an edge attribute
 
-ENDS = dispatch.BOTH + " With both endpoints: " + dispatch.CONVERTED_BEFORE
+ENDS = dispatch.BOTH + " With both endpoints: r" + dispatch.CONVERTED_BEFORE[1:]
 
 
 def check_method(method: Any) -> None:

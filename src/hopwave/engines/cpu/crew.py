@@ -37,7 +37,7 @@ def thread_count(threads=None):
     except (TypeError, ValueError, OverflowError):
         count = 0
     if count < 1 or (isinstance(given, float) and given != count):
-        raise EngineError(f"{origin}={given!r} is not a number of threads; it must be an integer of at least 1")
+        raise EngineError(f"{origin}={given!r} is not a valid number of threads; it must be an integer of at least 1")
     return min(count, 256)
 
 
