@@ -29,11 +29,11 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(__file__).with_suffix(".toml")
 VERDICTS = {
     "faithful": "as the paper says, apart from what the note states",
-    "differs": "done in another way; the note says how and why",
+    "differs": "done differently; the note says how and why",
     "not done": "could be done and is not; the note says what is missing",
-    "not to be had": "needs something that we do not have: a picture, a data set, a machine, another program",
+    "unavailable": "needs something that we do not have: a picture, a data set, a machine, another program",
 }
-WITHOUT_CODE = {"not done", "not to be had"}  # these rows need not name code or a test
+WITHOUT_CODE = {"not done", "unavailable"}  # these rows need not name code or a test
 OF_PAGES = {  # these test that a page follows from its lines, not what it is about
     "house/test_benchmarks.py::test_a_page_follows_from_its_records",
     "house/test_benchmarks.py::test_another_number_gives_another_page",
