@@ -58,8 +58,8 @@ def rows() -> list[tuple[str, str, str, float, float | None, str]]:
         (kron21, "kron 21, edge factor 44, 167 M arcs"),
         (roads, "luxembourg_osm, 1,004 levels"),
     ):
-        other = f"{ms(row['best GPU code ms'])} (best GPU code, one source alone)"
-        found.append(("betweenness, per source of 64 at once", title, "H200", row["hopwave ms"], None, other))
+        other = f"{ms(row['best GPU code ms'])} (best GPU code, single source)"
+        found.append(("betweenness, per source (64 sources at once)", title, "H200", row["hopwave ms"], None, other))
     ranks, cugraph = row_of("gpu-pagerank", graph="kron21"), row_of("peers-cugraph", graph="kron 21")
     other = f"{ms(cugraph['PageRank, cuGraph'])} (cuGraph)"
     found.append(("PageRank", "kron 21, edge factor 44", "H200", ranks["hopwave ms"], None, other))
