@@ -68,7 +68,7 @@ def _cugraph() -> list[Row]:
         rows_ = pages.rows(benchmark) if benchmark else []
         newest = {row["graph"]: row["hopwave ms"] for row in rows_ if row["question"] == what}
         for both in pages.rows("peers-cugraph"):
-            ours = {"hopwave that day": both[f"{question}, hopwave"], "cuGraph": both[f"{question}, cuGraph"]}
+            ours = {"hopwave, same run": both[f"{question}, hopwave"], "cuGraph": both[f"{question}, cuGraph"]}
             now = newest.get(CUGRAPH_GRAPHS[both["graph"]])
             rows.append({"question": question, "graph": both["graph"], **ours, "hopwave, newest run": now})
     return rows
