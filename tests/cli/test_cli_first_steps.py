@@ -33,11 +33,11 @@ def test_doctor_reports_and_runs_its_self_test(run, answer) -> None:
 def test_doctor_says_how_to_install_what_is_missing(run, hide) -> None:
     hide("matplotlib", "cupy")
     text = run("doctor")
-    assert "pip install matplotlib" in text and "pip install cupy-cuda1" in text
+    assert 'pip install "hopwave[plot]"' in text and 'pip install "hopwave[cuda1' in text
 
 
-NO_PICTURE = "matplotlib is not installed, so no picture is drawn; run: pip install matplotlib"
-NOT_DRAWN = "networkx is not installed, so Les Misérables is not drawn; run: pip install networkx"
+NO_PICTURE = 'matplotlib is not installed, so no picture is drawn; run: pip install "hopwave[plot]"'
+NOT_DRAWN = 'networkx is not installed, so Les Misérables is not drawn; run: pip install "hopwave[networkx]"'
 
 
 @pytest.mark.slow

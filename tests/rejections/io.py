@@ -56,7 +56,7 @@ ROWS: list[Row] = [
     (lambda tmp: hw.read(file(tmp, "a.csv", "0,1"), sep=",", delimiter=","), TypeError, "pass one of them"),
     (lambda tmp: hw.read(file(tmp, "a.csv", "0,1"), decimal="'"), TypeError, "pass '.' or ','"),
     (lambda tmp, patch: (patch.setitem(sys.modules, "pyarrow", None), hw.write(tmp / "a.parquet", EDGE)), EngineError,
-     "pip install pyarrow"),
+     'run: pip install "hopwave[io]"'),
     (lambda tmp: hw.read(file(tmp, "a.csv", "0 1 2"), weight=2, weights=False), TypeError, "omit one of them"),
     *each(lambda column, tmp: hw.read(file(tmp, "a.txt", "0 1 2"), weight=column), [1, True, "2"], TypeError, "pass 2"),
     *each(lambda text, tmp: hw.read(file(tmp, "a.txt", text)), NO_EDGES, FormatError, "contains no edge"),

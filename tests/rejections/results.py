@@ -33,13 +33,13 @@ def without(patch: Any, module: str, ask: Any) -> Any:
 
 def without_pandas(ask: Any) -> Row:
     """A row: to_pandas of the result without pandas."""
-    return (lambda patch: without(patch, "pandas", ask).to_pandas(), EngineError, "run: pip install pandas")
+    return (lambda patch: without(patch, "pandas", ask).to_pandas(), EngineError, 'run: pip install "hopwave[io]"')
 
 
 def without_matplotlib(ask: Any) -> Row:
     """A row: plot of the result without matplotlib."""
     return (
-        lambda patch: without(patch, "matplotlib.pyplot", ask).plot(), EngineError, "run: pip install matplotlib",
+        lambda patch: without(patch, "matplotlib.pyplot", ask).plot(), EngineError, 'run: pip install "hopwave[plot]"',
     )  # fmt: skip
 
 

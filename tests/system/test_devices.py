@@ -49,7 +49,7 @@ def test_a_gpu_without_cupy_says_what_to_install(driver: Path, monkeypatch: pyte
         assert cuda_extra() == extra
     found = devices()[1:]
     assert [(device.model, device.available) for device in found] == [("NVIDIA H200", False), ("NVIDIA GPU", False)]
-    what = "pip install cupy-cuda13x 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'"
+    what = 'pip install "hopwave[cuda13]"'
     assert found[0].reason == f"CuPy is not installed; run: {what}" and found[0].name == "cuda:0"
     monkeypatch.setattr(module, "NVIDIA", driver / "missing")
     assert [device.kind for device in devices()] == ["cpu"], "no GPU is not an error"

@@ -279,7 +279,7 @@ def _mpi() -> Any:
     except (ImportError, RuntimeError) as error:
         message = " ".join(str(error).split())
         raise EngineError(
-            f"mpi4py is installed but finds no MPI library ({message}); run: pip install mpich, or load your cluster's"
+            f"mpi4py is installed but finds no MPI library ({message}); run: {install('mpi')}, or load your cluster's"
         ) from None
     return MPI
 

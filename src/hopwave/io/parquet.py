@@ -7,24 +7,21 @@ from typing import IO, Any
 
 import numpy as np
 
-from hopwave.errors import EngineError, GraphError
+from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import by_direction, factorize, object_array
 from hopwave.io.columns import Column, Table, choose
 from hopwave.io.format import Request, Target, explained, plain_labels
 from hopwave.io.lines import Source
+from hopwave.system.optional import optional
 
 _KEY = b"hopwave"
 _NAMES = "read it with Graph.from_arrow(pyarrow.parquet.read_table(path), …, names=True)"
 
 
 def _pyarrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise EngineError("Parquet needs pyarrow, which is not installed; run: pip install pyarrow") from None
-    return pyarrow
+    optional("pyarrow.parquet", "Parquet")
+    return optional("pyarrow", "Parquet")
 
 
 def read(

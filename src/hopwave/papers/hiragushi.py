@@ -17,6 +17,7 @@ from hopwave.arrays import on_host
 from hopwave.graph import Graph
 from hopwave.papers.lab import Lab, WrongAnswer, claimed, ms_of, over
 from hopwave.papers.records import Case, Row, left_out, tables
+from hopwave.system.optional import install
 
 PLANS = {"Merrill": "merrill", "hybrid": "hiragushi-hybrid"}
 RANKS = (1, 2, 4)
@@ -66,7 +67,7 @@ def ranks(lab: Lab) -> list[Row]:
     here = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     mpiexec = shutil.which("mpiexec", path=here)
     if mpiexec is None:
-        return [{"ranks on": lab.device} | left_out("mpiexec is missing; run: pip install mpich")]
+        return [{"ranks on": lab.device} | left_out(f"mpiexec is missing; run: {install('mpi')}")]
     roots, counts = (4, RANKS[:2]) if lab.quick else (8, RANKS)
     rows = []
     least = 13 if lab.quick else 20 if lab.device == "cuda" else 18

@@ -5,22 +5,13 @@ from typing import Any
 from hopwave.errors import EngineError
 from hopwave.system.threads import imported
 
-# Arguments of pip for each extra of pyproject.toml. Error messages name the libraries instead of the extra, because
-# that works whether hopwave was installed from an index, a wheel or a clone.
-LIBRARIES = {
-    "cuda12": "cupy-cuda12x 'cuda-toolkit[cudart,nvrtc,cccl]==12.*'",
-    "cuda13": "cupy-cuda13x 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'",
-    "igraph": "igraph",
-    "io": "pyarrow pandas",
-    "mpi": "mpi4py mpich",
-    "networkx": "networkx",
-    "plot": "matplotlib",
-}
+# Library → extra of pyproject.toml.
+EXTRAS = {"igraph": "igraph", "matplotlib": "plot", "networkx": "networkx", "pandas": "io", "pyarrow": "io"}
 
 
 def install(extra: str) -> str:
-    """The command that installs the libraries of an extra."""
-    return f"pip install {LIBRARIES[extra]}"
+    """The command that installs the libraries of an extra. It also works if hopwave was installed from a clone."""
+    return f'pip install "hopwave[{extra}]"'
 
 
 def optional(name: str, purpose: str) -> Any:
@@ -30,4 +21,5 @@ def optional(name: str, purpose: str) -> Any:
     except ImportError as error:
         library, missing = (whole.partition(".")[0] for whole in (name, error.name or name))
         reason = "is not installed" if library == missing and error.name else f"cannot be imported ({error})"
-        raise EngineError(f"{purpose} needs {library}, which {reason}; run: pip install {missing}") from None
+        command = install(EXTRAS[missing]) if missing in EXTRAS else f"pip install {missing}"
+        raise EngineError(f"{purpose} needs {library}, which {reason}; run: {command}") from None

@@ -52,7 +52,7 @@ def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
         said = str(error).strip().splitlines() or [type(error).__name__]
         return (
             f"a kernel could not be compiled {doing} ({said[0]}); install CUDA's headers and NVRTC with "
-            f"{install('cuda13')} (or the same for 12), or use device='cpu'"
+            f"{install('cuda13')} (cuda12 for CUDA 12 drivers), or use device='cpu'"
         )
     if isinstance(error, runtime.CUDARuntimeError | driver.CUDADriverError):
         return _failure(runtime, error, doing, graph)
