@@ -26,12 +26,13 @@ BAD_FILES = {  # tests/io has the others
 
 BOTH = "cannot be combined"
 REJECTED = [  # exit code, words of the message, command
-    (2, "No such command 'search'", "search"),
+    (2, "No such command 'betweenness'; use 'hopwave bc'", "betweenness path3.mtx"),
+    (2, "call hopwave.clustering in Python", "clustering path3.mtx"),
     (2, "Missing argument 'FILE'", "bfs"),
     (2, "--colour", "info path3.mtx --colour"),
     (2, "pass --read-option weight=NAME", "sssp path3.mtx --weight km"),
     (2, "hopwave generate --list", "generate"),
-    (2, "No such command 'tree'", "generate tree out.npz"),
+    (2, "'tree' is not a kind of graph; use kronecker, rmat", "generate tree out.npz"),
     (2, "--scale", "generate kronecker out.npz"),
     (2, "cannot be combined with a kind", "generate --list star out.npz --n 3"),
     (2, "--markdown", "plans --json --markdown"),
@@ -45,6 +46,8 @@ REJECTED = [  # exit code, words of the message, command
     (2, "which is missing", "fetch Newman/tiny --to npz"),
     (2, BOTH, "bc path3.mtx --edges --epsilon 0.1"),
     (2, "--top", "bc path3.mtx --top -1"),
+    (2, "'many' is not a valid integer", "pagerank path3.mtx --top many"),
+    (3, "pass one vertex per option", "nearest named.csv --facility ann,bob"),
     (2, "-k 0 samples no source", "bc path3.mtx -k 0"),
     (2, "add --weights", "bc twice.csv --combine min"),
     (2, "omit --no-weights", "info twice.csv --combine min --no-weights"),

@@ -2,6 +2,7 @@
 and 141 if the reader of the output has closed the pipe, as in `hopwave plans | head`."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -47,6 +48,10 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {  # panel → example →
         "paper turbobfs --quick": benchmarks.paper,
     },
 }
+OTHER_NAMES = (  # beginnings of names that users try, and the command to use
+    "betweenness=bc edge_betweenness=bc shortest_path=sssp dijkstra=sssp k_shortest_paths=routes distance_table=table "
+    "search=bfs closeness=closeness harmonic=closeness connected=components core_numbers=cores k_core=cores"
+)
 
 app = typer.Typer(
     name="hopwave",
@@ -166,7 +171,23 @@ def _usage(error: Any) -> str:
         message = "No such option: --weight; to select the column of weights, pass --read-option weight=NAME"
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hopwave"
+    for wrong in getattr(error.__context__, "errors", list)():  # newer versions of typer convert values by pydantic
+        option, _, rule = message.partition("Input should be ")
+        message = f"{option}{wrong['input']!r} is not {rule.partition(',')[0]}" if rule else message
+    if unknown := re.match("No such command '(.*?)'", message):
+        message = _instead(unknown[1], command) or message
     return f"{message} See '{command} --help'" if message.endswith("?") else f"{message}; see '{command} --help'"
+
+
+def _instead(name: str, command: str) -> str | None:
+    """The message for an unknown command that has another name here, or exists only in Python; None otherwise."""
+    if command.endswith(" generate"):
+        return f"{name!r} is not a kind of graph; use {', '.join(map(graphs.spelled, hw.generate.generators()))}"
+    word = name.lower().replace("-", "_")
+    for start_of_name, other in (pair.split("=") for pair in OTHER_NAMES.split()):
+        if word.startswith(start_of_name):
+            return f"No such command {name!r}; use 'hopwave {other}'"
+    return f"No such command {name!r}; call hopwave.{word} in Python" if word in hw.__all__ else None
 
 
 def _point_at_nothing(stream: Any) -> None:

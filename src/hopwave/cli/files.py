@@ -24,7 +24,7 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import terminal
 from hopwave.display.drawing import INK, PALE, bars, distribution, short
-from hopwave.errors import EngineError, FormatError
+from hopwave.errors import EngineError, FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.io import by_content, by_name, by_title, read, unknown, write
 from hopwave.io.format import Format
@@ -205,6 +205,9 @@ def vertex(graph: Graph, name: str) -> Any:
         number = int(name)
         if graph.labels is None or number in graph:
             return graph.label(graph.index(number))
+    parts = [part.strip() for part in name.split(",")]
+    if name not in graph and all(part in graph or (part.isdecimal() and int(part) in graph) for part in parts):
+        raise GraphError(f"{name!r} lists several vertices; pass one vertex per option")
     return graph.label(graph.index(name))
 
 
