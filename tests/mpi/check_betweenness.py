@@ -122,7 +122,7 @@ def check_betweenness_refuses() -> None:
         (f"epsilon= {whole}", parts, {"epsilon": 0.1, "seed": 3, "split": "graph"}),
         ("one CPU thread per rank", parts, {"threads": 2, "split": "graph"}),
         ("one CPU thread per rank", parts, {"device": "cuda", "split": "graph"}),
-        ("a DistributedGraph has no weights; pass the hopwave.Graph", parts, {"weights": True}),
+        ("a DistributedGraph has no weights; pass a hopwave.Graph", parts, {"weights": True}),
         ("cannot be counted", TRAPS["triangle"](), {"weights": np.zeros(6)}),
     ):
         refused(GraphError, message, hd.betweenness_centrality, G, **options)

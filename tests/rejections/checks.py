@@ -31,8 +31,7 @@ def keywords() -> list[Row]:
     pairs = np.zeros((2, 1), int)
     return [
         (lambda: star(3, colour="red"), TypeError, "star() has no argument 'colour'; its arguments are n"),
-        (lambda: hw.pagerank(SQUARE, damping=0.9), TypeError, "did you mean alpha=?"),
-        (lambda: hw.pagerank(SQUARE, damping_factor=0.9), TypeError, "did you mean alpha=?"),
+        *each(lambda x: hw.pagerank(SQUARE, **{x: 0.9}), ["damping", "damping_factor"], TypeError, "mean alpha=?"),
         (lambda: SQUARE.degree(), TypeError, "Graph.degree() missing 1 required positional argument: 'vertex'"),
         (lambda: Graph.from_edges(), TypeError, "Graph.from_edges() missing 1 required"),
         (lambda: SQUARE.neighbors(0, 1), TypeError, "Graph.neighbors() takes 2 positional arguments"),

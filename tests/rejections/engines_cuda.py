@@ -51,7 +51,7 @@ GPU_ROWS: list[Row] = [
     (lambda: la.mxv(la.Matrix.from_graph(PATH), la.Vector.full(5, 1), device="cuda", threads=2), EngineError, "=2"),
     (lambda: la.mxv(la.Matrix.from_graph(PATH), la.Vector.full(5, 1), LOOKED_UP, device="cuda"), EngineError,
      "cannot be translated"),
-    (lambda: hw.pagerank(KRON, tol=0, max_iter=3, device="cuda"), ConvergenceError, "after 3 rounds the ranks still"),
+    (lambda: hw.pagerank(KRON, tol=0, max_iter=3, device="cuda"), ConvergenceError, "round 3 changed them"),
     (lambda: hw.eigenvector_centrality(MESH, tol=0, max_iter=2, device="cuda"), ConvergenceError, "round 2 changed"),
     (lambda: hw.katz_centrality(KRON, 0.9, max_iter=10**6, device="cuda"), ConvergenceError, "Katz diverged"),
     (lambda: la.Matrix.from_graph(PATH).to("cuda").astype("int32").to_scipy(), la.LinalgError, "int32"),
@@ -63,7 +63,7 @@ GPU_ROWS: list[Row] = [
     (lambda: hw.k_shortest_paths(edges([0, 1], [1, 2], [1.0, -1.0]), 0, 2, 2, device="cuda"), GraphError, "negative"),
     (lambda: hw.k_shortest_paths(edges([0, 1], [1, 2], [1.0, np.inf]), 0, 2, 2, device="cuda"), GraphError, "infinite"),
     # compressed rows
-    (lambda: PATH.to("cpu", compressed=True), GraphError, "device='cpu' has no compressed rows"),
+    (lambda: PATH.to("cpu", compressed=True), GraphError, "device='cpu' does not support compression"),
     (lambda: PATH.to("cuda", memory_limit=-1), GraphError, "memory_limit=-1 is not a number of bytes"),
     (lambda: hw.bfs(packed(), 0, path_counts=True, device="cuda"), EngineError, SAID),
     *each(lambda plan: hw.betweenness_centrality(packed(), plan=plan, device="cuda"),

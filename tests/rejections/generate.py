@@ -15,6 +15,7 @@ ROWS: list[Row] = [
     *each(lambda make: make(-1), [generate.diamonds, generate.mycielskian], GraphError, "k=-1"),
     *each(lambda make: make(-1), [generate.kronecker, generate.kronecker_edges, generate.rmat], GraphError, "scale=-1"),
     (lambda: generate.grid(-1, 2), GraphError, "rows=-1"),
+    (lambda: generate.erdos_renyi, AttributeError, "use `generate.uniform`"),  # type: ignore[attr-defined]
     *each(lambda given: generate.kronecker(**given), SCALES, GraphError, "scale="),
     (lambda: generate.kronecker(31), GraphError, "ids have 31 bits"),
     (lambda: generate.kronecker(4, edge_factor=0), GraphError, "edge_factor=0"),

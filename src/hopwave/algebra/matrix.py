@@ -59,6 +59,9 @@ class Matrix(Arithmetic):
 
     def __init__(self, store: _Store, turned: bool = False) -> None:
         """For internal use; users call `from_graph`, `from_scipy`, `from_edges` or `from_dense`."""
+        if not isinstance(store, _Store):
+            constructors = "Matrix.from_dense, from_scipy, from_graph or from_edges"
+            raise LinalgError(f"Matrix() does not convert a {type(store).__name__}; use {constructors}")
         self._store, self._turned = store, turned
 
     # ---------------------------------------------------------------- constructors
@@ -152,9 +155,7 @@ class Matrix(Arithmetic):
         given = None if values is None else as_array(values, "values", LinalgError)
         kind = np.dtype(np.bool_) if given is None else kept_dtype(given.dtype)
         if given is not None and given.shape not in ((), (1,), i.shape):
-            raise LinalgError(
-                f"values has shape {given.shape}; pass one for each of the {len(i)} entries, or one number"
-            )
+            raise LinalgError(f"values has shape {given.shape}; pass one number per entry ({len(i)}), or one for all")
         from scipy.sparse import coo_array
 
         data = np.broadcast_to(np.ones(1, kind) if given is None else given.astype(kind), i.shape)
@@ -293,9 +294,7 @@ class Matrix(Arithmetic):
             from cupyx.scipy.sparse import csr_matrix
 
             if values.dtype.kind == "i":
-                raise LinalgError(
-                    f"CuPy has no sparse matrices of {values.dtype}; use .astype('float64') or .to('cpu')"
-                )
+                raise LinalgError(f"CuPy has no sparse matrices of {values.dtype}; use astype('float64') or to('cpu')")
 
             return csr_matrix((values, indices, indptr), shape=self.shape)
         from scipy.sparse import csr_array

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hopwave.algebra.operators import checked_dtype, kept_dtype, one_value, refuse_masked
 from hopwave.arrays import Array, all_true, as_array, checked_places, fetched, home_of, module_of, on_gpu, uploaded
 from hopwave.checks.keywords import offers
-from hopwave.checks.numbers import is_whole
+from hopwave.checks.numbers import is_whole, shown
 from hopwave.errors import LinalgError, explaining
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 
@@ -383,7 +383,8 @@ class Vector(Arithmetic):
 def checked_length(n: Any) -> int:
     """The length as an int; raises a LinalgError unless indices fit 32 bits."""
     if not is_whole(n) or not 0 <= n <= LARGEST_VERTEX_COUNT:
-        raise LinalgError(f"n={n!r} is not a length; pass an integer from 0 to {LARGEST_VERTEX_COUNT}")
+        more = "; to convert values, use Vector.from_dense" if np.ndim(n) else ""
+        raise LinalgError(f"n={shown(n)} is not a length; pass an integer from 0 to {LARGEST_VERTEX_COUNT}{more}")
     return int(n)
 
 

@@ -15,9 +15,7 @@ from hopwave.planning.jobs import Floats, Integers
 def check_sample(n: int, k: Any) -> None:
     """Raise a GraphError unless k vertices, at least one, can be drawn out of n."""
     if not is_whole(k) or not 1 <= k <= n:
-        raise GraphError(
-            f"k={k!r} sources cannot be drawn from {n} vertices; pass an integer from 1 to {n}, or None for all"
-        )
+        raise GraphError(f"cannot draw k={k!r} of {n} vertices; pass an integer from 1 to {n}, or None for all")
 
 
 def draw_sources(n: int, k: int | None, seed: Any) -> Integers | None:

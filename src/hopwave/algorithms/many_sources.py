@@ -32,7 +32,7 @@ BLOCK_BYTES = 1 << 26  # bytes of distances in memory at a time, unless the call
 # searches are faster one by one.
 FEW_SOURCES = 3  # minimum sources for sharing steps
 DEEP_SCATTERED = 150  # maximum shared levels if the sources are far from each other
-DEEP_CROWDED = 1000  # maximum shared levels if most vertices are sources, so that the sources of a batch are neighbours
+DEEP_CROWDED = 1000  # maximum shared levels if many vertices are sources: those of a batch are then neighbours
 CROWDED = 0.25  # minimum share of vertices for sources to count as crowded
 
 
@@ -90,7 +90,7 @@ def prepared(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> S
     shareable = k >= FEW_SOURCES and job.keep != "pairs" and not job.weighted
     if not shareable:
         job = replace(job, together=False, block=block_rows(graph.n, weighted=True) if job.weighted else None)
-    elif graph.n > DEEP_SCATTERED or engine.name != "cpu":  # else the depth is not needed (a GPU needs it)
+    elif graph.n > DEEP_SCATTERED or engine.name != "cpu":  # a small graph is not deep; a GPU needs the depth anyway
         depth = probed_depth(engine, graph, threads)
         depth = depth if job.limit is None else min(depth, int(job.limit))
         job = replace(job, together=together(graph.n, depth, k), depth=depth)

@@ -67,9 +67,7 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
     if chosen == "dijkstra" and device != "cpu":
         raise GraphError(f"Dijkstra's algorithm runs only on the CPU, not on {device!r}; use method='near-far'")
     if chosen == "near-far" and device != "cuda":
-        raise GraphError(
-            f"near-far runs only on a GPU, not on {device!r}; use method='delta-stepping', or device='cuda'"
-        )
+        raise GraphError(f"near-far needs a GPU, not device={device!r}; use method='delta-stepping', or device='cuda'")
     if trace and (chosen, device) not in (("delta-stepping", "cpu"), ("near-far", "cuda")):
         raise GraphError(
             f"trace=True supports only Δ-stepping on the CPU and near-far on a GPU, not {chosen!r} on "

@@ -51,7 +51,7 @@ def accessibility(
         an array of vertices × columns, a DataFrame indexed by vertex, or a mapping from column names to numbers as
         above. A vertex without an entry, or with NaN, has no value. Default: 1 for every vertex.
     limit : float or list of floats, optional
-        Maximum distance, inclusive, or several distances; sums are in this order. Default: no limit.
+        Maximum distance, inclusive, or a list of them; the sums have the order of the list. Default: no limit.
     decay : tuple or function, optional
         Factor of a value at distance d: ("exponential", s) is exp(−d / s), ("gaussian", s) is exp(−d² / (2 s²)),
         ("power", p) is max(d, 1)^−p, ("power", p, least) is max(d, least)^−p. A function of an array of distances may
@@ -119,9 +119,9 @@ def nearest_of(
 
     Notes
     -----
-    This function runs only on the CPU. Lengths are added from the facility. If sums are not exact, as with 0.1, two
-    facilities may be tied only by rounding. For k=1, and if a sum absorbs a length (1e16 + 1), the result is then the
-    facility that was nearer at an earlier vertex of the path.
+    This function runs only on the CPU. Lengths are added from the facility. If sums are rounded, as with 0.1, two
+    facilities may be tied by rounding. In such a tie, the result is the facility that was nearer at an earlier vertex
+    of the path if k=1, or if a sum absorbs a length (1e16 + 1 = 1e16).
 
     Examples
     --------
@@ -231,7 +231,7 @@ def columns_of(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
         named: dict[str, Any] = {}
         for name in given:
             if (other := named.setdefault(str(name), name)) is not name:
-                raise GraphError(f"columns {other!r} and {name!r} of values have the same name as text; rename one")
+                raise GraphError(f"columns {other!r} and {name!r} of values= have equal names as text; rename one")
         return tuple(named), np.array([_numbers(graph, given[name], f"values[{name!r}]") for name in given])
     if getattr(given, "ndim", 1) == 2:
         columns = [_numbers(graph, column, f"values[:, {i}]") for i, column in enumerate(np.asarray(given).T)]

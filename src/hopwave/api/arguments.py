@@ -61,9 +61,7 @@ def in_direction(graph: Graph, direction: str) -> Graph:
 def undirected(graph: Graph, what: str) -> Graph:
     """The graph; raises a GraphError if it is directed. `what` names the function in the message."""
     if graph.directed:
-        raise GraphError(
-            f"{what} needs an undirected graph; drop the directions with G.without_weights().to_undirected()"
-        )
+        raise GraphError(f"{what} needs an undirected graph; drop directions with G.without_weights().to_undirected()")
     return graph
 
 

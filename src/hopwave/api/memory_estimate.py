@@ -265,7 +265,7 @@ def _check_options(name: str, **given: Any) -> None:
     for option, value in given.items():
         if value is not DEFAULTS.get(option) and option not in OPTIONS[name]:
             known = ", ".join(f"{one}=" for one in OPTIONS[name]) or "none"
-            raise GraphError(f"{name} has no {option}={value!r}; omit it (arguments of its estimate: {known})")
+            raise GraphError(f"estimates of {name} do not use {option}={value!r}; omit it (they use: {known})")
 
 
 def _shape(graph: Graph, searched: bool) -> Shape:

@@ -58,7 +58,7 @@ def sssp(
         Maximum length of a path. Vertices beyond it are not reached.
     targets : list of vertices, optional
         Vertices at which the search may end: it stops when all targets are settled, and vertices farther away than all
-        targets are not reached. If a target cannot be reached, the search is complete.
+        targets are not reached. If a target is unreachable, the search visits everything that the source reaches.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is a GPU if there is one and the graph is on it or has a million arcs, else the CPU. A
         `linalg.Matrix` is searched on its own device.

@@ -122,9 +122,7 @@ def _can_be_lengths(graph: Graph) -> bool:
     check_lengths(A, graph.label)
     greatest = extremes(A)[1] if graph.m else 0.0
     if np.isinf(greatest * graph.n * graph.n):
-        raise GraphError(
-            f"weight {greatest:g} is so large that sums of distances may exceed float64; scale all weights down"
-        )
+        raise GraphError(f"weight {greatest:g} is too large: sums of distances may exceed float64; scale weights down")
     return True
 
 

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -147,6 +147,7 @@ def offered(function: Any) -> Any:
 def offer(package: dict[str, Any], names: Iterable[str]) -> None:
     """Wrap the public functions of a package by `suggesting`. `package` is the globals() of the package."""
     package.update({name: offered(package[name]) for name in names})
+    package["__getattr__"] = partial(find, package["__name__"], package["__file__"])
 
 
 def offers(kind: Kind, quick: Collection[str] = ()) -> Kind:

@@ -150,9 +150,7 @@ def _download(url: str, full: str, file: Path, part: Part, meter: Meter) -> None
         if not any(_receive(url, part, most, meter) for _ in range(1 + RETRIES)):
             total = _note(part.path).get("total")
             have = amount(part.path.stat().st_size) + (f" of {amount(total)}" if total else "")
-            raise DownloadError(
-                f"{url}: the connection was lost {1 + RETRIES} times after {have}; call again to resume"
-            )
+            raise DownloadError(f"{url}: the connection failed {1 + RETRIES} times after {have}; call again to resume")
         meter.stage(f"checking {file.name}")
         with (
             unpacked(part.path, f"{file.stem}/{file.name}", file, most, meter) as checksum,
@@ -332,7 +330,7 @@ def unpacked(archive: Path, member: str, target: Path, most: int, meter: Meter) 
             while data := content.read(BLOCK):
                 rest += len(data)
                 if rest > most:
-                    raise FormatError(f"more than {amount(most)} of other data; use another mirror", archive)
+                    raise FormatError(f"over {amount(most)} of data besides {member}; use another mirror", archive)
             yield total.hexdigest()
     except (EOFError, zlib.error, tarfile.TarError) as error:
         raise FormatError(

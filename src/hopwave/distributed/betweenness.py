@@ -138,9 +138,7 @@ def betweenness_centrality(
                 "split='graph' computes with one CPU thread per rank; omit threads= and device=, or use split='sources'"
             )
         if in_parts and weights is not None and weights is not False:
-            raise GraphError(
-                "a DistributedGraph has no weights; pass the hopwave.Graph on every rank, or omit weights="
-            )
+            raise GraphError("a DistributedGraph has no weights; pass a hopwave.Graph on every rank, or omit weights=")
         if split == "graph" and not in_parts:
             raise GraphError("split='graph' needs a DistributedGraph; create one with hopwave.distributed.spread")
 

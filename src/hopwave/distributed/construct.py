@@ -74,9 +74,7 @@ def from_edges(
                     "spread(hopwave.Graph.from_edges(source, target)), and call spread(None) on the others"
                 )
         if len(ends[0]) != len(ends[1]):
-            raise GraphError(
-                f"source has {len(ends[0])} entries and target has {len(ends[1])}; pass one of each per edge"
-            )
+            raise GraphError(f"source has {len(ends[0])} entries and target {len(ends[1])}; pass one of each per edge")
         return ends[0].astype(np.int64), ends[1].astype(np.int64)
 
     u, v = joined.together(columns)

@@ -140,7 +140,7 @@ class GraphArrays(Named):
 
     @cached_property
     def is_mapped(self) -> bool:
-        """Whether the adjacency lists are memory-mapped, as by `read(path, mmap=True)`. No engine then copies them."""
+        """Whether the adjacency lists are memory-mapped, as by `read(path, mmap=True)`. Engines do not copy them."""
         return self._host is not None and _mapping(self._host.indices) is not None
 
     @property

@@ -178,9 +178,7 @@ class GraphEdges(GraphArrays):
                 above = float(np.iinfo(values.dtype).max) + 1  # Arm converts 2⁶³ to 2⁶³ − 1, which is equal as float64
                 wrong = self.weights[(values != self.weights) | (self.weights >= above)]
                 if len(wrong):
-                    raise GraphError(
-                        f"the weight {wrong[0]!s} is not exact in {values.dtype}; pass a floating-point dtype"
-                    )
+                    raise GraphError(f"weight {wrong[0]!s} is not exact in {values.dtype}; pass a floating-point dtype")
         from scipy.sparse import csr_array
 
         return csr_array((values, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))

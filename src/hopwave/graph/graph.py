@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.checks.keywords import offers
-from hopwave.checks.numbers import check_bytes
+from hopwave.checks.numbers import check_bytes, shown
 from hopwave.checks.options import flag, one_of
 from hopwave.checks.other_names import lacks
 from hopwave.errors import GraphError, gpu_part
@@ -45,6 +45,12 @@ class Graph(GraphConstructors):
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(lacks("a Graph", name), name=name, obj=self)
+
+        def __getitem__(self, vertex: Any) -> Any:
+            raise TypeError(f"G[{shown(vertex)}] is not supported; use G.neighbors(vertex), or G.edges().weights")
+
+        def __array__(self, *options: Any, **more: Any) -> Any:  # with __getitem__, NumPy would read the vertices
+            return object_array([self]).reshape(())
 
     def _with(self, rows: Rows, *, labels: Any = ..., order: Order = "ascending") -> Graph:
         """A graph like this one, with other adjacency lists."""

@@ -165,9 +165,7 @@ def write(target: Target, graph: Graph) -> None:
     texts = [name for name in names if isinstance(name, str)]
     for name in texts:  # only a single word that starts no comment is read back unchanged
         if name[:1] in "#%" or "\0" in name or not name.strip() or name.encode().split() != [name.encode()]:
-            raise target.fail(
-                f"label {name!r} is not a single word; use .csv or .npz, or drop labels with labels=False"
-            )
+            raise target.fail(f"label {name!r} is not one word; use .csv or .npz, or drop all labels with labels=False")
     if texts:
         target.stream.write(b"# Ids: text\n")
     for vertex in listed_first(graph, names, u, v).tolist():

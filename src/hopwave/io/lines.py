@@ -184,9 +184,7 @@ class Source:
     def exactly(self, stream: IO[bytes], size: int, what: str) -> bytes:
         """Exactly `size` bytes, or an error that names the missing part. A false size allocates no memory."""
         if not self.packed and size > self.size:
-            raise self.fail(
-                f"has only {self.size:,} bytes; expected {size:,} bytes of {what}: truncated, or not this format"
-            )
+            raise self.fail(f"has {self.size:,} bytes; expected {size:,} bytes of {what}: truncated, or another format")
         pieces, missing = [], size
         while missing and (piece := self.take(stream, min(missing, BLOCK))):
             pieces.append(piece)
@@ -351,9 +349,7 @@ def read_edges(
         if declared is not None and total + len(parsed.u) > declared:
             rows = (number for number, text in enumerate(block.split(b"\n"), line) if grammar.row(text) is not None)
             surplus = next(islice(rows, declared - total, None))
-            raise source.fail(
-                f"more {what} than the {declared:,} that the header declares; correct one of them", surplus
-            )
+            raise source.fail(f"more {what} than the {declared:,} in the header; correct one of them", surplus)
         line += parsed.lines
         if parsed.trouble is not None:
             raise source.fail(parsed.trouble, line)

@@ -147,7 +147,7 @@ def _in_one_piece(
 def _own(source: Source, request: Request, arrays: _Arrays) -> Graph:
     layout = int(arrays[_OWN])
     if layout != _LAYOUT:
-        raise source.fail(f"layout {layout} of another hopwave (here: {_LAYOUT}); write the file again, or upgrade")
+        raise source.fail(f"layout {layout} is not supported, only {_LAYOUT}; write the file again, or upgrade hopwave")
     weights = arrays["weights"] if "weights" in arrays and request.weights else None
     indptr, indices, directed = arrays["indptr"], arrays["indices"], bool(arrays["directed"])
     labels: Any = None
@@ -187,7 +187,7 @@ def _with_parallel_arcs(indptr: Ids, indices: Ids, directed: bool, weights: Ids 
 
 def _texts(data: Ids, offsets: Ids) -> list[str]:
     if data.dtype != np.uint8 or data.ndim != 1 or offsets.dtype.kind != "i" or offsets.ndim != 1 or not len(offsets):
-        raise ValueError("labels must be bytes and offsets")
+        raise ValueError("label_bytes must be a uint8 array, and label_offsets an array of integers")
     if offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
         raise ValueError("offsets of labels do not increase from 0 to the number of bytes")
     text = data.tobytes()

@@ -344,8 +344,8 @@ def _integer(cell: str, plain: bool) -> int:
         )
     if POINTED.fullmatch(text):
         raise ValueError(
-            f"vertex {text[:40]} has a point or an exponent: pandas writes ids so in a column with empty cells, and "
-            "Excel long ones; write integers with astype('Int64') before to_csv, or pass names=True to keep it as text"
+            f"vertex {text[:40]} has a point or an exponent: pandas adds a point if a column has empty cells, Excel "
+            "an exponent to long ids; call astype('Int64') before to_csv, or pass names=True to keep it as text"
         )
     if not is_number(text):
         raise ValueError(f"found {cell[:40]!r}; expected an integer as in the first row; pass names=True to read names")

@@ -338,9 +338,7 @@ def check_threads(threads: int | None, engine: Algebra) -> None:
     """Raise an EngineError if threads= is passed for an engine other than the CPU's."""
     check_thread_count(threads)
     if threads is not None and engine.name != "cpu":
-        raise EngineError(
-            f"threads={threads!r} is only for device='cpu', not {engine.name!r}; omit it, or change device="
-        )
+        raise EngineError(f"threads={threads!r} is only for device='cpu', not {engine.name!r}; omit one of them")
 
 
 def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:

@@ -137,7 +137,7 @@ def _out_weights(A: Matrix) -> Vector:
     S = select(S, binary.gt, 0.0)
     least, most = reduce(S, monoid.min), reduce(S, monoid.max)
     if S.nnz and not SMALLEST < least <= most < 1 / SMALLEST:
-        raise GraphError(f"sums of weights per vertex range from {least:g} to {most:g}; scale the weights towards 1")
+        raise GraphError(f"sums of weights range from {least:g} to {most:g}, too extreme; scale the weights towards 1")
     return S  # type: ignore[no-any-return]
 
 
