@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 class Level:
     """One level of a search, as recorded by the engine.
 
-    `vertices` and `edges` count the frontier's vertices and arcs that leave it, `unvisited_edges` the arcs that leave
-    unvisited vertices: the inputs of the rule. `found` vertices were reached, `checked` arcs were read;
-    `ahead` of the found vertices belong to the next level (asynchronous pulls only).
+    The plan's rule reads three counts: `vertices` of the frontier, `edges` that leave the frontier, and
+    `unvisited_edges` that leave unvisited vertices. The level reached `found` vertices and read `checked` arcs; `ahead`
+    of the found vertices belong to the next level (asynchronous pulls only).
 
-    Over several ranks, `sent` bytes went from rank to rank; `sent_for_parents` of these carried predecessors of
-    vertices. `sent_by_one` is the maximum number of bytes sent by one rank, `sets_by_one` the maximum without
-    predecessors: sets of vertices, as bitmaps or shorter, and a few control words. Of `seconds`, the rank that recorded
-    the trace spent `waiting` in exchanges; the rest is computation.
+    With several ranks, `sent` is the number of bytes between ranks, and `sent_for_parents` the part for predecessors.
+    `sent_by_one` is the maximum that one rank sent; `sets_by_one` is that maximum without predecessors, which leaves
+    sets of vertices (as bitmaps or shorter) and a few control words. Of `seconds`, the rank that recorded the trace
+    spent `waiting` in exchanges and the rest in computation.
 
     >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]
     >>> level.direction, level.vertices, level.edges, level.found

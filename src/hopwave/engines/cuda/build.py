@@ -39,16 +39,16 @@ def column(values, name):
     if not is_on_gpu(values):
         return uploaded(np.ascontiguousarray(as_column(values, name)))
     if hasattr(values, "null_count") and values.null_count:  # cuDF
-        raise GraphError(f"{name} misses {values.null_count} values; drop the rows that miss one")
+        raise GraphError(f"{name} has {values.null_count} missing values; drop the rows without a value")
     array = cupy.asarray(values) if hasattr(values, "__cuda_array_interface__") else cupy.from_dlpack(values)
     if array.ndim != 1:
-        raise GraphError(f"{name} has {array.ndim} dimensions; give one column")
+        raise GraphError(f"{name} has {array.ndim} dimensions; pass one column")
     if name not in ("src", "dst"):
         return cupy.ascontiguousarray(array)
     if array.dtype.kind not in "iu":
         return uploaded(whole_numbers(cupy.asnumpy(array), name))
     if array.dtype == np.uint64 and len(array) and int(array.max()) >= 2**63:
-        raise GraphError(f"{name} holds {int(array.max())}, more than 63 bits hold; renumber sparse ids first")
+        raise GraphError(f"{name} contains {int(array.max())}, which exceeds 63 bits; renumber sparse ids first")
     kind = np.int32 if array.dtype.itemsize < 4 or array.dtype == np.int32 else np.int64
     return cupy.ascontiguousarray(array.astype(kind, copy=False))
 

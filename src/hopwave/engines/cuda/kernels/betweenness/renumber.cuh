@@ -17,7 +17,7 @@ __global__ void count_near(const Offset *offsets, const int *neighbours, i64 n, 
   add_warp_sum(count, near);
 }
 
-// The v with the largest min(one[v], other[v]), ties by lowest v, as (distance + 1) << 32 | ~v; 0 before.
+// The v of the largest min(one[v], other[v]), the lowest if tied, as (distance + 1) << 32 | ~v. *farthest begins as 0.
 template <class Offset>
 __global__ void find_farthest(const int *one, const int *other, u64 n, u64 *farthest) {
   u64 mine = 0;

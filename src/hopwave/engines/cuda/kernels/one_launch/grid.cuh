@@ -39,7 +39,7 @@ struct Pulling {
     return hit;
   }
 
-  // Each lane first searches its own row, and cuts a long one for the full grid; the warp searches the others.
+  // Each lane searches PATIENCE arcs of its row. A long remainder is cut for the grid; the warp searches a short one.
   template <int N>
   __device__ __forceinline__ int look(int v, i64 e, i64 end, LevelSums *sums) {
     int hit = -1;

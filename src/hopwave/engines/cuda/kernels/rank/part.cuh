@@ -265,7 +265,7 @@ __global__ void relax(const i64 *offsets, const Slot *heads, const u32 *lengths,
   }
 }
 
-// Once every head has its shortest distance: writes a row that its path comes through; any such row is correct.
+// Runs when all distances are final. Writes one parent row of each touched head; any row on a shortest path is correct.
 template <class Slot>
 __global__ void name_parents(const i64 *offsets, const Slot *heads, const u32 *lengths, const i64 *rows,
                              const i64 *distances, const i64 *ends, i64 count, i64 arcs, const u64 *best,

@@ -90,7 +90,7 @@ struct Counters {
   __align__(128) u64 least[3];     // smallest distance that remains on a pile after a split
   __align__(128) u64 vertices;     // vertices whose distance was relaxed, for the trace
   __align__(128) u64 arcs;
-  __align__(128) Standing standing[2];  // what the first block tells the others after a phase of its own
+  __align__(128) Standing standing[2];  // published by the first block after a phase that it ran alone
 };
 
 struct Report {
