@@ -19,6 +19,8 @@ from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows, is_ascending, offset_type
 from hopwave.graph.row_operations import check_sparse, transposed, unblocked
 
+CONSTRUCTORS = "from_dense, from_scipy, from_graph or from_edges"
+
 
 class _Store:
     """Data shared by a matrix and its transpose: rows, columns, and records that engines prepared."""
@@ -60,8 +62,7 @@ class Matrix(Arithmetic):
     def __init__(self, store: _Store, turned: bool = False) -> None:
         """For internal use; users call `from_graph`, `from_scipy`, `from_edges` or `from_dense`."""
         if not isinstance(store, _Store):
-            constructors = "Matrix.from_dense, from_scipy, from_graph or from_edges"
-            raise LinalgError(f"Matrix() does not convert a {type(store).__name__}; use {constructors}")
+            raise LinalgError(f"Matrix({type(store).__name__}) is not supported; use Matrix.{CONSTRUCTORS}")
         self._store, self._turned = store, turned
 
     # ---------------------------------------------------------------- constructors
