@@ -200,13 +200,12 @@ def accumulation(engine: Engine, graph: Graph, job: BetweennessJob, plan: Plan, 
 
     def begin(part: Part) -> Accumulation:
         given = {name: getattr(job, name) for name in ("targets", "origins", "copies")}
-        some = {name: values[part.vertices] for name, values in given.items() if values is not None}
+        some: Any = {name: values[part.vertices] for name, values in given.items() if values is not None}
         few = job.edges and not job.weighted and part.graph.m <= FEW_ARCS and engine.name == "cpu"
-        label = part.graph._prepared.record(Structure).components[False] if shared else None
+        label = part.graph._prepared.record(Structure).components[False]
+        some |= {"components": label if shared else None, "largest": int(np.bincount(label).max())}
         pushed = [step for step in plan.steps if step.direction == "push"][:1] if few else []
         here = replace(plan, steps=tuple(pushed), rule=Always()) if pushed else plan
-        return engine.accumulation(
-            part.graph, replace(job, sources=part.sources, components=label, **some), here, threads
-        )
+        return engine.accumulation(part.graph, replace(job, sources=part.sources, **some), here, threads)
 
     return Together(begin, job, parts)

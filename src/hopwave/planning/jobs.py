@@ -54,6 +54,7 @@ class BetweennessJob:
     `weighted`, a length is the sum of weights instead of the number of hops. A block of a larger job gives
     bitwise identical results: `out_of` is the number of sources of the larger job. With the `components` of all
     vertices, a search may begin at consecutive sources whose components ascend; the first has their certificate.
+    `largest` is the number of vertices of the largest component, if it is known that no search reaches more.
     """
 
     sources: npt.NDArray[np.int64]
@@ -69,6 +70,7 @@ class BetweennessJob:
     origins: npt.NDArray[np.float64] | None = None
     copies: npt.NDArray[np.float64] | None = None
     components: npt.NDArray[np.int32] | None = None
+    largest: int | None = None
 
     @property
     def planned_sources(self) -> int:

@@ -6,15 +6,16 @@ import gc
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
 import pytest
-from test_callers import G, in_new_thread, output_of
+from test_callers import SOME, G, in_new_thread, output_of
 
 import hopwave as hw
 import mixed
-from hopwave.arrays import on_host
+from hopwave import linalg as la
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -52,13 +53,21 @@ def test_threads_ask_the_cpu_and_the_gpu_at_once() -> None:
     right = {name: mixed.answer(name, mixed.fresh(G), "cuda") for name in names}
 
     def wrong(thread: int) -> list[str]:
-        device = "cuda" if thread % 2 else "cpu"
-        turn = [names[(thread + i) % len(names)] for i in range(6)]
-        found = {name: np.asarray(on_host(mixed.QUESTIONS[name](graph, device=device))) for name in turn}
-        return [name for name in turn if not mixed.agree(found[name], right[name])]
+        turn, ask = [names[(thread + i) % len(names)] for i in range(6)], partial(mixed.answer, G=graph)
+        return [name for name in turn if not mixed.agree(ask(name, device=("cpu", "cuda")[thread % 2]), right[name])]
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(wrong, range(8))) == [[]] * 8
+
+
+def test_two_threads_prepare_one_set_of_arcs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The arrays of the slower thread would be freed, although prepared launches use their addresses."""
+    from hopwave.engines.cuda import shortest_paths
+
+    A, meet, lengths_of = la.Matrix.from_graph(G, G.weights).to("cuda"), Barrier(2), shortest_paths.lengths_of
+    monkeypatch.setattr(shortest_paths, "lengths_of", lambda *given: (meet.wait(60), lengths_of(*given))[1])
+    with ThreadPoolExecutor(2) as pool:
+        assert len(set(pool.map(shortest_paths.arcs_of, [A, A]))) == 1
 
 
 # ---------------------------------------------------------------- processes
@@ -73,8 +82,6 @@ def wrong():
 
 print(ThreadPoolExecutor(1).submit(wrong).result())
 """
-SOME = ["search", "betweenness", "closeness", "pagerank", "strongly connected", "product", "shortest paths"]
-
 FORKED = """
 import os, warnings, mixed
 warnings.simplefilter("ignore")

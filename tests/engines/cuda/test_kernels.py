@@ -70,12 +70,9 @@ def check_compiled(header: str, architecture: str, names: list[str], text: str =
     supported = compiler.getSupportedArchs()
     if int(architecture.partition("_")[2]) not in supported:
         pytest.skip(f"NVRTC {compiler.getVersion()} knows no {architecture}, only {supported}")
-    more = () if architecture.startswith("sm_") else ("-G",)
-    code, _ = nvrtc._compile(header, architecture, names, more, text)
-    if architecture.startswith("sm_"):
-        assert code.startswith(b"\x7fELF")
-    else:
-        assert code.count(b".entry") >= len(set(names))
+    machine = architecture.startswith("sm_")
+    code, _ = nvrtc._compile(header, architecture, names, () if machine else ("-G",), text)
+    assert code.startswith(b"\x7fELF") if machine else code.count(b".entry") >= len(set(names))
 
 
 @compiles

@@ -75,7 +75,10 @@ WORK = record(
 
 @dataclass
 class PreparedPaths:
-    """Cached with a matrix on the GPU: its arcs, its transpose's arcs, and buffers by stream."""
+    """Cached with a matrix on the GPU: its arcs, its transpose's arcs, and buffers by stream.
+
+    The first thread's arrays stay, because launches of other threads may already use their addresses.
+    """
 
     arcs: dict[bool, Arcs] = field(default_factory=dict)
     buffers: dict[tuple[bool, int], Buffers] = field(default_factory=dict)
@@ -144,17 +147,15 @@ class Buffers:
 
 def arcs_of(A):
     kept = A._prepared.record(PreparedPaths).arcs
-    if A._turned not in kept:
-        kept[A._turned] = Arcs(A.rows)
-    return kept[A._turned]
+    found = kept.get(A._turned)
+    return kept.setdefault(A._turned, Arcs(A.rows)) if found is None else found
 
 
 def buffers_of(A, arcs):
     kept = A._prepared.record(PreparedPaths).buffers
     key = A._turned, cupy.cuda.get_current_stream().ptr
-    if key not in kept:
-        kept[key] = Buffers(arcs)
-    return kept[key]
+    found = kept.get(key)
+    return kept.setdefault(key, Buffers(arcs)) if found is None else found
 
 
 def searches_beside(A, count):

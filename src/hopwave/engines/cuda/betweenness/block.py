@@ -72,7 +72,7 @@ class Blocks:
         self.fit = regimes.block_fit(self._state_bytes(), self.width, self.shape, self.size, budget())
 
     def _shape(self, n, m, k, depth, machine):
-        return regimes.block_shape(n, m, k, depth, machine)
+        return regimes.block_shape(n, m, k, depth, machine, self.job.largest)
 
     def _state_bytes(self):
         return regimes.block_state(self.loaded.n, self.shape.shared)

@@ -106,14 +106,17 @@ def code_words(n: int) -> int:
     return 2 * max(1, -(-n // 32))
 
 
-def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
-    """Blocks about twice as wide as the mean level. Few sources use large blocks, or teams of blocks."""
+def block_shape(n: int, m: int, k: int, depth: int, machine: Machine, reached: int | None = None) -> Shape:
+    """Blocks about twice as wide as the mean level. Few sources use large blocks, or teams of blocks.
+
+    `reached`: the most vertices that a search reaches, if fewer than n.
+    """
     group = min(32, power_of_two(m / max(1, n) / 6))  # a lane processes about six arcs or more
     shared = 4 * code_words(n)
     if shared > machine.shared:
         shared = 0
     resident = machine.shared // (shared + 1024) if shared else 16  # blocks; CUDA reserves 1 kB for each
-    level = n / (depth + 1) * group  # lanes that a mean level occupies
+    level = (reached or n) / (depth + 1) * group  # lanes that a mean level occupies
     threads = max(
         power_of_two(2.25 * level),
         power_of_two(machine.threads / max(1, resident)),  # otherwise a multiprocessor is not filled

@@ -94,7 +94,7 @@ class WeightedBlocks(Blocks):
     header, kernel = HEADER, KERNEL
 
     def _shape(self, n, m, k, depth, machine):
-        return regimes.block_shape(n, m, k, depth, replace(machine, shared=0))
+        return regimes.block_shape(n, m, k, depth, replace(machine, shared=0), self.job.largest)
 
     def _state_bytes(self):
         return regimes.weighted_state(self.loaded.n, self.loaded.m)
