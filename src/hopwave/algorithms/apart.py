@@ -24,7 +24,7 @@ from hopwave.planning.rules import Always
 LEAST_SOURCES = 1000  # minimum sources: finding the components takes as long as several searches
 LEAST_SHARE = 1 / 16  # minimum share of sources among vertices: fewer sources seldom share a component
 LEAST_GAIN = 2.0  # minimum ratio of k · (n + m) of the full graph to the sum over its parts
-LEAST_VERTICES = {"cpu": 1 << 13, "cuda": 1 << 15}  # minimum vertices of a part, which costs a millisecond or two
+LEAST_VERTICES = {"cpu": 1 << 13, "cuda": 1 << 14}  # minimum vertices of a part, which costs a millisecond or two
 MOST_COMPONENTS = 32  # maximum size of a larger part, relative to its largest component
 FEW_ARCS = 1 << 18  # maximum arcs of a part for scoring edges only by pushes: each worker stores a score per arc
 MOST_LEVELS = 24  # maximum levels of a probe in components that share searches; other searches may be twice as deep

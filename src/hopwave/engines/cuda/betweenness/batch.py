@@ -97,6 +97,8 @@ class Batches:
         self.least = self.lanes if fixed else 1
         self.kernels = kernels()
         self.targets = None if job.targets is None else cupy.asarray(job.targets.astype(np.float64))
+        shared = job.components is not None and job.targets is None and job.cutoff is None
+        self.others = (np.bincount(job.components) - 1.0)[job.components] if shared else None
         count_levels = regimes.MAX_COUNT_BITS // max(1, loaded.on_device.degree_bits)
         self.levels = min(regimes.MAX_BATCH_LEVELS, count_levels)
         told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)  # number of counts: vertices found per level and batch
@@ -156,7 +158,11 @@ class Batches:
 
         def sides():
             ends = 2.0 * reached.get() * origins * job.endpoints  # endpoints are in the sums in addition to δ
-            return firsts[:-1], np.stack([parts.get().sum(1) - ends, due.get() * origins], 1)[:count]
+            both = np.stack([parts.get().sum(1) - ends, due.get() * origins], 1)[:count]
+            if self.others is not None:  # a source that did not start would be missing on both sides
+                expected = np.add.reduceat(self.others[sources], firsts[:-1] - firsts[0])
+                both[reached.get()[:count] != expected, 0] = np.nan
+            return firsts[:-1], both
 
         return sides
 
