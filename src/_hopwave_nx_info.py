@@ -29,7 +29,7 @@ node_connected_component bidirectional_shortest_path has_path efficiency: [] Run
   otherwise NetworkX is faster.
 condensation: [] Numbered as NetworkX numbers them.
 biconnected_component_edges biconnected_components articulation_points: [] In the order in which NetworkX finds them.
-color: [] Runs in Python to keep NetworkX's order: last found, first read.
+color: [] Runs in Python to keep NetworkX's order (last in, first out).
 shortest_path shortest_path_length: [] In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's
   order. With both endpoints: runs if a converted graph is cached; otherwise NetworkX is faster.
 all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths: [] In hops, or along an edge

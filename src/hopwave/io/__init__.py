@@ -33,18 +33,18 @@ FORMATS = (
     ),
     Format(
         "snap", "SNAP edge list", (".txt", ".edges", ".edgelist", ".snap"), True,
-        "its comments say; undirected without them", edge_list.read, edge_list.write, content_decides=True,
+        "in its comments; otherwise undirected", edge_list.read, edge_list.write, content_decides=True,
     ),
     Format(
         "table", "CSV and TSV", (".csv", ".tsv"), True, "not in the file; undirected", table.read, table.write,
         signature=table.LISTS_VERTICES.encode(),
     ),
     Format(
-        "parquet", "Apache Parquet", (".parquet", ".pq"), True, "its metadata says; undirected without it",
+        "parquet", "Apache Parquet", (".parquet", ".pq"), True, "in its metadata; otherwise undirected",
         parquet.read, parquet.write, holds_parallel=True, signature=b"PAR1",
     ),
     Format(
-        "npz", "NumPy archive", (".npz",), True, "the file says; SciPy's archives: undirected if symmetric",
+        "npz", "NumPy archive", (".npz",), True, "in the file; SciPy's archives: undirected if symmetric",
         npz.read, npz.write, holds_parallel=True, signature=b"PK(?:\x03\x04|\x05\x06)",  # a zip archive, an empty one
     ),
     Format(
@@ -65,7 +65,7 @@ FORMATS = (
         partial(suites.read_list, 0), partial(suites.write_list, 0), holds_weights=False,
     ),
     Format(
-        "gapbs-sg", "GAPBS serialised graph", (".sg",), False, "the file says",
+        "gapbs-sg", "GAPBS serialised graph", (".sg",), False, "in the file",
         partial(suites.read_arrays, _SG), partial(suites.write_arrays, _SG), holds_weights=False,
     ),
     Format(
@@ -73,7 +73,7 @@ FORMATS = (
         partial(suites.read_list, 1), partial(suites.write_list, 1),
     ),
     Format(
-        "gapbs-wsg", "GAPBS serialised weighted graph", (".wsg",), False, "the file says",
+        "gapbs-wsg", "GAPBS serialised weighted graph", (".wsg",), False, "in the file",
         partial(suites.read_arrays, _WSG), partial(suites.write_arrays, _WSG),
     ),
     Format(
@@ -81,11 +81,11 @@ FORMATS = (
         suites.read_graph500, suites.write_graph500, holds_weights=False, content_decides=True,
     ),
     Format(
-        "graphml", "GraphML", (".graphml",), True, "the file says", graphml.read, graphml.write,
+        "graphml", "GraphML", (".graphml",), True, "in the file", graphml.read, graphml.write,
         signature=rb"\s*+(?:<[?!][^>]*+>\s*+)*+<(?:\w++:)?+graphml\b",  # declarations, comments, the outer element
     ),
     Format(
-        "gml", "GML", (".gml",), True, "the file says; undirected without `directed 1`",
+        "gml", "GML", (".gml",), True, "in the file; undirected without `directed 1`",
         declared.read_gml, declared.write_gml,
         # Comments, `Creator "..."` or `Version 1`, then the list of the graph.
         signature=rb"(?i)\s*+(?:#[^\n]*+\n\s*+|(?:Creator|Version|comment)[ \t][^\n]*+\n\s*+)*+graph\s*+\[",

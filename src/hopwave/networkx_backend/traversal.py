@@ -361,7 +361,7 @@ serves("has_bridges", threshold=dispatch.STRONG)(lambda G: next(bridges(G), None
 # ------------------------------------------------------------------ two colours
 
 
-@serves(threshold=dispatch.TWO_SIDES, notes="Runs in Python to keep NetworkX's order: last found, first read.")
+@serves(threshold=dispatch.TWO_SIDES, notes="Runs in Python to keep NetworkX's order (last in, first out).")
 def color(G: NetworkXGraph) -> dict[Any, int]:
     ways = [[part.tolist() for part in rows] for rows in ([G.in_rows] if G.directed else []) + [G.out_rows]]
     found: dict[int, int] = {}
