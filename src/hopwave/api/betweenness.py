@@ -81,7 +81,7 @@ def betweenness_centrality(
         Sample until every normalised score is within ±epsilon with probability at least 1 − `delta`. The result then
         has `bounds`.
     delta : float, optional
-        Probability that any score of a sample exceeds its error bound.
+        Probability that at least one score of a sample exceeds its error bound.
     plan : str or Plan, optional
         Name of a betweenness plan of `hopwave.plans()`.
     checkpoint : path, optional

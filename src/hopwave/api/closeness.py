@@ -57,7 +57,7 @@ def closeness_centrality(
     k : int, optional
         Number of random sources from which to estimate all scores. The result then has `bounds`.
     delta : float, optional
-        Probability that the intervals of a sample fail.
+        Probability that exact scores are outside the bounds of a sample; `interval` says of all scores or of each.
     interval : {"guaranteed", "normal"}, optional
         Kind of the bounds of a sample. "guaranteed": all exact scores are within their bounds *simultaneously* with
         probability at least 1 − delta, on any graph. "normal": *each* score is within its bound with probability about

@@ -257,9 +257,9 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     Notes
     -----
-    With weights, Dijkstra's algorithm runs from both endpoints until the searches meet. If they have not met after a
-    while, as in a mesh, all threads run the search of `sssp(targets=)`, which is also the search on a GPU. The length
-    of the path is bitwise identical to the distance of `sssp`.
+    With weights, Dijkstra's algorithm runs from both endpoints until the searches meet. If they do not meet soon, as in
+    a mesh, all threads search from the source, as in `sssp(targets=)`; a GPU always does. The length of the path is
+    bitwise identical to the distance of `sssp`.
 
     Examples
     --------

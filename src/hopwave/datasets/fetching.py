@@ -150,7 +150,7 @@ def _download(url: str, full: str, file: Path, part: Part, meter: Meter) -> None
         if not any(_receive(url, part, most, meter) for _ in range(1 + RETRIES)):
             total = _note(part.path).get("total")
             have = amount(part.path.stat().st_size) + (f" of {amount(total)}" if total else "")
-            raise DownloadError(f"{url}: the connection failed {1 + RETRIES} times after {have}; call again to resume")
+            raise DownloadError(f"{url}: connection lost {1 + RETRIES} times after {have}; call again to resume")
         meter.stage(f"checking {file.name}")
         with (
             unpacked(part.path, f"{file.stem}/{file.name}", file, most, meter) as checksum,

@@ -123,7 +123,7 @@ class DistributedGraph(Named):
             self.part.sort_rows(allgather_values(self, self.pull_tails, in_degrees, unused=0))
 
     def tails_of(self, rank: int) -> Group:
-        """The group that numbers another rank's tails."""
+        """The group of ranks whose vertices number the tails of a rank's arcs."""
         group_of = self.layout.column if self.layout.columns else self.layout.alone
         return self._tail_groups.get(rank) or self._tail_groups.setdefault(rank, group_of(rank))
 
@@ -163,7 +163,7 @@ class DistributedGraph(Named):
 
     @property
     def named(self) -> str:
-        """The key by which ranks check that they mean the same graph; sizes would not suffice."""
+        """A name of this graph in the job, by which ranks check that all of them pass the same graph."""
         return f"{self!r} (graph {self.number} of this job)"
 
     def __repr__(self) -> str:

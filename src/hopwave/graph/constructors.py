@@ -80,8 +80,8 @@ class GraphConstructors(GraphEdges):
             Whether every endpoint is a name. Integers then become labels, so that ids from 1 create no isolated vertex
             0. Texts such as "", "nan" or "NA" are names; by default they are rejected as missing values.
         device
-            Device of the graph. "auto" is the GPU for GPU columns, which are never copied to the host, and otherwise
-            the host, even if a GPU builds the graph because that is faster.
+            Device of the graph. "auto" is the GPU for GPU columns, which are never copied to the host. For other
+            columns it is the host, even if a GPU builds the graph because that is faster.
 
         >>> hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).labels.tolist()
         ['ann', 'bob', 'cyd']

@@ -192,7 +192,7 @@ def read(
     weight: str | None = "weight",
     names: bool | None = None,
 ) -> Graph:
-    """Read GraphML. Vertices are called by their ids, or by the node attribute `label`."""
+    """Read GraphML. Vertices are named by their ids, or by the node attribute `label`."""
     reader = _Reader(source, request, label, weight)
     line = 1
     with source.open() as stream:

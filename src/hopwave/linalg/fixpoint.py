@@ -84,8 +84,8 @@ def waves(
     dtype : optional
         The type of the values; by default the type to which repeated ⊕.⊗ converges.
     direction : {"auto", "push", "pull"}, optional
-        The direction of every product. "auto" chooses by the number of arcs of a level on a GPU if one launch computes
-        all products (`RULE`), and on the CPU unless x has its own rule (`ONE_BY_ONE`); else by the vector's rule.
+        The direction of every product. "auto" chooses by the number of arcs of a level: on a GPU if one launch computes
+        all products (by `RULE`), and on the CPU (by `ONE_BY_ONE`) unless x has its own rule. Otherwise x.rule decides.
     explain : bool, optional
         Also return a list with an `Explanation` of every product.
     device, threads

@@ -125,8 +125,8 @@ class Trace(_Table[Level]):
 class Bucket:
     """One bucket of a search for shortest paths: distances at least `least` and below `least` + Δ.
 
-    In each of its `rounds`, the vertices with a new distance in the bucket relax their arcs: `vertices` in total,
-    along `arcs`. A vertex whose distance is shortened again counts again.
+    In each of its `rounds`, the vertices with a new distance in the bucket relax their arcs. `vertices` and `arcs`
+    count them over all rounds; a vertex whose distance is shortened again counts again.
 
     >>> Bucket(least=0.0, rounds=1, vertices=2, arcs=3, seconds=0.001).vertices
     2
