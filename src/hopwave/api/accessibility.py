@@ -120,8 +120,8 @@ def nearest_of(
     Notes
     -----
     This function runs only on the CPU. Lengths are added from the facility. If sums are rounded, as with 0.1, two
-    facilities may be tied by rounding. In such a tie, the result is the facility that was nearer at an earlier vertex
-    of the path if k=1, or if a sum absorbs a length (1e16 + 1 = 1e16).
+    facilities may be tied by rounding. Such a tie is not ordered by id if k=1, or if a
+    sum absorbs a length (1e16 + 1 = 1e16): the facility that was nearer at an earlier vertex of the path comes first.
 
     Examples
     --------

@@ -57,11 +57,11 @@ def closeness_centrality(
     k : int, optional
         Number of random sources from which to estimate all scores. The result then has `bounds`.
     delta : float, optional
-        Probability that exact scores are outside the bounds of a sample; `interval` says of all scores or of each.
+        Probability that the bounds of a sample do not hold: for any score, or for each (see `interval`).
     interval : {"guaranteed", "normal"}, optional
         Kind of the bounds of a sample. "guaranteed": all exact scores are within their bounds *simultaneously* with
         probability at least 1 − delta, on any graph. "normal": *each* score is within its bound with probability about
-        1 − delta, from its standard error; far narrower, but measured, not proved. Both give `standard_errors`.
+        1 − delta; these bounds are far narrower, but measured, not proved. Both kinds give `standard_errors`.
     top : int, optional
         Number of highest scores to find, highest first: exactly `result.top(top)` of a full computation. Searches that
         cannot reach these scores are pruned or skipped (Bergamini et al. 2019); `result.searches` counts them. Without

@@ -55,7 +55,7 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         try:
-            free_imports()  # if a signal came again where the last call did
+            free_imports()  # if a signal interrupted an import in an earlier call
             return function(*args, **options)
         except TypeError as error:
             named = signature_of(function).parameters.values()

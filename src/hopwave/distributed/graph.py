@@ -123,7 +123,7 @@ class DistributedGraph(Named):
             self.part.sort_rows(allgather_values(self, self.pull_tails, in_degrees, unused=0))
 
     def tails_of(self, rank: int) -> Group:
-        """The group of ranks whose vertices number the tails of a rank's arcs."""
+        """The group of ranks that defines the slots of a rank's tails."""
         group_of = self.layout.column if self.layout.columns else self.layout.alone
         return self._tail_groups.get(rank) or self._tail_groups.setdefault(rank, group_of(rank))
 

@@ -111,8 +111,8 @@ class PathSplit:
     """How a search for shortest paths divides its phases; shortest_paths/state.cuh has fields of the same names."""
 
     chunk: int = 128  # minimum arcs of a long row, which is cut into pieces of this length
-    enter: int = 256  # maximum entries at which one block continues without the others, and without grid barriers
-    alone: int = 512  # maximum entries at which one block stays without the others; 2048 made a grid almost 2× slower
+    enter: int = 256  # maximum entries at which one block begins to work alone, without grid barriers
+    alone: int = 512  # maximum entries at which one block continues alone; 2048 made a grid almost 2× slower
     pile: int = 8192  # maximum entries of a far pile that one block splits without the others
     local: int = 512  # maximum entries per block at which every block continues with its own finds
     subrounds: int = 0  # rounds for which a block continues with its own finds

@@ -184,7 +184,8 @@ __device__ __forceinline__ int nearer(const Core &C, int p, int h) {
   return found;
 }
 
-// 2 × the number of inner vertices of p whose shortest paths to z use p's beginning, plus 1 if one's use both ends.
+// 2 × the number of inner vertices of p whose shortest paths to z use p's beginning, plus 1 if those of one
+// more vertex use both ends.
 __device__ __forceinline__ int code_of(const Core &C, int p, int z, const int *d, const int *there) {
   const int h = C.length[p] + there[z] - d[z], found = nearer(C, p, h);
   return 2 * found + (C.twice[C.begin[p] + found] == h);

@@ -83,7 +83,8 @@ __global__ void judge_vertices(int n, const int *levels, const int *tree, const 
   add_warp_sum(broken, wrong);
 }
 
-// No arc may skip a level or leave the reached set. found[v] becomes 1 at the arc from v's predecessor, or level.
+// No arc may skip a level or leave the reached set. found[v] becomes 1 if an arc comes from v's predecessor or,
+// without a tree, from the level above.
 template <class Offset>
 __global__ void judge_arcs(const Offset *offsets, const int *neighbours, int n, u64 arcs, const int *levels,
                            const int *tree, i64 limit, u8 *found, u32 *broken) {

@@ -173,7 +173,7 @@ __global__ void regroup(int n, const int *part, const u64 *colour, int *group, u
   add_warp_sum(count, mine);
 }
 
-// Components are named by one of their vertices; these two kernels rename them by the lowest. The first finds it.
+// Components are named by one of their vertices; these two kernels find the lowest, and rename them by it.
 template <class Offset>
 __global__ void find_lowest(int n, const int *part, int *lowest) {
   for (u64 v = thread_number(); v < n; v += thread_count()) atomicMin(lowest + part[v], (int)v);

@@ -37,7 +37,7 @@ struct RowSource {
   }
 };
 
-// pieces: whether this is the second launch, which computes the pieces of cut rows; so for all kernels of this file.
+// pieces: whether this is the second launch, which computes the pieces of cut rows; the same in all kernels below.
 template <class Ring, class Offset, bool pieces, bool listed>
 __global__ void __launch_bounds__(BLOCK)
     pull(const Offset *indptr, const int *indices, const typename Ring::A *a, const typename Ring::X *x,

@@ -94,7 +94,7 @@ struct Search {
   __device__ __forceinline__ bool nothing_near() const { return !(here.near | here.chunks); }
   __device__ __forceinline__ bool over() const { return !here.overflow && nothing_near() && !here.far; }
 
-  // Whether no target is beyond the ended bucket, which is final. Other paths to a goal are longer by its last arc.
+  // Whether all targets are in final buckets. Any other path to the goal has a length of at least threshold + last.
   __device__ __forceinline__ bool settled() const {
     if (!nothing_near() || here.overflow) return false;
     if (work.goal >= 0) return __ldcg(work.dist + work.goal) < M::plus((Bits)at.threshold, last);

@@ -10,7 +10,7 @@
 namespace hopwave::shortest_paths {
 
 constexpr int SPUR_LISTS = 4;  // n vertices each: near, next, far, and vertices with a distance
-constexpr u32 BARRED = ~0u;    // near_stamp of the vertices before the spur
+constexpr u32 BARRED = ~0u;    // near_stamp of the path's vertices before the spur, which the spur must not visit
 
 struct SpurSearches {
   const int *offsets, *neighbours;       // of the remaining graph

@@ -111,8 +111,8 @@ struct Work {
   i64 capacity, chunk_capacity;  // of each near queue and far pile; of each list of chunks
   // Policy (engines/cuda/policy.py, PathSplit).
   i64 chunk;      // minimum arcs of a long row, which is cut into pieces of this length
-  i64 enter;      // maximum entries at which the first block continues without the others
-  i64 alone;      // maximum entries at which the first block stays without the others
+  i64 enter;      // maximum entries at which the first block begins to work alone
+  i64 alone;      // maximum entries at which the first block continues alone
   i64 pile;       // maximum entries of a far pile that the first block splits without the others
   i64 local;      // maximum entries per block at which a block continues with its own finds
   i64 subrounds;  // maximum rounds for which a block continues with its own finds
@@ -380,7 +380,7 @@ struct Relaxing {
             mine && begin == (i64)__ldg(offsets + v)};
   }
 
-  // Reads up to 32 entries of a list, or of the block's own (list is null), one per lane; cuts long rows.
+  // Reads up to 32 entries, one per lane, from a list or, if it is null, from the block's own entries; cuts long rows.
   __device__ __forceinline__ Stretch tile(const Entry<Bits> *list, u32 i, bool mine) {
     int v = 0;
     Bits d = 0, now = 1;
