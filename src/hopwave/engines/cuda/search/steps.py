@@ -457,6 +457,8 @@ def radix_sort(search, count, keys, values=None):
     bits, width = digits(search.n)
     arrays, pairs, size = search.work.arrays, truth(values is not None), np.uint64(count)
     names = [keys] if values is None else [keys, values]
+    for kernel in ("sort_tile", "digit_scatter"):  # compiled at the first sort, so that no later search waits for one
+        search.launch.get(SORTED, kernel, pairs)
     if count > SORT_TILE:
         tiles, passes = -(-count // SORT_TILE), -(-bits // width)
         # For each digit: a ticket, the count of each value, and the progress of tiles. All are 0 at first.
