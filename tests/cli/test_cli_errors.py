@@ -63,7 +63,7 @@ REJECTED = [  # exit code, words of the message, command
     (2, BOTH, "table path3.mtx -s 0 --sources named.csv"),
     (2, "lacks a number", "accessibility path3.mtx --decay power"),
     (2, "--seed", "bench path3.mtx --seed -1"),
-    (2, "'gunrock'", "paper gunrock"),
+    (2, "': 'gunrock' is not one of", "paper gunrock"),
     (2, "use one of 'Abstract', 'Figures", "paper hiragushi --only Figure"),
     (3, "no such file", "info missing.mtx"),
     (3, "'yaml' is not known", "convert path3.mtx out.npz --to yaml"),

@@ -164,7 +164,7 @@ def _explain(error: Exception) -> tuple[str, int]:
 
 
 def _usage(error: Any) -> str:
-    message = error.format_message().rstrip(".").removeprefix("Invalid value: ")
+    message = error.format_message().rstrip(".").removeprefix("Invalid value: ").replace("Value error, ", "")
     if not message:  # the help has been shown
         return ""
     if getattr(error, "option_name", None) == "--weight":
