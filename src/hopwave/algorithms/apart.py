@@ -16,7 +16,7 @@ from hopwave.algorithms.bfs import hops
 from hopwave.arrays import Structure
 from hopwave.engines import Engine
 from hopwave.graph import Graph
-from hopwave.graph.csr import Rows, offset_type
+from hopwave.graph.csr import Rows
 from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Integers
 from hopwave.planning.plan import Plan
 from hopwave.planning.rules import Always
@@ -61,12 +61,13 @@ class Parts:
         arcs: Any = slice(int(indptr[ids[0]]), int(indptr[ids[-1] + 1]))
         graph, in_order = self.graph, not (np.diff(ids) != 1).any()
         if not in_order or len(ids) < graph.n:
-            lengths = indptr[ids + 1] - indptr[ids]
-            offsets = np.zeros(len(ids) + 1, offset_type(graph.m))
-            np.cumsum(lengths, out=offsets[1:])
-            if not in_order:
+            if in_order:
+                offsets, heads = indptr[ids[0] : ids[-1] + 2] - indptr[ids[0]], graph.indices[arcs] - np.int32(ids[0])
+            else:
+                lengths = indptr[ids + 1] - indptr[ids]
+                offsets = np.append(0, np.cumsum(lengths)).astype(indptr.dtype)
                 arcs = np.arange(offsets[-1]) + np.repeat(indptr[ids] - offsets[:-1], lengths)
-            heads = self._number[graph.indices[arcs]] - np.int32(first)
+                heads = self._number[graph.indices[arcs]] - np.int32(first)
             rows = Rows(offsets, heads, None if graph.weights is None else graph.weights[arcs])
             graph = graph._with(rows, labels=ids if graph.labels is None else graph.labels[ids], order=graph.order)
         label = self._component[first:last] - self._component[first]

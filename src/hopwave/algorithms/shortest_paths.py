@@ -189,7 +189,7 @@ def paths_of_pairs(
 
     loaded, out = cpu.load(graph, None), side(graph)
     into = side(graph.reversed()) if graph.directed else out
-    workers = min(thread_count(threads), len(pairs))
+    workers = 1 if len(pairs) == 1 and threads is None else min(thread_count(threads), len(pairs))
     found: list[Any] = [None] * len(pairs)
 
     def some(numbers: Sequence[int], patience: int) -> None:
@@ -234,8 +234,7 @@ def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list
     """Every shortest path between two vertices, as ids, one at a time; None if there is no path."""
     method = "dijkstra" if A.nnz < MIN_ARCS_FOR_BUCKETS else "delta-stepping"
     way = Way("near-far" if device == "cuda" else method, "", None, device, None, False)
-    there = distances(A, ShortestPathsJob((source,), targets=(target,)), way)
-    d = there.to_host(there.distances)
+    d = _distances(A, source, way, target)
     return None if math.isinf(d[target]) else paths_back(A.to("cpu").columns, d, source, target)
 
 
@@ -246,8 +245,8 @@ def paths_back(into: Any, d: Array, source: int, target: int) -> Iterator[list[i
     def before(v: int) -> Iterator[int]:
         row = slice(int(indptr[v]), int(indptr[v + 1]))
         tails = indices[row]
-        nearer = tails[(d[tails] + (1 if lengths is None else lengths[row]) == d[v]) & np.isfinite(d[tails])]
-        return iter(np.unique(nearer).tolist())  # parallel arcs count as one step of a path
+        nearer = d[tails] == d[v] - 1 if lengths is None else d[tails] + lengths[row] == d[v]
+        return iter(sorted(set(tails[nearer].tolist())))  # parallel arcs count as one step of a path
 
     return simple_paths(before, source, target)
 
@@ -324,9 +323,9 @@ def ranked_paths(
         yield float(search.lengths[spur]), part.ids[search.path(spur)].tolist()
 
 
-def _distances(A: Matrix, source: int, way: Way) -> Floats:
-    """Distances of all vertices, on the host."""
-    found = distances(A, ShortestPathsJob((source,)), way)
+def _distances(A: Matrix, source: int, way: Way, *targets: int) -> Floats:
+    """Distances of all vertices, or of all up to the targets, on the host."""
+    found = distances(A, ShortestPathsJob((source,), targets=targets), way)
     return found.to_host(found.distances)
 
 

@@ -40,7 +40,7 @@ def as_graph(G: Any, repeats: Literal["merge", "keep"] = "merge") -> Graph:
 
 def is_networkx(G: Any) -> bool:
     """Whether G looks like a NetworkX graph."""
-    return hasattr(G, "is_multigraph") and hasattr(G, "edges")
+    return not isinstance(G, Graph) and hasattr(G, "is_multigraph") and hasattr(G, "edges")
 
 
 def order_of_nodes(G: Any, graph: Graph) -> Integers | None:

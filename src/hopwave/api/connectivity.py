@@ -210,7 +210,8 @@ def articulation_points(G: Any, device: str = "auto", *, threads: int | None = N
     [1, 2]
     """
     found = _blocks(G, device, threads, "articulation points")
-    return [found.graph.label(v) for v in found.articulation_points.tolist()]
+    ids, graph = found.articulation_points.tolist(), found.graph
+    return ids if graph.labels is None else [graph.label(v) for v in ids]
 
 
 def bridges(G: Any, device: str = "auto", *, threads: int | None = None) -> list[tuple[Any, Any]]:

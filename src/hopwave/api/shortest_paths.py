@@ -271,10 +271,10 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     """
     graph, has_lengths = own_lengths(G, weights)
     s, t = graph.index(source), graph.index(target)
-    if has_lengths:
-        A, chosen = _lengths(graph, device)
-        on_gpu = chosen == "cuda"
-        found = _paths.one_path_on_gpu(A, s, t) if on_gpu else _paths.paths_of_pairs(graph, True, [(s, t)], None)[0][1]
+    if has_lengths and _checked(device) == "cuda":
+        found = _paths.one_path_on_gpu(Matrix.from_graph(graph), s, t)
+    elif has_lengths:
+        found = _paths.paths_of_pairs(graph, True, [(s, t)], None)[0][1]
     else:
         found = _fewest_hops(graph, s, t, device)
     if found is None:
@@ -388,15 +388,14 @@ def all_shortest_paths(
     """
     graph, has_lengths = own_lengths(G, weights)
     s, t = graph.index(source), graph.index(target)
-    found = _paths.all_paths(*_lengths(graph, device), s, t) if has_lengths else _all_by_hops(graph, s, t, device)
+    if has_lengths:
+        place = "cuda" if _checked(device) == "cuda" else "cpu"
+        found = _paths.all_paths(Matrix.from_graph(graph), place, s, t)
+    else:
+        found = _all_by_hops(graph, s, t, device)
     if found is None:
         raise _no_path(source, target)
     return (_named(graph, path) for path in found)
-
-
-def _lengths(graph: Graph, device: str) -> tuple[Matrix, str]:
-    """(matrix with the graph's weights, device of the search)."""
-    return Matrix.from_graph(graph), "cuda" if _checked(device) == "cuda" else "cpu"
 
 
 def _checked(device: str) -> str:

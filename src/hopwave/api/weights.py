@@ -103,7 +103,7 @@ def own_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
     if is_networkx(G):
         graph = _from_networkx(G, None, "min")
     else:
-        graph = Graph.from_scipy(G) if hasattr(G, "tocsr") else as_graph(G)
+        graph = Graph.from_scipy(G) if not isinstance(G, Graph) and hasattr(G, "tocsr") else as_graph(G)
     if graph.is_weighted:
         _check_lengths(graph)
     return graph, graph.is_weighted

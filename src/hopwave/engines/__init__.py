@@ -344,8 +344,7 @@ def by_levels(engine: Any, search: Any, n: int, m: int, plan: Plan, trace: bool 
     levels: list[Level] = []
     rule, (a, b) = plan.rule.function, plan.rule.parameters()
     depth_limit = search.question.depth_limit
-    nf0 = mf0 = 0
-    last = -1
+    nf0, mf0, last = 0, 0, -1
     while search.nf and (depth_limit is None or search.depth < depth_limit):
         nf, mf = search.nf, search.mf
         last = rule(a, b, n, m, nf, mf, search.mu, nf0, mf0, last)

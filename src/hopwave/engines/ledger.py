@@ -19,7 +19,8 @@ class Array(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64)) * int(np.dtype(self.dtype).itemsize)
+        entries = self.shape if isinstance(self.shape, int) else int(np.prod(self.shape, dtype=np.int64))
+        return entries * int(np.dtype(self.dtype).itemsize)
 
 
 def declare(dtype: Any, *, fill: float | None = None, huge: bool = False, **shapes: Any) -> dict[str, Array]:

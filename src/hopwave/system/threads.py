@@ -249,6 +249,8 @@ class Pool:
 def each(threads: int, items: Iterable[Any], work: Callable[[Any], Result]) -> list[Result]:
     """[work(item) for item in items], on threads and in the caller. After an error, the remaining items are skipped."""
     given = list(items)
+    if len(given) < 2 or threads < 2:
+        return [work(item) for item in given]
     found: list[Any] = [None] * len(given)
     finished: list[int] = []  # operations on lists and iterators are atomic, so threads can share these without locks
     errors: dict[int, BaseException] = {}
@@ -268,10 +270,9 @@ def each(threads: int, items: Iterable[Any], work: Callable[[Any], Result]) -> l
                 over.set()
 
     try:
-        if len(given) > 1 and threads > 1:
-            crew.start(min(threads, len(given)) - 1, take)
+        crew.start(min(threads, len(given)) - 1, take)
         take()
-        while given and not over.wait(LOOK_SECONDS):
+        while not over.wait(LOOK_SECONDS):
             pass
     except BaseException as error:
         errors[-1] = error
@@ -288,9 +289,7 @@ LONG = 1 << 21  # minimum entries for which one NumPy operation is faster with t
 
 def host_cores() -> int:
     """The number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def thread_count() -> int:
