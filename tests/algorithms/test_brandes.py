@@ -151,6 +151,8 @@ NEEDS = Accumulation.bytes_per_worker(1000, 2000, 1000, edges=False)
 
 def test_as_many_workers_as_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to a limit, or to a part of the memory of the machine."""
+    monkeypatch.setattr("resource.getrlimit", lambda _: (1 << 20, -1))  # ulimit -v
+    assert host_memory.available_memory() == 0
     limits = NEEDS, 3 * NEEDS, 100 * NEEDS
     assert [cpu_workers.workers_within(limit, 8, NEEDS) for limit in limits] == [1, 3, 8]
     monkeypatch.setattr(host_memory, "available_memory", lambda: 4 * NEEDS)

@@ -4,6 +4,7 @@ import io
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -124,8 +125,7 @@ def test_nobody_watches_when_the_work_is_over(is_told, eager, printed, capsys):
 
 
 def test_a_pool_uses_no_more_threads_than_it_may() -> None:
-    seen: set[int] = set()
-    pool = Pool(2)
+    seen, pool = set[int](), Pool(2)
 
     def work(number: int) -> int:
         seen.add(threading.get_ident())
@@ -153,12 +153,9 @@ def test_the_first_error_in_order_is_raised_and_the_rest_is_left_out() -> None:
 
 
 def test_several_wait_for_one_flag() -> None:
-    flag, seen = Flag(), []
-    waiting = [threading.Thread(target=lambda: seen.append(flag.wait(30))) for _ in range(4)]
-    for thread in waiting:
-        thread.start()
-    assert not flag.wait(0.01)
-    flag.set()
-    for thread in waiting:
-        thread.join(30)
-    assert seen == [True] * 4 and flag.wait(0.0)
+    flag = Flag()
+    with ThreadPoolExecutor(4) as pool:
+        waiting = [pool.submit(flag.wait, 30) for _ in range(4)]
+        assert not flag.wait(0.01)
+        flag.set()
+        assert all(one.result() for one in waiting) and flag.wait(0.0)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hopwave.checks.other_names import lacks
-from hopwave.errors import GraphError, explain_gpu, free_imports
+from hopwave.errors import EngineError, GraphError, explain_gpu, free_imports
 
 Kind = TypeVar("Kind", bound=type)
 RECORDS: dict[str, Any] = {}  # name of a TypedDict of options → the NamedTuple with their defaults
@@ -49,7 +49,7 @@ OTHER_NAMES = {"damping": "alpha", "damping_factor": "alpha"}  # argument names 
 def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[..., Any]:
     """The function, wrapped so that an unknown keyword raises a TypeError that suggests a known one.
 
-    With `method`, the error also names the class. An error of CUDA or CuPy becomes an EngineError.
+    With `method`, the error also names the class. An error of CUDA or CuPy, or a MemoryError, becomes an EngineError.
     """
 
     @wraps(function)
@@ -73,6 +73,9 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
                 reason = "an integer has more than 4,300 digits, which Python does not print; pass a smaller integer"
                 raise GraphError(reason) from None
             explain_gpu(error, f"in {function.__name__}")
+            if isinstance(error, MemoryError):
+                reason = f"{error or 'out of memory'} in {function.__name__}; use a smaller graph, or raise ulimit -v"
+                raise EngineError(reason) from error
             raise
 
     return call
@@ -152,8 +155,7 @@ def offer(package: dict[str, Any], names: Iterable[str]) -> None:
 
 def offers(kind: Kind, quick: Collection[str] = ()) -> Kind:
     """Class decorator that wraps public methods by `suggesting`, except `quick` methods, which every product calls."""
-    for name in [name for name in vars(kind) if not name.startswith("_") and name not in quick]:
-        value = vars(kind)[name]
+    for name, value in [(n, v) for n, v in vars(kind).items() if not n.startswith("_") and n not in quick]:
         if isinstance(value, classmethod):
             setattr(kind, name, classmethod(suggesting(value.__func__, method=True)))
         elif inspect.isfunction(value):

@@ -13,9 +13,7 @@ from hopwave.errors import EngineError, GraphError, HopwaveError
 
 def flag(name: str, value: Any, error: type[HopwaveError] = GraphError) -> bool:
     """True or False; 1, 0 and NumPy bools are accepted."""
-    if value is True or value is False:
-        return bool(value)
-    if isinstance(value, np.bool_) or (is_number(value) and value in (0, 1)):
+    if isinstance(value, bool | np.bool_) or (is_number(value) and value in (0, 1)):
         return bool(value)
     raise error(f"{name}={value!r} is neither True nor False; pass True or False")
 

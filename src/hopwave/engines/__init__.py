@@ -274,16 +274,14 @@ def engine(name: str) -> Engine:
 def algebra(name: str) -> Algebra:
     """The engine of this name for products, ready to run; raises an EngineError if it is unavailable."""
     engine(name)  # raises an error if the engine is unavailable
-    found: Algebra = aside(_ready, name, f"hopwave.engines.{name}.linalg", "Algebra")
-    return found
+    return aside(_ready, name, f"hopwave.engines.{name}.linalg", "Algebra")  # type: ignore[no-any-return]
 
 
 def _ready(name: str, module: str, kind: str) -> Any:
     if name not in NAMES:
         raise EngineError(f"device {name!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
     found = getattr(import_module(module), kind)()
-    reason = found.missing()
-    if reason:
+    if reason := found.missing():
         raise EngineError(reason)
     return found
 

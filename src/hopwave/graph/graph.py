@@ -19,7 +19,7 @@ from hopwave.graph import construct, row_operations
 from hopwave.graph.arrays import Order
 from hopwave.graph.columns import check_not_table, label_column, object_array
 from hopwave.graph.constructors import GraphConstructors
-from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, is_ascending
+from hopwave.graph.csr import ASK_FROM, Combine, Rows, arc_tails, builders, is_ascending
 from hopwave.graph.naming import by_index
 
 
@@ -155,7 +155,7 @@ class Graph(GraphConstructors):
         >>> Graph.from_edges([0, 1], [0, 2]).remove_self_loops().m
         2
         """
-        return self._with(row_operations.without_loops(self._ascending()._rows))
+        return self._with(row_operations.kept(rows := self._ascending()._rows, arc_tails(rows) != rows.indices))
 
     def to_undirected(self, combine: Combine | None = None) -> Graph:
         """The graph with every arc as an undirected edge; `combine` selects the weight if two directions differ.

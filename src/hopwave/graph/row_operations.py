@@ -148,11 +148,6 @@ def induced(rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
     return Rows(indptr, neighbours, values)
 
 
-def without_loops(rows: Rows) -> Rows:
-    """The same rows without self-loops."""
-    return kept(rows, arc_tails(rows) != rows.indices)
-
-
 def without_directions(rows: Rows) -> Rows | None:
     """Ascending unweighted rows with the reverse of every arc added; None if another method is faster or needed."""
     if rows.values is not None or not is_compiled_faster(len(rows.indices)):

@@ -10,7 +10,7 @@ import heapq
 import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -23,24 +23,18 @@ from hopwave.networkx_backend import dispatch
 from hopwave.networkx_backend.convert import Lengths, NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import Threshold, by_ends, hops_or_dijkstra, serves, unless_weighted
 from hopwave.networkx_backend.traversal import Ids, arcs_from, compiled, pieces, search, searched
+from hopwave.system.threads import imported
 
 Paths = dict[Any, list[Any]]
 Closed = npt.NDArray[np.uint8]  # per vertex: whether paths may visit it (engines/cpu/row_order.py)
 OPEN: Closed = np.zeros(0, np.uint8)
+along_lengths = partial(imported, "hopwave.engines.cpu.shortest_paths.dijkstra")  # its kernels
 PAIRED = dispatch.ALONG + " " + dispatch.CONVERTED_BEFORE
 
 
 def max_levels(cutoff: Any) -> float:
     """The number of levels of NetworkX's loops for a cutoff: at least one; all levels for 0 or None."""
     return max(1, cutoff) if cutoff else float("inf")
-
-
-@cache
-def along_lengths() -> Any:
-    """The kernels for paths along lengths."""
-    from hopwave.engines.cpu.shortest_paths import dijkstra
-
-    return dijkstra
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,8 +252,7 @@ def _ways(read: Any, G: NetworkXGraph, source: Any, target: Any, weight: Any) ->
 def _predecessors(G: NetworkXGraph, source: Any, weight: Any, method: Any) -> dict[Any, list[Any]]:
     """All predecessors on shortest paths from the source, in hops or along an edge attribute."""
     if weight is None or method == "unweighted":
-        hops: dict[Any, list[Any]] = predecessor(G, source)
-        return hops
+        return predecessor(G, source)  # type: ignore[no-any-return]
     check_method(method)
     return dijkstra_predecessor_and_distance(G, source, None, weight)[0]
 

@@ -11,7 +11,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
@@ -25,20 +25,14 @@ from hopwave.graph import Graph
 from hopwave.networkx_backend import dispatch
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows, convert_to_nx
 from hopwave.networkx_backend.dispatch import SINCE_3_7, Threshold, serves
+from hopwave.system.threads import imported
 
 Ids = npt.NDArray[np.int32]
+compiled = partial(imported, "hopwave.engines.cpu.row_order")  # when first needed: importing Numba is slow
 DEPRECATED = (  # the warning of NetworkX 3.7
     "\n\nbfs_predecessors is deprecated and will be removed in NetworkX 3.9\n"
     "Use ``(t, s) for (s, t) in bfs_edges`` instead"
 )
-
-
-@cache
-def compiled() -> Any:
-    """The kernels, imported when first needed, because importing Numba is slow."""
-    from hopwave.engines.cpu import row_order
-
-    return row_order
 
 
 @dataclass(frozen=True, eq=False)

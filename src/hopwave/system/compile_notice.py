@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hopwave.system import shipped_code
@@ -18,10 +18,9 @@ _telling = False  # whether a function is being compiled; written only by the th
 
 def is_compiled(function: Any) -> bool:
     """Whether machine code is on disk or in the wheel. Also True if machine code cannot be cached (see the log)."""
-    try:
+    with suppress(Exception):  # Numba's attributes changed, or a file is damaged: the function is compiled when called
         return bool(list(function._cache._cache_file._load_index())) or shipped_code.holds(function.py_func)
-    except Exception:  # Numba's private attributes changed, or a file is damaged: the function is compiled when called
-        return True
+    return True
 
 
 @contextmanager

@@ -77,12 +77,10 @@ def devices() -> tuple[Device, ...]:
 def driver_version() -> int | None:
     """The newest CUDA version that the NVIDIA driver supports, 1000·major + 10·minor, or None. Does not start CUDA."""
     for library in ("libcuda.so.1", "nvcuda.dll"):
-        try:
+        with contextlib.suppress(OSError, AttributeError):
             version = ctypes.c_int(0)
             if ctypes.CDLL(library).cuDriverGetVersion(ctypes.byref(version)) == 0:
                 return version.value
-        except (OSError, AttributeError):
-            continue
     return None
 
 
@@ -104,8 +102,7 @@ def _start_driver() -> None:
 
 def cuda_extra() -> str:
     """The name of hopwave's extra whose CuPy fits the installed driver; "cuda12" if there is no driver."""
-    version = driver_version()
-    return "cuda13" if version is not None and version >= 13000 else "cuda12"
+    return "cuda13" if (driver_version() or 0) >= 13000 else "cuda12"
 
 
 def lacks_gpu() -> bool:
@@ -126,10 +123,9 @@ def _line(file: Path, *names: str) -> str | None:
 
 def host_memory() -> int | None:
     """The memory of this machine in bytes; None if the system does not report it."""
-    try:
+    with contextlib.suppress(AttributeError, ValueError, OSError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
+    return None
 
 
 def _gpus() -> Iterator[Device]:

@@ -195,12 +195,10 @@ def _packing(stream: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:
 
 def kind_of_special(path: Path) -> str | None:
     """The kind of a path: "folder", "pipe", "socket" or "device"; None for a regular or missing file."""
-    try:
-        mode = path.stat().st_mode
-    except (OSError, ValueError):
-        return None
     kinds = {stat.S_IFREG: None, stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
-    return kinds.get(stat.S_IFMT(mode), "device")
+    with suppress(OSError, ValueError):
+        return kinds.get(stat.S_IFMT(path.stat().st_mode), "device")
+    return None
 
 
 def _sync_folder(folder: Path) -> None:

@@ -299,7 +299,6 @@ def _warn_once(message: str) -> None:
 
 def where_kept() -> str | None:
     """The folder where machine code is cached; None if no folder is usable."""
-    try:
+    with suppress(RuntimeError):
         return str(Cache(where_kept).cache_path)
-    except RuntimeError:
-        return None
+    return None

@@ -18,8 +18,9 @@ def optional(name: str, purpose: str) -> Any:
     """The module with that name; raises an EngineError that says how to install it or its missing dependency."""
     try:
         return imported(name)
-    except ImportError as error:
-        library, missing = (whole.partition(".")[0] for whole in (name, error.name or name))
-        reason = "is not installed" if library == missing and error.name else f"cannot be imported ({error})"
+    except (ImportError, OSError) as error:  # an OSError: a shared library that does not fit into memory
+        named = getattr(error, "name", None)
+        library, missing = (whole.partition(".")[0] for whole in (name, named or name))
+        reason = "is not installed" if library == missing and named else f"cannot be imported ({error})"
         command = install(EXTRAS[missing]) if missing in EXTRAS else f"pip install {missing}"
         raise EngineError(f"{purpose} needs {library}, which {reason}; run: {command}") from None

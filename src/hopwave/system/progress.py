@@ -157,7 +157,6 @@ def _watch(seen: weakref.ref[Meter], over: Flag, number: int) -> None:
 
 
 def _is_terminal() -> bool:
-    try:
+    with suppress(AttributeError, ValueError):  # None, or closed
         return sys.stderr.isatty()
-    except (AttributeError, ValueError):  # None, or closed
-        return False
+    return False

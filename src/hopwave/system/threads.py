@@ -24,7 +24,9 @@ from importlib import import_module
 from itertools import pairwise
 from operator import call
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import ref
 
 from hopwave.errors import free_imports
 
@@ -35,6 +37,7 @@ log = logging.getLogger("hopwave")
 
 Result = TypeVar("Result")
 LOOK_SECONDS = 0.05  # interval between two tests of a flag, in case a wake-up is lost
+BEGIN_SECONDS = 1.0  # until `aside` makes a call itself: a new thread without memory for its first step ends silently
 
 
 def at_once(*steps: Callable[[], Any]) -> None:
@@ -47,7 +50,7 @@ class Flag:
 
     def __init__(self) -> None:
         self.is_set = False
-        self._wake: SimpleQueue[None] = SimpleQueue()
+        self._wake: SimpleQueue[Any] = SimpleQueue()
 
     def set(self) -> None:
         """Record that the event has happened, and wake the waiting threads."""
@@ -101,16 +104,23 @@ class Crew:
         return count
 
     def _grow(self, count: int) -> None:
-        """Start threads until `count` threads exist, or as many as the system allows."""
+        """Start threads until `count` threads serve, or as many as the system allows."""
         try:
             while self._threads < count:
-                start_new_thread(self._serve, ())
+                serves, held = Flag(), set[int]()
+                ended = ref(held, serves._wake.put)  # a thread frees its arguments when it ends
+                start_new_thread(self._serve, (serves, held))
+                del held
+                while not serves.wait(LOOK_SECONDS):
+                    if ended() is None:
+                        raise MemoryError("too little memory for the first step of a thread")
                 self._threads += 1
         except (RuntimeError, MemoryError) as error:
             log.info("%d of %d threads run: %s", self._threads, count, error)
 
-    def _serve(self) -> None:
+    def _serve(self, serves: Flag, held: set[int]) -> None:
         threading.current_thread().name = "hopwave"
+        serves.set()
         while True:
             function, arguments, number, is_long = self._calls.get()
             try:
@@ -133,29 +143,28 @@ class Task(Generic[Result]):
     """A call on another thread, and its result."""
 
     def __init__(self, call: Callable[[], Result]) -> None:
-        self._call: Any = call
+        self._calls = [call]  # until a thread begins it
         self._over = Flag()
         self._found: Any = None
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Make the call, once."""
-        call, self._call = self._call, None
-        try:
-            self._found = call()
-        except BaseException as error:
-            self.error = error
-        del call  # before the caller continues, which may release a graph
-        self._over.set()
+        """Make the call, unless another thread has begun it."""
+        with suppress(IndexError):
+            call = self._calls.pop()
+            try:
+                self._found = call()
+            except BaseException as error:
+                self.error = error
+            del call  # before the caller continues, which may release a graph
+            self._over.set()
 
-    def done(self) -> bool:
-        """Whether the call has ended."""
-        return self._over.is_set
-
-    def wait(self) -> None:
-        """Wait until the call has ended."""
+    def wait(self, seconds: float = 1e9) -> None:
+        """Wait until the call has ended. If no thread begins it within that time, make it here."""
+        until = monotonic() + seconds
         while not self._over.wait(LOOK_SECONDS):
-            pass
+            if monotonic() > until:
+                self.run()
 
     def result(self) -> Result:
         """Wait for the call; return its result, or raise its error."""
@@ -198,9 +207,9 @@ def aside(call: Callable[..., Result], *arguments: Any) -> Result:
     if not beside("hopwave-aside", task.run):
         task.run()
     try:
-        task.wait()
+        task.wait(BEGIN_SECONDS)
     finally:
-        task.wait()
+        task.wait(BEGIN_SECONDS)
     return task.result()
 
 
@@ -264,9 +273,8 @@ def each(threads: int, items: Iterable[Any], work: Callable[[Any], Result]) -> l
                 found[place] = work(given[place])
             except BaseException as error:
                 errors[place] = error
-                over.set()
             finished.append(place)
-            if len(finished) == len(given):
+            if errors or len(finished) == len(given):
                 over.set()
 
     try:

@@ -106,7 +106,7 @@ class Building:
                 except BaseException:  # Ctrl-C: the pool may count a thread that did not start
                     self.pool = Pool(self.pool.threads)
                     raise
-        if found.done() and found.error is not None:
+        if found.error is not None:
             self.begun.pop(key, None)  # the next call tries again: headers may have been installed since
         return found
 
