@@ -44,7 +44,7 @@ class Semiring:
         'top'
         >>> Semiring.define("nearest", min, binary.plus)
         Traceback (most recent call last):
-        hopwave.errors.LinalgError: nearest_add(0, 1) is 0, so identity=0 is not an identity; pass one that keeps terms
+        hopwave.errors.LinalgError: nearest_add(0, 1) is 0, so identity=0 is not an identity; pass a neutral value
         """
         if isinstance(add, Monoid):
             if identity is not None or terminal is not None:
@@ -84,7 +84,7 @@ def _monoid_of(op: BinaryOp, identity: Any, terminal: Any) -> Monoid:
         if wrong is not None:
             raise LinalgError(
                 f"{op.name}({wrong[0]!r}, {wrong[1]!r}) is {op(*wrong)!r}, so identity={neutral!r} is not an identity; "
-                "pass one that keeps terms"
+                "pass a neutral value"
             )
     return Monoid(op, neutral, terminal)
 

@@ -332,7 +332,7 @@ class Vector(Arithmetic):
         return self
 
     def replace(self, other: Vector) -> Vector:
-        """Replace the entries by those of another vector; keep this vector's rule and its last observation."""
+        """Replace the entries by those of another vector. This vector keeps its rule, and the rule's last choice."""
         if other._present is None:
             self._set_sparse(other._indices, other._values, other._ascending)
         else:

@@ -1,7 +1,7 @@
 """Estimates from a sample of sources, with intervals for the exact values; docs/bounds.md explains the intervals.
 
 k   sources drawn, uniformly from all n vertices, without replacement        X_s   contribution of source s
-δ   the risk: guaranteed intervals hold simultaneously with probability 1 − δ, normal intervals individually, about
+δ   the risk: with probability 1 − δ all guaranteed intervals hold; each normal interval holds with about 1 − δ
 c   the vertex of highest degree, also a source of a search
 """
 

@@ -46,7 +46,7 @@ Work = tuple[int, int]  # number of arcs that a call visits, and the minimum num
 
 
 def search_work(graph: Graph, searches: int = 1, weighted: bool = False) -> Work:
-    """Work of a number of searches; 0 is a partial search, such as one path. A few weighted searches suit a CPU."""
+    """Work of a number of searches; 0 is a partial search, such as one path. A few weighted searches run on a CPU."""
     least = max(1, min(searches * MIN_ARCS_FOR_GPU, MIN_SEARCHED_ARCS_FOR_GPU))
     return searches * graph.m, MIN_WEIGHTED_ARCS_FOR_GPU if weighted else least
 

@@ -74,8 +74,8 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
 def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
     """The k-core: the largest subgraph in which every vertex has at least k neighbours; see `core_numbers`.
 
-    Weights are ignored. The result keeps labels, loops, and the weights of a Graph. Without labels, ids become labels
-    (see `Graph.subgraph`).
+    Weights are ignored. The result keeps labels and loops, and the weights if G is a `Graph`. Without labels, ids
+    become labels (see `Graph.subgraph`).
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _by_lowest_vertex(label: Array) -> npt.NDArray[np.int32]:
 
 
 def _pattern(G: Any) -> Graph:
-    """The graph without weights. A matrix becomes an undirected graph if its pattern is symmetric."""
+    """The graph; only a Graph keeps its weights. A matrix becomes an undirected graph if its pattern is symmetric."""
     return Graph.from_scipy(G.to("cpu").to_scipy(), weights=False) if isinstance(G, Matrix) else as_graph(G)
 
 

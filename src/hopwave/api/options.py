@@ -20,7 +20,7 @@ seed : int, random.Random or NumPy generator, optional
 device : {"auto", "cpu", "cuda", "reference"}, optional
     Where to compute. "auto", the default, uses a GPU if there is one, it supports the function, and the work repays the
     upload of the graph; otherwise the CPU. Algorithms made of matrix products run on the graph's device. "reference" is
-    a slow engine in plain Python for small graphs, which most functions do not support.
+    a slow engine in Python, NumPy and SciPy for small graphs, which most functions do not support.
 progress : bool or callable, optional
     Whether to show a progress bar: True immediately, None (the default) after two seconds, False never. A function is
     called with (finished sources, all sources).

@@ -148,7 +148,7 @@ class Layout:
 
     @cached_property
     def _shifts(self) -> dict[str, Ids]:
-        """Kind of group → for each rank, slot - id of its vertices in the rank's group of that kind."""
+        """For each kind of group and rank: the number to add to a vertex id for its slot in that group."""
         starts = {"world": self.world.slots[:-1], "alone": np.zeros(self.size, np.int64)}
         for name, group_of in (("row", self.row), ("column", self.column)) if self.columns else ():
             groups = enumerate(map(group_of, range(self.size)))

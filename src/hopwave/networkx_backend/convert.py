@@ -206,7 +206,7 @@ class NetworkXGraph:
 
     @cached_property
     def both_ways(self) -> Graph:
-        """The graph with the reverse of every arc; `graph` if it is undirected."""
+        """The graph with the reverse of every arc added; `graph` if it is undirected."""
         if not self.directed:
             return self.graph
         return Graph.from_edges(*self.graph.to_edges(), n=len(self), directed=False)

@@ -22,8 +22,8 @@ class Level:
     of the found vertices belong to the next level (asynchronous pulls only).
 
     With several ranks, `sent` is the number of bytes between ranks, and `sent_for_parents` the part for predecessors.
-    `sent_by_one` is the maximum that one rank sent; `sets_by_one` is that maximum without predecessors, which leaves
-    sets of vertices (as bitmaps or shorter) and a few control words. Of `seconds`, the rank that recorded the trace
+    `sent_by_one` is the maximum that one rank sent; `sets_by_one` is the maximum apart from predecessors: sets of
+    vertices (bitmaps or shorter) and a few control words. Of `seconds`, the rank that recorded the trace
     spent `waiting` in exchanges and the rest in computation.
 
     >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]

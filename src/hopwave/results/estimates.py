@@ -179,7 +179,7 @@ class HyperBall:
 
     @property
     def neighbourhood(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """(neighbourhood function, standard errors), the mean of `pairs` over the runs."""
+        """The neighbourhood function (the mean of `pairs` over the runs) and its standard errors."""
         return _hyperball.jackknife(self.pairs, lambda N: N)
 
     @property

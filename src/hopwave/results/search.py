@@ -229,8 +229,9 @@ class ShortestPaths(SearchResult):
     def predecessors(self) -> npt.NDArray[np.int32]:  # type: ignore[override]
         """Predecessor of each vertex on a shortest path. A source is its own predecessor; −1 if there is no path.
 
-        The CPU chooses the lowest predecessor among the shortest paths with the fewest arcs. A GPU chooses the lowest
-        predecessor that is nearer to the source, or else one at the same distance. Both choices are deterministic.
+        The CPU chooses the lowest predecessor among the shortest paths with the fewest arcs. A GPU chooses the
+        predecessor of lowest id that is nearer to the source than the vertex. If there is none (arcs of length 0), it
+        chooses one at the same distance. Both choices are deterministic.
         """
         if self._choose is not None:
             chosen: npt.NDArray[np.int32] = self._choose()

@@ -76,7 +76,7 @@ SPARSE_FROM = 100  # a pull that finds fewer than n / 100 indices returns a list
 WIDE_SHARE = 4  # minimum threads per source at which all threads share one source after another
 MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # with 16 or more threads, 2 per source: with one, half would sleep
 FEW_SOURCES = 4  # maximum sources of a mesh that threads share
-SHARED_MESH_DEGREE = 5.0  # maximum mean degree of a mesh whose sources threads share
+SHARED_MESH_DEGREE = 5.0  # minimum mean degree of a mesh whose sources threads share
 PULL_WIDE = 6  # threads that share a source pull once mf > mu / PULL_WIDE (planning/rules.py)
 TEAM_OF_MESH = 2  # minimum threads per source of a mesh, if several sources are processed concurrently
 SORTED_SHARE = 8  # betweenness reserves memory to sort m / SORTED_SHARE arcs, 12 bytes each
@@ -92,7 +92,7 @@ BATCHES_PER_WORKER = 8  # minimum batches per worker at which every batch has 64
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
 FEW_WORKERS, THIN_DEGREE = 4, 3.0  # maximum workers and mean degree at which one core finds shortest paths sooner
 LENGTH_BUCKETS = 1 << 12  # buckets of waiting vertices in Dijkstra's algorithm; their heads fit into an L1 cache
-SHORT_SHARE = 1 / 8  # share of arcs, the shortest, that searches along weights relax first; see many/settling.py
+SHORT_SHARE = 1 / 8  # share of arcs that weighted searches relax first, the shortest; see many/settling.py
 SPLIT_DEGREE, SOURCES_BEFORE_SPLITTING = 16, 4  # minimum mean degree and searches for relaxing short arcs first
 WIDER = 1 + 2.0**-8  # width of a weight in buckets, so that rounding never puts both its ends into one bucket
 

@@ -222,7 +222,7 @@ def launch(arcs, buffers, job, width, trace, out=None, both_ways=False):
 
 
 def sources_of(sources):
-    """(ids on the GPU, or None if there is one source; that source; count)."""
+    """(ids on the GPU, id, count). With one source the ids are None; with several the id is 0."""
     if len(sources) == 1:
         return None, sources[0], 1
     unique = np.unique(np.array(sources, np.int32))

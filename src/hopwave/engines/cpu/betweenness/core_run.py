@@ -149,7 +149,7 @@ class CoreRun:
         if self._copies is not None:
             copies = self._copies[kept]
             counts, back = self._counts * copies[heads], self._counts * np.repeat(copies, np.diff(indptr))
-        by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # neighbours in the core are also close here
+        by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # chains of near core vertices are near
         size, length, ends = found.size[by_end], found.length[by_end], number[found.ends[by_end]].reshape(-1)
         self._by_end, starts = by_end, np.cumsum(found.size) - found.size
         inner = np.repeat(starts[by_end] - (np.cumsum(size) - size), size) + np.arange(size.sum())
