@@ -13,6 +13,7 @@ import hopwave as hw
 from hopwave import FormatError, Graph, GraphError, generate
 from hopwave.algorithms import many_sources
 from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.shortest_paths import nearest_of
 from hopwave.system.files import part_of
 from rejections.api import PER_VERTEX
 from together import in_one_test
@@ -84,6 +85,7 @@ def test_ties_among_many_facilities(monkeypatch: pytest.MonkeyPatch, k: int, rou
         assert (found.distances == d).all()
         assert (found.facilities == np.where(d < np.inf, facilities[first], -1)).all()
         assert (hw.nearest_of(graph, facilities, k, limit=3).distances == np.where(d <= 3, d, np.inf)).all()
+    assert len(nearest_of.by_levels.overloads) < 2 > len(nearest_of.by_heap.overloads)  # also of an integer limit
 
 
 A, B, C, D = XY = [[0, 0], [1, 5], [3, 6], [4, 8]]

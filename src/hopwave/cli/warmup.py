@@ -1,6 +1,5 @@
 """`hopwave warmup`: compile everything once, in several processes; the last part calls every public function."""
 
-import gc
 import inspect
 import os
 import tempfile
@@ -221,7 +220,6 @@ def on_two_threads() -> None:
     """Let this process use two threads, as an image built on one core may run on many; it ends with its parent."""
     os.environ["HOPWAVE_NUM_THREADS"] = "2"
     start_new_thread(lambda: os._exit(parent_process().join() or 1), ())  # type: ignore[union-attr]
-    gc.set_threshold(100_000, 20, 100)  # rare collections save 5%: compilers make many objects, few cycles
 
 
 def use_part(name: str, *share: int) -> Part:

@@ -1,5 +1,6 @@
 """While Numba compiles, once per installation: a notice on stderr and in progress bars, and slower alternatives."""
 
+import gc
 import logging
 import threading
 from collections.abc import Callable, Iterator
@@ -35,12 +36,14 @@ def telling(function: Any) -> Iterator[None]:
     if not _said:
         _said = True
         say(f"compiling for this machine, once: {part} (up to 10 s; `hopwave warmup` compiles most parts beforehand)")
-    _telling = True
+    _telling, often = True, gc.get_threshold()
+    gc.set_threshold(often[0] and 100_000, 20, 100)  # a compiler makes many objects and few cycles: 5% of its time
     instead("compiling")
     try:
         yield
     finally:
         _telling = False
+        gc.set_threshold(*often)
         instead(None)
 
 

@@ -243,9 +243,8 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
         made: Any = numba.njit(**options)(function)
         if cache:
             path = Path(function.__code__.co_filename).resolve()
-            if path not in _imported:
-                with suppress(OSError):
-                    _imported[path] = _stamp(path)
+            with suppress(OSError):
+                _imported.setdefault(path, _stamp(path))
             made._cache = _Later(made)
             made._compiler.compile = partial(_compile, made, made._compiler.compile)
         made.compile, made._compile_for_args = (

@@ -141,19 +141,16 @@ class Meter:
 
 def _watch(seen: weakref.ref[Meter], over: Flag, number: int) -> None:
     """Update a meter until its task ends or the meter is garbage collected, as after a Ctrl-C before `__exit__`."""
-    done = False
-    while not done:
+    while (meter := seen()) is not None:
         done = over.is_set
-        meter = seen()
-        if meter is None:
-            return
         try:
             meter.look(done)
         except Exception:  # for example, the terminal is gone; the task does not depend on it
             log.debug("progress cannot be shown", exc_info=True)
         del meter
-        if not done:
-            over.wait(TICK)
+        if done:
+            return
+        over.wait(TICK)
 
 
 def _is_terminal() -> bool:

@@ -5,7 +5,6 @@ All of Numba's internals that hopwave depends on are in this file, team.py and n
 
 import platform
 import sys
-import time
 from inspect import Parameter, Signature, signature
 
 import numpy as np
@@ -14,8 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import AnalysisPass, register_pass
-from numba.core.typed_passes import IRLegalization
+from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, WithLifting
 from numba.extending import intrinsic
 
 from hopwave.system.numba_cache import njit
@@ -50,30 +48,29 @@ class _WithoutEnvironment:
         return getattr(self._codegen, name)
 
 
-@register_pass(mutates_CFG=False, analysis_only=True)
-class IntoPartLibrary(AnalysisPass):
-    """Before the pass that writes a function's code: redirect it into a PartLibrary."""
-
-    _name = f"into_part_library_{time.monotonic_ns()}"  # Numba accepts each name once, and an import may be interrupted
-
-    def __init__(self):
-        AnalysisPass.__init__(self)
-
-    def run_pass(self, state):
-        state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        return False
+# Passes for closures, `with` and inlined Python functions, which no compiled function has.
+UNUSED = InlineClosureLikes, InlineInlinables, WithLifting
 
 
-class PartCompiler(CompilerBase):
+class Compiler(CompilerBase):
     def define_pipelines(self):
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(IntoPartLibrary, IRLegalization)
+        passes.passes = [one for one in passes.passes if one[0] not in UNUSED]
         passes.finalize()
         return [passes]
 
 
+class PartCompiler(Compiler):
+    """Writes a function's code into a PartLibrary."""
+
+    def define_pipelines(self):
+        state = self.state
+        state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
 # One set of options for every compiled function: no GIL, no bounds checks, the result cached on disk.
-COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
+COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False, "pipeline_class": Compiler}
 # Functions that only compiled code calls: no entry from Python, no separate machine code, no separate file.
 INNER = COMPILED | {
     "cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler,

@@ -310,7 +310,7 @@ def triangle(part, lower, diagonal):
     copies = [None if array is None else np.empty(int(indptr[-1]), array.dtype) for array in part[1:]]
     for array, copy in zip(part[1:], copies, strict=True):
         if array is not None:
-            copy_parts(array, begins, indptr, copy)
+            copy_parts(read_only(array), begins, indptr, copy)
     return Rows(indptr, *copies)
 
 

@@ -18,6 +18,7 @@ from hopwave import engines
 from hopwave.engines.cpu.betweenness import core_graph as cores
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import INNER, atomic_add, inner, noinline, outer, uncounted
+from hopwave.engines.cpu.views import read_only
 from hopwave.engines.cpu.workers import FINISHED, new_control, next_batch, run_workers
 from hopwave.graph import Graph
 from hopwave.graph.csr import arc_tails
@@ -35,7 +36,7 @@ Trees = namedtuple("Trees", "order parent length root depth size height second")
 def hanging_trees(graph: Any, weighted: bool) -> Trees:
     """All attached trees of an undirected graph without parallel edges; depths in the graph's lengths, or in hops."""
     lengths = np.asarray(graph.weights, np.float64) if weighted else np.zeros(0)
-    return Trees(*cores.arrays_of(take_away, graph.indptr, graph.indices, lengths))
+    return Trees(*cores.arrays_of(take_away, graph.indptr, graph.indices, read_only(lengths)))
 
 
 @outer

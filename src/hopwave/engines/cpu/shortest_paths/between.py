@@ -22,6 +22,7 @@ from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.many.settling import ShortArcs
 from hopwave.engines.cpu.row_order import is_closed
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
+from hopwave.engines.cpu.views import unsigned
 
 OPEN = np.empty(0, np.uint8)  # no arc is closed
 # Arrays of two rows, one per end. touched: the vertices whose distances must be reset before the next search.
@@ -46,7 +47,7 @@ def path_between(out, into, source, target, closed, by_vertices):
     """`shortest_path` in rows out and into. by_vertices: the side with fewer vertices continues, as in NetworkX."""
     n = len(out[0]) - 1
     before, after = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    middle = meet(*out, *into, before, after, source, target, closed, by_vertices)
+    middle = meet(*map(unsigned, (*out, *into)), before, after, source, target, closed, by_vertices)
     return None if middle < 0 else path_over(middle, before, after, source, target)
 
 

@@ -98,7 +98,7 @@ def dijkstra(arcs, sources, limit, targets, most):
     d, parent, order = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
     entries = m + len(sources)  # every arc adds at most one
     heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
-    settled = search(*arcs, np.asarray(sources, np.uint32), wanted, stop, limit, d, parent, order, *heap)
+    settled = search(*arcs, np.asarray(sources, np.uint32), wanted, stop, float(limit), d, parent, order, *heap)
     order = order[:settled]
     if len(order) < n:
         final = np.full(n, np.inf)

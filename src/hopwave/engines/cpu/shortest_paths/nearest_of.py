@@ -165,15 +165,15 @@ def nearest_of(arcs, facilities, k, limit):
     d, found = np.full((n, k), np.inf), np.full((n, k), NONE, np.int32)
     if not len(arcs.lengths):
         queues = np.empty(n, np.uint32), np.empty(n, np.uint32), np.zeros(n, np.bool_)
-        by_levels(arcs.indptr, arcs.indices, ids, limit, d, found, *queues)
+        by_levels(arcs.indptr, arcs.indices, ids, float(limit), d, found, *queues)
         return d, found
     slack = slack_of(arcs.lengths)
     if slack > 1.0:
         d, found = np.full((n, k + SPARE), np.inf), np.full((n, k + SPARE), NONE, np.int32)
     d[facilities, 0], found[facilities, 0] = 0.0, np.arange(len(ids))
-    size, room = np.uint64(len(ids)), len(arcs.indices) + len(ids)
+    size, room = len(ids), len(arcs.indices) + len(ids)
     heap = np.zeros(room), np.arange(room, dtype=np.int32), np.resize(ids, room)
-    while size := by_heap(*arcs, limit, k, slack, d, found, size, *heap):
+    while size := by_heap(*arcs, float(limit), k, slack, d, found, np.uint64(size), *heap):
         heap = tuple(np.resize(part, 2 * part.size) for part in heap)
     return np.ascontiguousarray(d[:, :k]), np.ascontiguousarray(found[:, :k])
 
