@@ -74,7 +74,7 @@ def allocate(arrays):
 def allocated(array):
     shape, dtype, fill, huge = array
     if huge:
-        return new_array(int(np.prod(shape)), dtype).reshape(shape)
+        return new_array(array.nbytes // np.dtype(dtype).itemsize, dtype).reshape(shape)
     if fill is None:
         return np.empty(shape, dtype)
     return np.full(shape, fill, dtype) if fill else np.zeros(shape, dtype)  # zeros are not written
