@@ -168,7 +168,7 @@ __global__ void mask(const Offset *in_offsets, const int *in_neighbours, const O
 
 constexpr int PACKED = 4 * BLOCK;  // vertices that a block packs at a time
 
-// A thread owns one word. In rounds of at most PACKED vertices, a block writes the number 32 · thread + bit of each open
+// A thread owns one word. In rounds of at most PACKED vertices, a block writes number 32 · thread + bit of each open
 // vertex into scratch; replaces it by its bit if look(number) finds it, else by 0 (section 3.4); and collects the bits.
 template <class Look>
 __device__ inline u32 compacted(u32 open, Look look) {
