@@ -30,7 +30,7 @@ BOUND = re.compile(r"([A-Za-z][\w.-]*)(?:\[[^]]*\])?\s*>=\s*([\d.]+)")
 
 
 def oldest_versions(requirements: list[str]) -> list[str]:
-    """The lowest version of each requirement with a lower bound; a bound like 1.26 means its first release."""
+    """The lowest version of each requirement with a lower bound; a bound like 2.0 means its first release."""
     found = []
     for name, version in (match.groups() for one in requirements if (match := BOUND.match(one))):
         parts = version.split(".")
