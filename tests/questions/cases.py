@@ -15,7 +15,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 from scipy.sparse import csgraph as scipy_graphs
-from scipy.sparse import csr_array
+from scipy.sparse import csr_matrix
 
 from hopwave import Graph
 from hopwave import linalg as la
@@ -192,7 +192,7 @@ class Case:
         loops = u == v
         if not self.directed:
             u, v, lengths = np.append(u, v[~loops]), np.append(v, u[~loops]), np.append(lengths, lengths[~loops])
-        A = csr_array((lengths, (v, u) if backwards else (u, v)), shape=(self.n, self.n))
+        A = csr_matrix((lengths, (v, u) if backwards else (u, v)), shape=(self.n, self.n))
         return scipy_graphs.dijkstra(A, indices=sources)
 
     @cached_property
