@@ -374,6 +374,8 @@ def test_a_page_shows_everything_and_loads_nothing(tmp_path: Path) -> None:
     assert [line["number"] for line in found] == ["Table 1", "Figure 2", "Table 3"]
     assert found[0]["rows"][0] == {"graph": "<one>", "ms": 2.0, "paper: ms": 3} and found[0]["where"]["quick"]
     assert said == ["times"] and "times the paper" not in text
+    finished = [run.write(outcome, tmp_path)[0].read_text(encoding="utf-8"), text]
+    assert ["The run has not finished" in one for one in finished] == [found[0]["where"]["finished"], True]
 
 
 # ---------------------------------------------------------------- pages of results, and charts of the report by paper

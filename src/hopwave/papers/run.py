@@ -37,8 +37,8 @@ def html(outcome: Outcome) -> str:
     quick = " With --quick: small graphs, one of each kind; do not compare its times." if outcome.quick else ""
     cpu = " Times of a CPU cannot be compared with the paper's GPU." if where["device"] == "cpu" else ""
     texts = {"key": paper.key, "title": paper.title, "authors": paper.authors, "theirs": paper.machine,
-             "method": paper.method, "version": where["hopwave"], "seconds": round(outcome.seconds),
-             **where, **outcome.summary()}  # fmt: skip
+             "missing": "" if where.get("finished", True) else "The run has not finished: rows are missing. ",
+             "method": paper.method, "seconds": round(outcome.seconds), **where, **outcome.summary()}  # fmt: skip
     escaped = {name.replace(" ", "_").replace("-", "_"): escape(str(text)) for name, text in texts.items()}
     return PAGE.substitute(escaped | {"quick": quick, "cpu": cpu, "links": links, "sections": sections})
 
@@ -110,11 +110,11 @@ def measure(
         lab.tables = frozenset(one.only[1] for one in shown if one.only is not None)
     lab.studies = paper.studies
 
-    def so_far() -> Outcome:
-        return Outcome(paper, quick, where, lab.results, time.perf_counter() - began, tuple(lab.wrong))
+    def so_far(**more: bool) -> Outcome:
+        return Outcome(paper, quick, where | more, lab.results, time.perf_counter() - began, tuple(lab.wrong))
 
     if out is not None:
-        lab.keep = lambda: write(so_far(), out)
+        lab.keep = lambda: write(so_far(finished=False), out)
     for study in paper.studies:
         if study in {one.study for one in shown}:
             lab.rows(study)
