@@ -70,11 +70,11 @@ def test_warmup(run, answer, monkeypatch: pytest.MonkeyPatch) -> None:
     assert text.count("already on disk") == 2
 
 
-def test_processes_end_with_a_warmup_that_is_killed() -> None:
-    begin = "import os, time; from hopwave.cli import warmup; pool = warmup.ProcessPoolExecutor(1, "
-    begin += "warmup.get_context('spawn'), warmup.on_two_threads); pool.submit(os.getpid).result()"
-    code = f"{begin}; pool.submit(time.sleep, 300); time.sleep(1); os.kill(os.getpid(), 9)"
-    subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)  # to the last one's end
+@pytest.mark.parametrize("signal", [2, 9])
+def test_processes_end_with_a_warmup_that_is_interrupted_or_killed(signal: int) -> None:
+    code = "import os, threading, time; from hopwave.cli import warmup; warmup.PARTS = {300: ()}; "
+    code += f"warmup.use_part = time.sleep; threading.Timer(3, os.kill, (os.getpid(), {signal})).start(); "
+    subprocess.run([sys.executable, "-c", f"{code}warmup.warmup()"], capture_output=True, timeout=60, check=False)
 
 
 def test_warmup_knows_the_arguments_of_every_function() -> None:

@@ -7,9 +7,9 @@ import time
 from _thread import start_new_thread
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from typing import Any, Literal
 
@@ -205,7 +205,9 @@ def _compile_for_cpu() -> list[Part]:
     with (
         Meter("compiling", len(PARTS) + SHARES, None) as meter,
         ProcessPoolExecutor(min(host_cores(), len(PARTS)), get_context("spawn"), on_two_threads) as pool,
+        ExitStack() as stack,  # kills the processes: after Ctrl-C, the pool would wait until they have compiled all
     ):
+        stack.callback(lambda: [one.kill() for one in active_children()])  # type: ignore[func-returns-value]
         for done in as_completed([pool.submit(use_part, name) for name in names]):
             parts[done.result()["name"]] = done.result()
             meter.update(len(parts))
