@@ -105,7 +105,7 @@ def edge_betweenness_centrality(
 def by_edge(G: NetworkXGraph, scores: Any) -> Scores:
     """Convert one score per arc of G.graph to a dict by edge, in the order of `G.edges`."""
     u, v = arc_labels(G, np.arange(len(G)))
-    # Scores are in the order of ascending rows. Sorting within each row gives the arcs in NetworkX's order.
+    # Scores are sorted by (u, v). lexsort gives the position of each score's arc in NetworkX's order.
     ordered = np.empty(len(u))
     ordered[np.lexsort((v, u))] = scores
     once = slice(None) if G.directed else u <= v

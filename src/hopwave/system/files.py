@@ -92,7 +92,7 @@ def part_of(target: Path, key: str | None = None, *, wait: bool = False) -> Iter
                     part.path.unlink(missing_ok=True)  # before unlocking, otherwise another process would continue it
                 part.stream.raw.close()  # without the buffer: if the disk is full, close() would fail again
     finally:
-        if not part.kept and (key is None or fcntl is None):  # for errors before the block
+        if not part.kept and (key is None or fcntl is None):  # after an error before the block, or without fcntl
             part.path.unlink(missing_ok=True)
 
 

@@ -227,7 +227,7 @@ class PowerPolicy:
     near_share: float = 0.5
     deep: int = 64  # minimum depth (levels)
     least_cut: int = 1024  # minimum entries of a cut row; larger graphs: an equal share per warp and round
-    hot: int = 24576  # entries of x, of the longest rows, in a block's shared memory: the capacity of a Hopper GPU
+    hot: int = 24576  # entries of the longest rows in a block's shared memory; so many fit on a Hopper GPU
     hot_arcs: int = 1 << 16  # minimum arcs per block at which `hot` pays off
     narrow_change: float = 1e-6  # minimum sum of changes at which products read x in float32; sums stay in float64
 

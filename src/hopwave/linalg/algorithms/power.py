@@ -47,7 +47,7 @@ LARGEST = 1e100  # if max weight × n is below this, no sum of squares overflows
 
 VECTORS, KEPT = 20, 10  # vectors per round, and vectors that start the next round (as in ARPACK)
 EIGENVECTOR = 1e-12  # a residual below this share of the eigenvalue is only rounding
-SAME = 1e-10  # eigenvalues closer than this share of the largest count as equal
+SAME = 1e-10  # eigenvalues are equal if they differ by less than this share of the largest one
 NEAR = 0.5  # the authorities are settled if their error is below this share of the limit
 MOST_ROUNDS = 2**62  # compiled code counts in 64 bits
 FINEST = 1e-14  # changes below FINEST · √n are float64 rounding, so no smaller limit is useful

@@ -312,7 +312,7 @@ def independent_set(A, seed):
     part, n, arcs = A.rows, A.shape[0], A.nnz
     candidates, rank, state = np.arange(n, dtype=np.int32), np.full(n, -1, np.int64), np.zeros(n, np.uint8)
     while len(candidates):
-        # There are no ties: the highest priority wins, so that every round has a winner.
+        # Priorities are unique, so the candidate with the highest one always wins: every round has a winner.
         rank[candidates] = counter.priorities(candidates, seed, STREAM)
         seed += 1
         work = arcs * len(candidates) // n

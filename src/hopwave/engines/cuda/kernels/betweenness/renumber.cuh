@@ -37,7 +37,7 @@ __device__ inline u32 spread_bits(u32 x) {
   return (x | x << 1) & 0x55555555u;
 }
 
-// Both distances in units of `step`, interleaved, above the number; unreached vertices: one step beyond the farthest.
+// Sort keys: both distances in units of `step`, interleaved, in the high bits; v in the low bits. Unreached: most + 1.
 template <class Offset>
 __global__ void morton_keys(const int *one, const int *other, u64 n, int most_one, int most_other, int step,
                             u64 *keys) {

@@ -274,7 +274,7 @@ __global__ void measure_groups(const int *values, i64 count, i64 first, i64 grou
   }
 }
 
-// Writes the first word of every group, and the words of each block of groups. One thread block per block.
+// Writes the index of every group's first word, and the number of words of each block of groups. One thread block each.
 template <class Offset>
 __global__ void place_groups(i64 first, i64 blocks, i64 groups, Packed *rows, u64 *sizes) {
   for (i64 b = blockIdx.x; b < blocks; b += gridDim.x) {

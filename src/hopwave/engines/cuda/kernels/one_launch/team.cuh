@@ -321,7 +321,7 @@ struct Messenger {
     return now & (ONE_BLOCK - 1);
   }
 
-  // After distributing a frontier: decides by whether every block's share fits. `own`: the team itself found it.
+  // After distributing a frontier: continues if every block's share fits. `own`: the team itself found the frontier.
   __device__ __forceinline__ void distributed(bool own) {
     if (alone) {
       board.next = NEXT_LEVEL;

@@ -1,7 +1,7 @@
 // Finds every vertex's predecessor on a shortest path when distances are final, in one cooperative launch. An arc u → v
 // is tight if d(u) plus its length is d(v). Of the tight arcs from nearer vertices, the lowest u wins. Tight arcs
-// between equally distant vertices (of length 0, or lost in rounding) could form a cycle. Only vertices without any
-// other use them, in rounds: a vertex chooses the lowest u whose own predecessor was set before the round.
+// between equally distant vertices (of length 0, or lost in rounding) could form a cycle. A vertex uses them only if it
+// has no other tight arc, in rounds: it chooses the lowest u whose own predecessor was set before the round.
 #pragma once
 #include "shortest_paths/state.cuh"
 
