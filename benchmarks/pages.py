@@ -91,6 +91,7 @@ PAPERS = {
     "pushpull": "Push-pull",
 }
 MOST = 80  # rows of a paper's table on a page
+ORIGINS = ("stand-in", "generated", "made", "the paper's file")  # how `from` begins if there is a graph
 SCALED = re.compile("scaled to|extrapolated from")
 
 
@@ -232,11 +233,15 @@ def _origin(row: Record, head: str) -> str:
 def exhibits(records: list[Record]) -> str:
     """A paper's page: one section per table or figure that has rows; the others in one list, with their reasons."""
     first = records[0]
+    origins = [row for one in records for row in one["rows"] if row.keys() >= {"graph", "from"}]
+    graphs = {row["graph"]: row["from"] for row in origins if row["from"].startswith(ORIGINS)}
+    stand_ins = [graph for graph, origin in graphs.items() if origin.startswith("stand-in")]
     text = [f"# The tables and figures of {PAPERS[first['paper']]}", where(records[-1])]
     text.append(
         f"Made by `hopwave paper {first['paper']} --device {first['where']['device']}`, which also draws the figures. "
         "Columns *paper: …* are what the paper states, on its own machine. *from* says how a graph was had, or why a "
-        "row has no numbers of ours."
+        f"row has no numbers of ours. {len(stand_ins)} of {len(graphs)} graphs are stand-ins; averages count stand-ins "
+        "of one kind and size once."
     )
     shown = [one for one in records if 0 < len(one["rows"]) <= MOST]
     without = [one for one in records if one not in shown]

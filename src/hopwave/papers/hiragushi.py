@@ -16,7 +16,7 @@ import hopwave as hw
 from hopwave.arrays import on_host
 from hopwave.graph import Graph
 from hopwave.papers.lab import Lab, WrongAnswer, claimed, ms_of, over
-from hopwave.papers.records import Case, Row, left_out, tables
+from hopwave.papers.records import Case, Row, left_out, quoted, tables
 from hopwave.system.optional import install
 
 PLANS = {"Merrill": "merrill", "hybrid": "hiragushi-hybrid"}
@@ -111,15 +111,15 @@ def machine(lab: Lab) -> list[Row]:
     """Table 2: the paper's cluster and this machine."""
     ours = {one.kind: one for one in hw.devices()}
     cpu, gpu = ours.get("cpu"), ours.get("cuda")
-    rows = [
-        ("CPU", cpu and f"{cpu.model}, {cpu.cores} cores", "Intel Xeon E5-2670 2.6 GHz × 2"),
-        ("Main memory", cpu and cpu.memory_bytes and f"{cpu.memory_bytes / 1e9:.0f} GB", "DDR3 1,600 MHz 128 GB"),
-        ("GPU", gpu.model if gpu and gpu.available else "none used", "NVIDIA Tesla M2090 × 4"),
-        ("GPU memory", gpu and gpu.memory_bytes and f"{gpu.memory_bytes / 1e9:.0f} GB", "24 GB (6 GB per GPU)"),
-        ("Interconnection", "the memory of one machine", "InfiniBand x4 QDR × 2"),
-        ("Computation nodes", "1", "268"),
-    ]
-    return [{"": what, "ours": here, "paper": there} for what, here, there in rows]
+    here = {
+        "CPU": cpu and f"{cpu.model}, {cpu.cores} cores",
+        "Main memory": cpu and cpu.memory_bytes and f"{cpu.memory_bytes / 1e9:.0f} GB",
+        "GPU": gpu.model if gpu and gpu.available else "none used",
+        "GPU memory": gpu and gpu.memory_bytes and f"{gpu.memory_bytes / 1e9:.0f} GB",
+        "Interconnection": "the memory of one machine",
+        "Computation nodes": "1",
+    }
+    return [{"": what, "ours": here[what], "paper": there} for what, there in quoted("hiragushi")["cluster"].items()]
 
 
 STUDIES = {"searches": searches, "ranks": ranks, "machine": machine, "claims": claimed("hiragushi")}

@@ -32,8 +32,7 @@ KINDS = ("back a level", "in the level", "to the next level")  # kinds of arcs
 la = hw.linalg
 SHARES = (1 / 4096, 1 / 256, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
 THEN = "by columns, then mask"
-# Table 1's exponents
-PRODUCTS = {"by rows": 0, "by rows, masked": 1, "by columns": 1, "by columns, masked": 1, THEN: 1}
+PRODUCTS = quoted("pushpull")["costs"]  # product → Table 1's cost and exponent
 RING = la.semiring.plus_second
 
 
@@ -96,10 +95,9 @@ def measure(lab: Lab, A: Any, product: str, count: int, right: Any) -> float:
 
 def costs(lab: Lab) -> list[Row]:
     """Table 1: the exponent p of cost ~ entries^p, fitted to the larger half of Figure 2's sizes."""
-    formulas = ("O(dM)", "O(d nnz(m))", "O(d nnz(f) log nnz(f))", "O(d nnz(f) log nnz(f))", "O(d nnz(f) log nnz(f))")
     part = lab.measured("products")[len(SHARES) // 2 :]
     rows: list[Row] = []
-    for (product, power), formula in zip(PRODUCTS.items(), formulas, strict=True) if part else ():
+    for product, (formula, power) in PRODUCTS.items() if part else ():
         logs = np.log([row["entries"] for row in part]), np.log([row[f"{product} ms"] for row in part])
         stated = {"paper: expected cost": formula, "paper: exponent": power}
         rows.append({"product": product, **stated, "exponent": float(np.polyfit(*logs, 1)[0])})

@@ -80,9 +80,8 @@ def example(lab: Lab) -> list[Row]:
     """Figure 3: f and σ of every level of the example, root 2 (here 1), by TurboBFS-tdscCSC."""
     found = hw.bfs(EXAMPLE, 1, plan="turbobfs-td-sccsc", device=lab.device, path_counts=True, predecessors=False)
     distance, counts = on_host(found.distances), on_host(found.path_counts)
-    paper = {0: ("0 1 0 0 0", "0 1 0 0 0"), 1: ("1 0 0 1 0", "1 1 0 1 0"), 2: ("0 0 2 0 0", "1 1 2 1 1")}
     rows = []
-    for level, (f, sigma) in paper.items():
+    for level, (f, sigma) in enumerate(quoted("turbobfs")["example"].values()):
         new, all_found = (
             np.where(mask, counts, 0).astype(int) for mask in (distance == level, (distance >= 0) & (distance <= level))
         )

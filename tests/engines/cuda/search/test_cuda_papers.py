@@ -12,6 +12,8 @@ import mixed
 import oracle
 from graphs import TRAPS
 from hopwave import Graph, engines, generate
+from hopwave.papers import xbfs
+from hopwave.papers.lab import Lab
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
@@ -240,8 +242,6 @@ def test_keys_are_sorted_and_values_follow(count: int, n: int, pairs: bool) -> N
 )
 def test_every_search_of_xbfss_figures_finds_the_distances(graph: Graph) -> None:
     """Figures 11 to 15: and every bottom-up level deals its rows out, and looks ahead, as its plan says."""
-    from hopwave.papers import xbfs
-
     plans, distances = xbfs.ways("cuda"), oracle.distances(graph, [0])
     assert {one.steps[2].balance for one in plans.values()} == {"static", "thread", "warp", "donate"}
     for name, plan in plans.items():
@@ -257,9 +257,6 @@ def test_every_search_of_xbfss_figures_finds_the_distances(graph: Graph) -> None
 
 @on_gpu
 def test_xbfss_figures_11_to_14_are_shares_and_ratios_of_the_same_levels() -> None:
-    from hopwave.papers import xbfs
-    from hopwave.papers.lab import Lab
-
     row = xbfs.one_graph(Lab("cuda", True), xbfs.TABLE_1[0], generate.kronecker(14).to("cuda"))
     assert row["gain: XBFS"] == pytest.approx(row["baseline ms"] / row["XBFS ms"])
     for stage in ("baseline", "after Ad", "XBFS"):
@@ -272,6 +269,4 @@ def test_xbfss_figures_11_to_14_are_shares_and_ratios_of_the_same_levels() -> No
 
 @on_gpu
 def test_the_queues_of_xbfss_figure_5_are_compared_before_they_are_timed() -> None:
-    from hopwave.papers import xbfs
-
     assert all(taken > 0 for share in xbfs.SHARES for taken in xbfs.queue_ms(1 << 20, share).values())
