@@ -50,6 +50,7 @@ def turbobfs() -> dict[str, str]:
         "bfs_products": percents(pages.values("gpu-turbo-kernels")["bfs"]),
         "bfs_graphs": f"{len(graphs)} rows on an H200, {len(graphs) - len(own)} of them on stand-ins",
         "bfs_same_depth": f"{sum(row['d'] == row['paper: d'] for row in own)} of the other {len(own)}",
+        "bfs_files": str(sum(row["from"] == "the paper's file" for row in own)),
         "bfs_gteps": f"{largest['MTEPS'] / 1e3:.0f}", "bfs_best": largest["best"],
         "bfs_tdbu": "{} and {} ms".format(*(f"{largest[f'{plan} ms']:.1f}" for plan in ("tdbu", "tdbu-ve"))),
         "bfs_vecsc": f"{largest['td-vecsc ms']:.1f} ms",

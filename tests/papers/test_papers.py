@@ -123,6 +123,8 @@ def test_a_quick_run_makes_a_smaller_graph_and_a_whole_one_leaves_it_out() -> No
     found = quick.get(case)
     assert found.graph is not None and found.graph.m <= 50_000 and found.origin.startswith("generated: mycielskian 10")
     assert whole.get(case).graph is None and "33,383,000 arcs" in whole.get(case).origin
+    two = table("a g matrix D 9 90 7\na g matrix D 9 90 8", ("d",), "3")  # as two tables may state it
+    assert [hw.bfs(quick.get(one).graph or SMALL, 0).depth for one in two] == [6, 7]
 
 
 def test_a_folder_of_files_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,6 +170,7 @@ def test_turbobfs_counts_paths_and_names_the_fastest(tiny: Lab, monkeypatch: pyt
     assert row["paths ms"] == min(row[f"{plan} ms"] for plan in turbobfs.PLANS[:3])
     assert row["d"] == hw.bfs(SMALL, tiny.root_of(SMALL)).depth + 1
     assert row["(GBLAS)x"] == pytest.approx(row["SuiteSparse ms"] / row[f"{row['best']} ms"])
+    assert tiny.suitesparse_ms(hw.generate.path(15_002), 0, None) is None  # 30,002 arcs
     assert tiny.root_of(SMALL) == (0 if SMALL.degrees[0] else ROOT)
     assert tiny.root_of(hw.Graph.from_edges([1] * 300, range(2, 302), n=302)) == 1
     tiny.results["searches"] = []

@@ -57,7 +57,7 @@ class Shelf:
         return file if name and folder and file.is_file() else None
 
     def get(self, case: Case) -> Found:
-        key = f"{case.made or case.name or case.shown} {case.n} {case.m}"
+        key = f"{case.made or case.name or case.shown} {case.n} {case.m} {depth_of(case)}"
         if key not in self.kept:
             found = self._made(case) if case.made else self._real(case) or self._stand_in(case)
             if found.graph is not None and self.device == "cuda":
@@ -96,10 +96,14 @@ class Shelf:
         most = min(self.limits.stand_in, MOST.get(case.kind, case.m)) if on_gpu else self.limits.host
         share = min(1.0, most / max(case.m, 1))
         n, m = max(64, int(case.n * share)), max(64, int(case.m * share))
-        depth = int(case.stated.get("d") or case.stated.get("diameter") or LEVELS.get(case.kind, 0))
-        seed = crc32(case.shown.encode())
-        graph, what = KINDS[case.kind](n, m, case.directed, depth, seed, module("cuda" if on_gpu else "cpu"))
+        xp, seed = module("cuda" if on_gpu else "cpu"), crc32(case.shown.encode())
+        graph, what = KINDS[case.kind](n, m, case.directed, depth_of(case), seed, xp)
         return Found(graph, f"stand-in: {what}")
+
+
+def depth_of(case: Case) -> int:
+    """The depth that the paper states, or 0."""
+    return int(case.stated.get("d") or case.stated.get("diameter") or LEVELS.get(case.kind, 0))
 
 
 # ---------------------------------------------------------------- generated graphs

@@ -116,8 +116,7 @@ def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
     row["sources"] = len(runs["push-pull"])
     row |= {"degree": int(np.asarray(graph.degrees).max()), "diameter": max(int(one.max()) for one in right)}
     row |= {"push-pull MTEPS": graph.m / row["push-pull ms"] / 1e3, "gain": row["baseline ms"] / row["push-pull ms"]}
-    if graph.m <= lab.effort.limits.host:
-        row["SuiteSparse ms"] = lab.suitesparse_ms(graph, sources[0], on_host(right[0]))
+    row["SuiteSparse ms"] = lab.suitesparse_ms(graph, sources[0], right[0])
     for name in OTHERS:
         theirs, gunrock = case.stated[f"{name} ms"], case.stated["Gunrock ms"]
         row[f"paper: {name}"] = theirs / gunrock if isinstance(theirs, int | float) else None
