@@ -125,6 +125,8 @@ def test_a_quick_run_makes_a_smaller_graph_and_a_whole_one_leaves_it_out() -> No
     assert whole.get(case).graph is None and "33,383,000 arcs" in whole.get(case).origin
     two = table("a g matrix D 9 90 7\na g matrix D 9 90 8", ("d",), "3")  # as two tables may state it
     assert [hw.bfs(quick.get(one).graph or SMALL, 0).depth for one in two] == [6, 7]
+    (one,) = table("s soc social U 3 60 12", ("diameter",), "3")
+    assert max(hw.bfs(quick.get(one).graph or SMALL, source).depth for source in range(64)) in (11, 12)
 
 
 def test_a_folder_of_files_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,8 +102,11 @@ class Shelf:
 
 
 def depth_of(case: Case) -> int:
-    """The depth that the paper states, or 0."""
-    return int(case.stated.get("d") or case.stated.get("diameter") or LEVELS.get(case.kind, 0))
+    """The depth from vertex 0 for the depth that the paper states; 0 if it states none."""
+    diameter = int(case.stated.get("diameter", 0))
+    if diameter and KINDS[case.kind] is recursive:
+        return max(1, diameter - 3)  # the path begins at vertex 0, and random sources are up to 4 arcs from there
+    return diameter or int(case.stated.get("d", LEVELS.get(case.kind, 0)))
 
 
 # ---------------------------------------------------------------- generated graphs
