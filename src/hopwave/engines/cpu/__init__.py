@@ -136,7 +136,7 @@ class Engine:
             0,  # state.OWN_RULE
         )
         levels = min(search.loaded.n, limits[0]) + 1 if trace else 0
-        buffer = np.empty((levels, state.TRACE_COLUMNS), np.int64)  # unused rows cost nothing
+        buffer = np.empty((levels, state.TRACE_COLUMNS), np.int64)  # unused rows use no memory
         cells = np.array(limits, np.int64)
         part = A, W, new_board(), here, search.sources, steps, rule, cells, buffer
         helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)

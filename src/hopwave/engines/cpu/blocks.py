@@ -25,7 +25,7 @@ NONE = np.int64(-1)
 
 
 def blocks(loaded, parent, depth, threads=None):
-    """The block of each vertex (−1: at most a head), and each block's head; `parent`, `depth`: of searches."""
+    """The block of each vertex (−1: at most a head), and each block's head, from `parent` and `depth` of searches."""
     A, n = loaded.adjacency("any"), loaded.n
     first, size, low, high = (np.empty(n, np.int32) for _ in range(4))
     above = np.arange(n).astype(np.uint32)  # for every vertex, a vertex of its set that is not higher
@@ -173,9 +173,9 @@ Floats = npt.NDArray[np.float64]
 
 
 class Behind(NamedTuple):
-    """Demand as (source, target), two columns. `below`: of a vertex and all vertices below it; `at_head`: of a block's
-    head and all vertices not below the block; `others`: of all other vertices of a vertex's component; `passes`: demand
-    that passes a vertex from one of its branches to another."""
+    """Demand as two columns, source and target. `below`: a vertex and all vertices below it; `at_head`: the head of a
+    block and all vertices not below the block; `others`: all other vertices of a vertex's component; `passes`: what
+    passes a vertex from one of its branches to another."""
 
     below: Floats
     at_head: Floats
@@ -184,7 +184,7 @@ class Behind(NamedTuple):
 
 
 def behind(label: npt.NDArray[np.int32], head: npt.NDArray[np.int32], own: Floats) -> Behind:
-    """`label`: the block of which each vertex is a member, or −1; `head`: of each block; `own`: demand."""
+    """`label`: the block of which each vertex is a member, or −1; `head`: the head of each block; `own`: demand."""
     n, blocks = len(label), len(head)
     inside = np.flatnonzero(label >= 0)
     members = inside[np.argsort(label[inside], kind="stable")]

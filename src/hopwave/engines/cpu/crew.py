@@ -175,7 +175,7 @@ def dismiss(board):
 
 
 def lead(count, board, function, arguments):
-    """function(*arguments, 0) here, and with other numbers on `count` threads that join the board's jobs."""
+    """Call function(*arguments, 0) here, and with other numbers on `count` threads that join the board's jobs."""
     try:
         if count:
             system_threads.crew.help(count, function, *arguments)
@@ -185,7 +185,7 @@ def lead(count, board, function, arguments):
 
 
 def share(kernel, arguments, size, work, threads, chunk=None):
-    """kernel(*arguments, size, chunk, board) over rows [0, size), on as many threads as worthwhile; the board."""
+    """Call kernel(*arguments, size, chunk, board) over rows [0, size) on the threads worth using; returns the board."""
     board = new_board()
     helpers = crew_size(work, threads) - 1
     if helpers == 0:

@@ -151,7 +151,7 @@ class CpuGraph:
 
 
 def unkept(kept, size, most):
-    """Memory for a result: of `most` cached pieces, one without outside references; or new memory."""
+    """Memory for a result: one of up to `most` cached pieces that nothing else refers to, or new memory."""
     for memory in kept:
         if sys.getrefcount(memory) == UNSHARED:
             return memory

@@ -74,10 +74,10 @@ SPARSE_FROM = 100  # a pull that finds fewer than n / 100 indices returns a list
 # ------------------------------------------------------------------ sizes of batches and blocks
 
 WIDE_SHARE = 4  # minimum threads per source at which all threads share one source after another
-MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # with 16 or more threads, 2 per source: with one, half would sleep
-FEW_SOURCES = 4  # maximum sources of a mesh that threads share
-SHARED_MESH_DEGREE = 5.0  # minimum mean degree of a mesh whose sources threads share
-PULL_WIDE = 6  # threads that share a source pull once mf > mu / PULL_WIDE (planning/rules.py)
+MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # with 16 or more threads, 2 per source are enough: with 1, half would sleep
+FEW_SOURCES = 4  # maximum number of sources at which threads share each source of a mesh
+SHARED_MESH_DEGREE = 5.0  # minimum mean degree of a mesh at which threads share each source
+PULL_WIDE = 6  # if threads share a source, they pull once mf > mu / PULL_WIDE (planning/rules.py)
 TEAM_OF_MESH = 2  # minimum threads per source of a mesh, if several sources are processed concurrently
 SORTED_SHARE = 8  # betweenness reserves memory to sort m / SORTED_SHARE arcs, 12 bytes each
 WIDE_VERTICES = 1 << 19  # minimum vertices of a graph with hubs at which two or three threads share its only source
@@ -94,7 +94,7 @@ FEW_WORKERS, THIN_DEGREE = 4, 3.0  # maximum workers and mean degree at which on
 LENGTH_BUCKETS = 1 << 12  # buckets of waiting vertices in Dijkstra's algorithm; their heads fit into an L1 cache
 SHORT_SHARE = 1 / 8  # share of arcs that weighted searches relax first, the shortest; see many/settling.py
 SPLIT_DEGREE, SOURCES_BEFORE_SPLITTING = 16, 4  # minimum mean degree and searches for relaxing short arcs first
-WIDER = 1 + 2.0**-8  # width of a weight in buckets, so that rounding never puts both its ends into one bucket
+WIDER = 1 + 2.0**-8  # minimum weight in bucket widths, so that rounding never puts both ends of an arc into one
 
 
 def length_buckets(least, greatest):
@@ -107,7 +107,7 @@ def length_buckets(least, greatest):
 
 
 def short_arcs_first(n, m, directed, sources, mapped=False):
-    """Whether searches along weights first use a copy of the short arcs. Directed rows would lead elsewhere."""
+    """Whether searches along weights first use a copy of the short arcs; undirected graphs only."""
     return m >= SPLIT_DEGREE * n and sources >= SOURCES_BEFORE_SPLITTING and not directed and not mapped
 
 

@@ -79,7 +79,7 @@ def push_rows(offsets, heads, frontier, sent, found, parents, end, size, board):
 
 @outer
 def pull_rows(offsets, tails, first, closed, front, parents, all_rows, early_exit, end, size, board):
-    """A tail in `front` of each open row becomes its parent. first: the first row's slot; all_rows: also closed."""
+    """A tail in `front` of each open row becomes its parent. first: the first row's slot; all_rows: reads all."""
     found, checked = 0, 0
     last = offsets.size - 1 - first
     while True:

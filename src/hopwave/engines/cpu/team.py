@@ -227,7 +227,7 @@ def size_for(work):
 
 
 def lead(count, function, part, kind):
-    """function(*part, cells, count, 0) here and on `count` helpers. kind distinguishes compiled versions."""
+    """Call function(*part, cells, count, 0) here and on `count` helpers. kind distinguishes compiled versions."""
     if count == 0:
         function(*part, NOBODY, 0, 0)
         return

@@ -28,7 +28,7 @@ def unsigned_rows(part):
 
 
 def kept(make):
-    """A function of a matrix whose result is cached with the matrix, and another result with its transpose."""
+    """A function of a matrix that caches its result with the matrix, separately for the matrix and its transpose."""
 
     @wraps(make)
     def find(A):

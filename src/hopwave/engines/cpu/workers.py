@@ -45,7 +45,7 @@ def workers_within(limit, workers, each, what="betweenness"):
 
 
 def run_workers(function, A, states, shared, poll, alone=False):
-    """function(A, state, shared) on a thread per state, or `alone` here; a true poll(finished), or Ctrl-C, stops it."""
+    """Call function(A, state, shared) on a thread per state, or `alone` here, until done, poll(finished) or Ctrl-C."""
     if alone:
         function(A, states[0], shared)
         return

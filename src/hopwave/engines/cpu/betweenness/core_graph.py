@@ -5,8 +5,8 @@ once per endpoint: p = 2c from x, p ^ 1 = 2c + 1 from y.
 
     end[p]       the core vertex at which p begins           begin[p]   start of its numbers in the arrays below
     twice[..]    2 × the distance of its inner vertices from end[p], ascending, and a number larger than any distance
-    sent[..]     prefix sums of its inner vertices' demand as sources, starting with 0; own_sent[..]: of each one
-    taken[..]    prefix sums of their demand as targets; own_taken[..]: of each one
+    sent[..]     prefix sums of its inner vertices' demand as sources, starting with 0; own_sent[..]: their demand
+    taken[..]    prefix sums of their demand as targets; own_taken[..]: their demand
     table        from table_begin[p]: for each number, how many inner vertices have twice[..] < number << table_shift[p]
 """
 
@@ -35,17 +35,17 @@ Core = namedtuple(
 
 class Chains(namedtuple("Chains", "ends length size inner distance arcs edges")):
     """Chains in the numbers of the graph: ends, length, number of inner vertices; all inner vertices, their distances
-    from x, and the arcs of all edges, one more per chain than inner vertices. `edges`: x, y, length, arc of the others.
+    from x, and the arcs of all edges, one more per chain than inner vertices. `edges`: x, y, length, arc of others.
     """
 
     def rows(self, number: Any, count: int) -> Any:
-        """Rows of the core graph (arcs_of); `number`: of each of its `count` vertices, −1 for others."""
+        """Rows of the core graph (arcs_of); `number`: the number of each of its `count` vertices, −1 for others."""
         x, y = (np.concatenate([number[self.edges[:, k]], number[self.ends[:, k]]]) for k in (0, 1))
         return arcs_of(count, x, y, np.concatenate([self.edges[:, 2], self.length]))
 
 
 def chains_of(graph: Any, label: Any, lengths: Any, copies: Any = None) -> tuple[Chains, Any]:
-    """The chains of a graph and its core, by components; the core includes vertices with copies and neighbours."""
+    """The chains of a graph and its core, by components; vertices with copies and their neighbours are in the core."""
     core = np.diff(graph.indptr) != 2
     if copies is not None:
         core |= copies > 1
@@ -187,7 +187,7 @@ def grow_batches(indptr, heads, chained, most):
 
 @outer
 def needed_rows(first, at, chains, end):
-    """The rows that each batch needs: its core vertices, then the other endpoints of their chains; and each start."""
+    """The rows that each batch needs: its core vertices, then the other endpoints of their chains; and their starts."""
     mark = np.full(at.size - 1, -1, np.int64)
     needed = np.empty(at.size - 1 + chains.size, np.int64)
     begins, used = np.zeros(first.size, np.int64), 0

@@ -136,7 +136,7 @@ class CoreRun:
         return max(8, min(128, BYTES_OF_ROWS // (12 * max(self.K, 1)) // 8 * 8 + 8))
 
     def prepare(self, size=None):
-        """Create the arrays of the run; not before, because estimating the work needs none. `size`: of batches."""
+        """Create the arrays of the run; not before, because estimating the work needs none. `size`: batch size."""
         found, graph, K, C = self._found, self._graph, self.K, self.chains
         self.size = size or self.batch_size()
         rough = self._rough[:2]

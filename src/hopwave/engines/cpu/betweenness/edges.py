@@ -32,7 +32,7 @@ SharedState = namedtuple("SharedState", "sources targets origins copies kept cer
 
 
 def kept_arrays(n):
-    """The arrays of Kept; untouched pages of exponents cost nothing."""
+    """The arrays of Kept; untouched pages of exponents use no memory."""
     return (
         declare(np.float64, huge=True, paths=(AT_ONCE, n), shares=(AT_ONCE, n), beside=(n, AT_ONCE))
         | declare(np.int32, huge=True, depth=(AT_ONCE, n), levels=(n, AT_ONCE))
@@ -128,7 +128,7 @@ def add_rows(A, kept, total, low, high, some_extended):
 
 @outer
 def add_flows(A, kept, count, total, control, end, size, board):
-    """Interleave chunks of vertices, or add up rows: count is 0, or −1 with extended sources; the last one finishes."""
+    """Interleave vertices if count > 0, else add up rows (−1: some sources are extended); the last one reports it."""
     A, kept = asm.uncounted(A), asm.uncounted(kept)
     while True:
         low = asm.atomic_add(board, NEXT_CHUNK, size)

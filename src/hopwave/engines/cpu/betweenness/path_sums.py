@@ -77,7 +77,7 @@ def add_source(indptr, indices, own, found, load, scores):
 
 @inner
 def share_of_group(indptr, indices, own, found, shared):
-    """Σ over the targets of a search of the fraction of their shortest paths that touch the group; τ: the others."""
+    """Σ over the targets of a search: the fraction of their shortest paths that visit the group; τ: that avoid it."""
     noinline()
     level, order, sigma, tau, member = own.level, own.order, own.sigma, own.tau, shared.member
     s = order[0]

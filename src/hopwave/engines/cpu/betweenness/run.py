@@ -143,7 +143,7 @@ class RenumberedGraph:
         self.loaded = CpuGraph(self.graph)
 
     def _numbered(self, degrees, across, entries):
-        """Offsets and indices of rows with these lengths, filled from their transpose."""
+        """Offsets and indices of the renumbered rows, from their transpose; `degrees`: lengths of the old rows."""
         offsets = np.zeros(len(across), across.dtype)
         np.cumsum(degrees[self.order], dtype=offsets.dtype, out=offsets[1:])
         numbered = np.empty_like(entries)

@@ -248,7 +248,7 @@ def count(indptr, indices, ascending, path, first, last, counts):
 
 @inner
 def draw(graph, own, side, total, wide, key):
-    """Draw a path across the level of that side which met the other, count its inner vertices, and check it."""
+    """Draw a path through the level at which `side` met the other side, count its inner vertices, and check it."""
     noinline()
     path, here, top = own.path, own.here, np.int64(0)
     if wide:

@@ -49,7 +49,7 @@ class SmallAccumulation:
 def sum_dependencies(
     indptr, indices, sources, targets, origins, total, certificate, cutoff, degree_bits, endpoints, edges, squares
 ):
-    """Σ δ into total, and Σ δ² behind it; both sides of each certificate. False if path counts exceed float64."""
+    """Add Σ δ to total, Σ δ² behind it; write each certificate. Returns False if path counts exceed float64."""
     n = np.uint64(indptr.size - 1)
     depth, sigma, share = np.full(indptr.size - 1, UNVISITED, np.int32), np.empty(n), np.empty(n)
     queue, starts = np.empty(n + U1, np.uint32), np.empty(n + U1, np.uint64)

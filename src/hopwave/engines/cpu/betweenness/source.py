@@ -356,7 +356,7 @@ def count_outward(A, queue, source, cutoff, copies, depth, mantissa, exponent):
 
 @inner
 def extended_source(A, own, shared, demand, source, row, squares, scaled):
-    """one_source, σ as mantissa · 2^exponent. scaled: levels, all < 0, mantissas, all 0, exponents and shares."""
+    """one_source with σ = mantissa · 2^exponent. scaled: levels (all < 0), mantissas (all 0), exponents, shares."""
     noinline()
     indptr, indices, queue, targets, copies = A.indptr, A.indices, own.queue, shared.targets, shared.copies
     depth, mantissa, exponent, shares = scaled

@@ -68,7 +68,7 @@ def demand_of(job):
 
 
 def worker_arrays(n, m):
-    """The arrays of a WorkerState; untouched pages of levels and successors cost nothing."""
+    """The arrays of a WorkerState; untouched pages of levels and successors use no memory."""
     arc = np.uint32 if m < 2**32 else np.uint64
     return (
         declare(np.float64, huge=True, sigma=n, gathered=max(n, 64))

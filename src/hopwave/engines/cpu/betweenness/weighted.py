@@ -69,7 +69,7 @@ def bytes_of_state(n, m, edges):
 
 @inner
 def search(A, own, source, target):
-    """Settle up to the cutoff or the target: number settled, largest λ + σ, whether a tying arc adds nothing."""
+    """Settle up to the cutoff or target. Returns number settled, largest λ + σ, whether a tying arc adds nothing."""
     noinline()
     indptr, indices, lengths, cutoff = A.indptr, A.indices, A.lengths, A.cutoff
     per_length, final, scattered, copies = A.buckets_per_length, A.final, A.scattered, A.copies

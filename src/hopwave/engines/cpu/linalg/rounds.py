@@ -55,7 +55,7 @@ def favourite(row, v, f, order, counts, seen):
 
 @inner
 def look(A, W, begin, end, me):
-    """The favourites of stale vertices. Returns how many of [begin, end) would move, and the number of arcs read."""
+    """Find favourites of stale vertices. Returns how many of [begin, end) would move, and the number of arcs read."""
     noinline()
     counts, seen = W.scratch[me, 0], W.scratch[me, 1]
     moves, arcs = 0, 0

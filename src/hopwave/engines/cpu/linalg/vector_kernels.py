@@ -181,7 +181,7 @@ def locate(array, begin, end, value):
 
 
 def push(A, x, mask, result, parts, end, size, board):
-    """The columns of the entries x = (places, values), scattered: y(v) ⊕= A(v,u) ⊗ x(u).
+    """Scatter the columns of A at the entries x = (places, values): y(v) ⊕= A(v,u) ⊗ x(u).
 
     mask     (bits, complement); bits are empty without a mask
     result   (mark, total, queue): one byte per row, 0 before; sums, if marked; the marked rows, part by part

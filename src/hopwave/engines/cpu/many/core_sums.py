@@ -329,7 +329,7 @@ class CoreSums:
         return sum(one.nbytes for one in arrays if one is not None)
 
     def run(self, rows_of, inverse, threads, poll):
-        """Of all vertices: reached, and Σ 1/d (`inverse`) or Σ d and the largest d; rows_of(graph, sources): rows."""
+        """For all vertices: reached, and Σ 1/d (`inverse`) or Σ d and the largest d. rows_of(graph, sources): rows."""
         P, trees, whole, done = self._parts, self._trees, self._whole, 0
         total, outside = (np.zeros(0 if inverse else self.graph.n) for _ in range(2))
         sums = np.zeros(whole.n if inverse else 0)

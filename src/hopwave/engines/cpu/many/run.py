@@ -241,7 +241,7 @@ def with_room_for_pairs(shared, counts, dtype):
 
 
 def worker_arrays(n, keep, together):
-    """The arrays of a WorkerState; untouched pages cost nothing, and few pages of a histogram are touched."""
+    """The arrays of a WorkerState; untouched pages use no memory, and few pages of a histogram are touched."""
     words = n if together else 0
     return (
         declare(np.uint64, seen=words, front=words, fresh=words)

@@ -70,7 +70,7 @@ Waiting = namedtuple("Waiting", "first marks vertex key following keys items")
 
 
 def waiting_arrays(m):
-    """The arrays of Waiting on a graph of m arcs: a search may create an entry per arc. Unused pages cost nothing."""
+    """The arrays of Waiting on a graph of m arcs: a search may create an entry per arc. Unused pages use no memory."""
     number = np.uint32 if m + 2 < 2**32 else np.uint64
     return (
         declare(number, fill=0, first=policy.LENGTH_BUCKETS)
@@ -254,7 +254,7 @@ def settle(A, d, own, source, limit, wanted, ahead):
 
 @inner
 def follow_long(A, d, own, limit, followed, count, boundary, entries, free, filled, left):
-    """Relax the long arcs of order[followed:count]; entries, first free entry, filled buckets, remaining arcs."""
+    """Relax the long arcs of order[followed:count]. Returns entries, first free entry, filled buckets, arcs left."""
     noinline()
     indptr, indices, lengths, order, near = A.indptr, A.indices, A.lengths, own.order, np.float64(boundary)
     arcs, n = 0, d.size

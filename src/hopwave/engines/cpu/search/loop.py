@@ -101,7 +101,7 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace):
     begin, end, marked, in_queue, in_bitmap, which = ZERO, nf, np.int64(-1), True, False, ZERO
     early, early_arcs = ZERO, ZERO  # vertices that an asynchronous pull found one level early, and their out-arcs
     filled_from, filled_to = ZERO, ZERO  # a range of the queue whose distances are written
-    exponent, overflowed = ZERO, False  # path counts are below 2^exponent; or they exceed float64
+    exponent, overflowed = ZERO, False  # bound: path counts < 2^exponent; whether they exceed float64
     segments[0, 0], segments[0, 1], segments[0, 2] = 0, 0, 0
     count, traced = np.int64(1), ZERO  # number of segments, and of rows of the trace
     while nf != 0 and reached != findable and depth < limit and not overflowed:

@@ -44,7 +44,7 @@ def shortest_path(loaded, source, target):
 
 
 def path_between(out, into, source, target, closed, by_vertices):
-    """`shortest_path` in rows out and into. by_vertices: the side with fewer vertices continues, as in NetworkX."""
+    """`shortest_path` with the rows passed. by_vertices: the side with fewer vertices continues, as in NetworkX."""
     n = len(out[0]) - 1
     before, after = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     middle = meet(*map(unsigned, (*out, *into)), before, after, source, target, closed, by_vertices)
@@ -64,7 +64,7 @@ def path_over(middle, before, after, source, target):
 
 @inner
 def expand(indptr, indices, mine, theirs, queue, begin, end, source, closed):
-    """One level from one side: the new end of its queue, the out-arcs of its finds, where both sides meet (-1)."""
+    """One level from one side. Returns its queue's new end, its finds' out-arcs, and where both sides meet, or -1."""
     noinline()
     tail, arcs, shut = end, 0, closed.size > 0
     for i in range(begin, end):
@@ -115,7 +115,7 @@ def meet(indptr, indices, in_indptr, in_indices, before, after, source, target, 
 
 @outer
 def meet_along_lengths(out, back, source, target, closed, seen, before, settled, keys, times, vertices):
-    """From both ends in turn, like NetworkX: where shortest halves meet, or −1, the predecessors, the length."""
+    """Search from both ends in turn, like NetworkX. Returns where the halves meet, or −1, predecessors, length."""
     size = np.array([1, 1], np.uint64)
     ends = (source, target)
     for end in range(2):
@@ -180,7 +180,7 @@ def new_state(n, m):
 
 
 def side(loaded, arcs, pairs, threads):
-    """The arcs of a graph for searches; after the first pair, the short arcs are separate: no later call waits."""
+    """The arcs of a graph for searches; short arcs are separate once more than one pair was requested."""
     loaded.pairs += pairs
     rows, m, mapped = ShortArcs(*arcs), arcs.lengths.size, loaded.graph.is_mapped
     split = loaded.pairs > 1 and policy.short_arcs_first(loaded.n, m, False, policy.SOURCES_BEFORE_SPLITTING, mapped)
@@ -200,9 +200,9 @@ def offer(S, end, count, size, time, u, v, length):
 
 @outer
 def search(out, back, source, target, S, path, patience):
-    """Fill path with a shortest path, target first: its number of vertices, 0 without a path, and its length.
+    """Fill path with a shortest path, target first. Returns its number of vertices, 0 without a path, and its length.
 
-    −1: no path was found in `patience` (then twice as many, …) steps, and few vertices were reached, as in a mesh.
+    Returns −1 if `patience` (then twice as many, …) steps found no path and reached few vertices, as in a mesh.
     """
     n = S.d.shape[1]
     size, count = np.zeros(2, np.uint64), np.zeros(2, np.int64)

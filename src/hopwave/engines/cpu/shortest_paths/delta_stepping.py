@@ -163,7 +163,7 @@ class _Run:
 
 @inner
 def walk(A, d, bucket, limit, before, v, offer):
-    """From v, reached from `before`, along a chain: its end and distance, negative if no vertex there must wait."""
+    """Walk from v, reached from `before`, along a chain. Returns its end and distance, negative if none must wait."""
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
     while True:
         j, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])

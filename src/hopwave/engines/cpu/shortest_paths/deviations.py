@@ -19,7 +19,7 @@ PIECE = 4096  # searches per compiled call: Ctrl-C waits for its end
 
 @outer
 def search(A, start, length, target, place, at, first, rest, most, slack, work):
-    """From `start`, at distance `length`, to the target: the distance there, or infinity; −1: the heap is too small.
+    """Search from `start`, at distance `length`. Returns the distance of the target, or infinity; −1: the heap is full.
 
     place: index on the spur's path, n elsewhere; below `at` is the root. first: forbidden heads. rest: bounds.
     """
@@ -168,7 +168,7 @@ class Deviations:
         self._add(Spurs(*np.array([[0], [0], [-1]])), most)
 
     def leave(self, some, most):
-        """Find the paths of some spurs; returns the spurs that leave these paths and are at most this long."""
+        """Find the paths of some spurs; returns the spurs that leave these paths, of length at most `most`."""
         first = self.count
         self.find_paths(some)
         at = self.spurs.at[some]
@@ -179,7 +179,7 @@ class Deviations:
         return self._add(Spurs(path, np.arange(len(path)) - np.repeat(begins - at, sizes), before), most)
 
     def _add(self, spurs, most):
-        """Keep spurs of at most this length; returns their indices."""
+        """Keep spurs of length at most `most`; returns their indices."""
         found = self.find_lengths(spurs, most)
         kept, known = np.flatnonzero(found < np.inf), len(self.lengths)
         parts = zip(self.spurs, spurs, strict=True)

@@ -45,7 +45,7 @@ def drop_first(keys, times, vertices, size):
 
 @outer
 def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, order, keys, times, vertices):
-    """Settle nearest first: stop[0] wanted vertices, or stop[1] and ties (−1: all). Returns the number settled."""
+    """Settle nearest first: stop[0] wanted vertices, or stop[1] and the ties (−1: all). Returns the number settled."""
     size, time, settled, last, ahead = U0, U0, 0, np.inf, stop[0]
     for s in sources:
         d[s] = 0.0

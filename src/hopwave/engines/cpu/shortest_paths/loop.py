@@ -266,7 +266,7 @@ def note(rows, here, trace):
 
 @inner
 def all_settled(d, here, targets, now, per_length):
-    """Whether there are targets, all in buckets before `now`; here[SETTLED]: the first target that may not be."""
+    """Whether there are targets, all in buckets before `now`; here[SETTLED]: the first that may not be settled."""
     i = here[SETTLED]
     while i < targets.size and bins.bucket_of(d[targets[i]], per_length) < now:
         i += 1
