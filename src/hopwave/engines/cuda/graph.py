@@ -201,7 +201,7 @@ class Loaded:
 
     @cached_property
     def _rows(self):
-        """Offsets and out-neighbours. Those of an undirected graph are the columns, which a pull may want by degree."""
+        """Offsets and out-neighbours. Undirected rows are also the columns, which a plan may order by degree."""
         if self.packed is not None:
             return self.packed.offsets, self.packed.neighbours
         return self.on_device.rows if self.directed or self.plan.order == "any" else self._columns

@@ -96,7 +96,7 @@ def subgrids_for(n: int, words: int, groups: int, depth: int, blocks: int, free:
 
 
 def pair_bits(n: int, limit: int | None, width: int) -> tuple[int, int, int]:
-    """(bits of a vertex, bits of a distance, sources per group) of 64-bit pairs: source above distance above vertex.
+    """(bits of vertex, bits of distance, sources per group): a 64-bit pair has the source on top, then the distance.
 
     >>> pair_bits(1000, 2, 1024), pair_bits(2**31 - 2, None, 1024)
     ((10, 2, 1024), (31, 31, 4))
@@ -271,7 +271,7 @@ def prepared_arrays(n, wide):
 
 
 def level_arrays(n, m, split):
-    """The buffers of a search: at most three pieces, of half a chunk, for every two full ones of a long list."""
+    """The buffers of a search: a long list has at most three pieces, of half a chunk, per chunk of its arcs."""
     return (
         declare(np.uint32, fill=0, bitmaps=(2, bitmap_words(n)))
         | declare(np.int32, queue=n)

@@ -251,7 +251,7 @@ def batch_fit(
 
 
 def most_pieces(m: int) -> int:
-    """An upper bound on the pieces of long rows: at most two per PIECE_ARCS arcs of a longer row."""
+    """An upper bound on the number of pieces: a row that is cut has less than two per PIECE_ARCS arcs."""
     return max(1, 2 * m // PIECE_ARCS)
 
 

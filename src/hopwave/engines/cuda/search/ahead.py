@@ -15,7 +15,7 @@ from hopwave.engines.cuda.search.state import COUNTER_BYTES, MOST_AHEAD
 from hopwave.engines.cuda.search.steps import LAUNCHES, Changing, Clear, compute, entered, kind_of
 from hopwave.planning.rules import Always
 
-FIRST = 4  # levels in the first batch: many graphs have few more
+FIRST = 4  # levels in the first batch: many graphs have few more levels
 
 
 def possible(plan):

@@ -136,7 +136,7 @@ __global__ void write_labels(u64 n, const int *parent, int *labels) {
 //   parent   parent of every vertex in the breadth-first search tree
 //   first    a number for every vertex, consecutive within each subtree
 
-// The smallest and largest number among a vertex and its neighbours, except its parent; both start with its own.
+// The smallest and largest number among v and its neighbours except its parent; low[v] and high[v] start as first[v].
 template <class Offset>
 __global__ void neighbour_range(const Offset *offsets, Neighbours<Offset> neighbours, int n, u64 arcs,
                                 const int *parent, const int *first, int *low, int *high) {

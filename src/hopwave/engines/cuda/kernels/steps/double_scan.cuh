@@ -5,7 +5,7 @@
 
 namespace hopwave::steps {
 
-// Whether v was unvisited before this level (Definition 2.1), or was found ahead: a push will need it (Observation 2).
+// Whether v was unvisited before this level (Definition 2.1), or was found ahead: a push then needs v (Observation 2).
 __device__ inline bool waits(const int *distance, u64 v, u64 n, int depth) {
   return v < n && (distance[v] == -1 || distance[v] == depth + 1);
 }
