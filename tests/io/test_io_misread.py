@@ -153,7 +153,7 @@ REJECTED: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("csv", "u,v,oneway,directed\n1,2,no,yes\n", {}, None, "'oneway' and 'directed' both state which edges are"),
     # delimiter, header, comments
     ("csv", "0;1;3,5\n1;2;4,5\n", {}, 1, "the first row contains ',' and ';'; pass the delimiter"),
-    ("csv", "0;1;1.234\n", {"decimal": ",", "weight": 2}, 1, "decimal=',' allows no point"),
+    ("csv", "0;1;1.234\n", {"decimal": ",", "weight": 2}, 1, "omit decimal=',' or the point"),
     ("csv", "0;1;3,5\n1;2;4,5\n", {"sep": ";", "weight": 2}, 1, "'3,5' as the weight; expected a decimal point"),
     ("csv", "0;1;1,234\n", {"delimiter": ";", "weight": 2}, 1, "point: 1.234, or 1234 if these are thousands"),
     *(("csv", text, {}, 1, "may be a header or an edge; pass header=True") for text in (

@@ -97,8 +97,8 @@ ROWS: list[Row] = [
     (lambda device: hw.diameter(APART, weights=True, device=device), GraphError, "(2 components)"),
     (lambda device: hw.barycenter(APART, weights=True, device=device), GraphError, "(2 components)"),
     (lambda device: hw.average_shortest_path_length(APART, weights=True, device=device), GraphError, "(2 components)"),
-    (lambda: hw.eccentricity(APART, [0], weights=True), GraphError, "it reaches 2"),
-    (lambda: hw.eccentricity(ARCS, [1]), GraphError, "eccentricity of 1 is infinite: it reaches 2"),
+    (lambda: hw.eccentricity(APART, [0], weights=True), GraphError, "infinite: only 2 of"),
+    (lambda: hw.eccentricity(ARCS, [1]), GraphError, "eccentricity of 1 is infinite: only 2 of"),
     (lambda: hw.diameter(ARCS), GraphError, ".largest()"),
     *each(lambda ask: ask(ARCS), [hw.connected_components, hw.is_connected], GraphError, "weak or strong"),
     *each(lambda k: hw.hyperball(EDGES, precision=k), [3, 17], GraphError, "from 4 to 16"),
@@ -219,7 +219,7 @@ for index, word in (
     (pd.Series({"a": 1.0, "x": 1.0}), "has 'x', which is not a vertex"),
     (pd.Series([1.0, 2.0]), "has 0, which is not a vertex"),
     (pd.Series([1.0, 2.0, 3.0, 4.0])[::-1], "has 3, which is not a vertex"),
-    (pd.Series([1.0, 2.0], index=["a", "a"]), "has 'a' 2 times; pass one row per vertex"),
+    (pd.Series([1.0, 2.0], index=["a", "a"]), "lists 'a' 2 times; pass one row per vertex"),
 ):
     ROWS += [row for ask in PER_VERTEX.values() for row in each(ask, [index], GraphError, word)]
 

@@ -110,7 +110,7 @@ ROWS: list[Row] = [
     (lambda: la.apply(V, la.unary.abs, left=1), LinalgError, "omit left= and right="),
     *each(lambda x: la.apply(V, la.binary.plus, right=x), ["a", 2**70, [1, 2, 3]], LinalgError, "not a 64-bit number"),
     (lambda: la.apply(V, la.unary.abs, complement=True), LinalgError, "needs a mask"),
-    (lambda: la.apply(V, la.unary.abs, accum=la.binary.plus), LinalgError, "pass out="),
+    (lambda: la.apply(V, la.unary.abs, accum=la.binary.plus), LinalgError, "accum=plus needs a result"),
     (lambda: la.apply(V, la.unary.abs, out=la.Vector(5)), LinalgError, "out has length 5"),
     (lambda: la.select(V, "tril"), LinalgError, "in a matrix"),
     (lambda: la.select(V, la.binary.gt), LinalgError, "thunk="),

@@ -346,7 +346,7 @@ def _choose_before_pilot(request: Request, runs: Runs, checkpoint: File) -> Choi
     if precision.method != "auto":
         return Choice(precision.method, "requested")
     if runs.plan != "auto" and continued:
-        return Choice("exact", "exact: plan= searches from sources, and a growing sample has no checkpoint")
+        return Choice("exact", "exact: plan= needs a sample of sources, and a growing sample has no checkpoint")
     if runs.plan != "auto":
         return Choice("sources", "plan= names a plan that searches from sources")
     if precision.top is not None:

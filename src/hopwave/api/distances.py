@@ -77,8 +77,8 @@ def eccentricity(
         if (found.reached < graph.n).any():
             lost = int(np.argmax(found.reached < graph.n))
             raise GraphError(
-                f"eccentricity of {graph.label(int(ids[lost]))!r} is infinite: it reaches {found.reached[lost]:,} of "
-                f"{graph.n:,} vertices; pass a connected component, for example G.largest_component()"
+                f"eccentricity of {graph.label(int(ids[lost]))!r} is infinite: only {found.reached[lost]:,} of "
+                f"{graph.n:,} vertices are reached; pass a connected component, for example G.largest_component()"
             )
         farthest = found.farthest
     return VertexScores("eccentricity", to_input_device(graph, engine, farthest), ids, graph, reduction=about)

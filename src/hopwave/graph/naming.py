@@ -121,7 +121,7 @@ def by_index(graph: Named, given: Any, what: str) -> Any:
     times = np.bincount(places, minlength=graph.n)
     if times.max(initial=0) > 1:
         vertex = graph.label(int(times.argmax()))
-        raise GraphError(f"the index of {what} has {shown(vertex)} {times.max()} times; pass one row per vertex")
+        raise GraphError(f"the index of {what} lists {shown(vertex)} {times.max()} times; pass one row per vertex")
     if len(places) < graph.n or values.dtype == object:
         return {graph.label(v): value for v, value in zip(places.tolist(), values, strict=True)}
     found = np.empty_like(values)

@@ -52,8 +52,8 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
     shown_first = shown(header.first_row)
     if first and not header.names and is_header(first):  # a header read as an edge would turn all ids into names
         raise source.fail(
-            f"found {shown_first}, which looks like a header; pass format='table' to read a header, or also "
-            "header=False if the line is an edge",
+            f"found {shown_first}, which looks like a header; pass format='table', and also header=False "
+            "if the line is an edge",
             header.row,
         )
     column = (weight or (2 if header.weighted else 0)) if request.weights else 0

@@ -320,7 +320,7 @@ def _weight(row: Sequence[str], column: int, decimal: str) -> float:
     text = row[column].strip()
     if decimal == ",":
         if "." in text:
-            raise ValueError(f"found {text[:40]!r} as the weight; decimal=',' allows no point")
+            raise ValueError(f"found {text[:40]!r} as the weight; omit decimal=',' or the point")
         text = text.replace(",", ".", 1)
     if text.lower() in MISSING:
         raise ValueError(f"found {text!r} as the weight; enter a number, or drop the row")

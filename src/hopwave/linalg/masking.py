@@ -147,7 +147,7 @@ def writing(given: Writing | None = None, **keywords: Any) -> Writing:
         raise LinalgError(f"accum={accum!r} is not an operator on two values; use one such as linalg.binary.plus")
     if out is None and (accum is not None or replace):
         word = "replace=True" if replace else f"accum={accum}"
-        raise LinalgError(f"{word}= needs a result to write to; pass out=")
+        raise LinalgError(f"{word} needs a result to write to; pass out=")
     return Writing(out, mask, complement, structural, accum, replace)
 
 

@@ -234,7 +234,7 @@ def one_hub(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np)
     spokes = 1 + xp.flatnonzero(random.random(n - 1) < 0.88)
     u, v = (random.integers(0, n, int(0.15 * n)) for _ in range(2))
     ends = xp.concatenate([xp.zeros_like(spokes), u]), xp.concatenate([spokes, v])
-    return with_path(*ends, n, False, depth, seed, f"{n:,} vertices, 88% of them joined to one", xp)
+    return with_path(*ends, n, False, depth, seed, f"{n:,} vertices, 88% adjacent to one hub", xp)
 
 
 KINDS: dict[str, Callable[..., Made]] = {
