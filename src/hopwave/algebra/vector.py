@@ -24,7 +24,7 @@ QUICK = ("sparse", "dense", "count_if_known", "entries", "listed", "arrays", "re
 
 @dataclass(frozen=True)
 class Shares:
-    """When a vector is converted, by the share of its positions with a value (push-pull, section 6.3).
+    """The rule for converting a vector, by the share of its positions with a value (push-pull, section 6.3).
 
     The vector becomes dense if the share grows above `rising`, and sparse if it shrinks below `falling`.
 

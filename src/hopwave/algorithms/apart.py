@@ -26,7 +26,7 @@ LEAST_SHARE = 1 / 16  # minimum share of sources among vertices: fewer sources s
 LEAST_GAIN = 2.0  # minimum ratio of k · (n + m) of the full graph to the sum over its parts
 LEAST_VERTICES = {"cpu": 1 << 13, "cuda": 1 << 14}  # minimum vertices of a part, which costs a millisecond or two
 MOST_COMPONENTS = 32  # maximum size of a larger part, relative to its largest component
-FEW_ARCS = 1 << 18  # maximum arcs of a part for scoring edges only by pushes: each worker stores a score per arc
+FEW_ARCS = 1 << 18  # maximum arcs of a part whose edges are scored only by pushes: each worker stores all scores
 MOST_LEVELS = 24  # maximum levels of a probe in components that share searches; other searches may be twice as deep
 
 
@@ -41,7 +41,7 @@ class Part(NamedTuple):
 
 
 class Parts:
-    """The parts with sources. `ends`: cumulative numbers of sources per part."""
+    """The parts of a graph that contain sources. `ends`: cumulative numbers of sources per part."""
 
     def __init__(
         self, graph: Graph, sources: Integers, component: Any, order: Integers, bounds: Integers, shared: bool
@@ -136,7 +136,7 @@ def parts_of(engine: Engine, graph: Graph, sources: Integers, shared: bool = Fal
 
 
 class Together:
-    """See planning.jobs.Accumulation: the runs of all parts. Each block is one source; runs pause after theirs."""
+    """See planning.jobs.Accumulation: the runs of all parts. A block is one source; runs pause after their blocks."""
 
     size = 1
 

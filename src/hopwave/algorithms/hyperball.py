@@ -67,7 +67,7 @@ class _Mean:
 
 
 def jackknife(pairs: Floats, ask: Callable[[Floats], Any]) -> tuple[Any, Any]:
-    """`ask` of the mean N, and its standard error."""
+    """ask(N) for the mean N over the runs, and its standard error."""
     runs, total = len(pairs), pairs.sum(0)
     without = np.array([ask((total - row) / (runs - 1)) for row in pairs])
     error = np.sqrt((runs - 1) * without.var(0))

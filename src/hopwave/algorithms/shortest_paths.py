@@ -82,7 +82,7 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
 
 
 class Found(NamedTuple):
-    """Distances on the search's device, infinite if unreachable; the trace; the plan that ran; functions of a GPU."""
+    """Distances on the search's device, infinite if unreachable; trace; plan that ran; functions for GPU results."""
 
     distances: Array
     buckets: BucketTrace | None
@@ -297,7 +297,7 @@ TREE_PATHS = (16, 64, 256, 1024)  # vertices inspected per requested path for th
 def ranked_paths(
     graph: Graph, weighted: bool, source: int, target: int, k: int, device: str
 ) -> Iterator[tuple[float, list[int]]]:
-    """(length, ids) of the shortest simple paths, shortest first; at most k. `way` is for the two searches."""
+    """(length, ids) of the shortest simple paths, shortest first; at most k. `device`: see k_shortest_paths."""
     from hopwave.engines.cpu.shortest_paths.deviations import Deviations
 
     if source == target:
@@ -379,11 +379,11 @@ def arcs_within(part: Part, bound: float) -> Any:
 def yen(search: Any, k: int, bound: float, slack: float) -> list[int]:
     """The numbers of the k shortest spurs, shortest first. A spur is a set of paths, divided when searched.
 
-    When k are known, others may have `slack` times the k-th length: distances to the target are rounded differently.
+    Once k are known, spurs up to `slack` times the k-th length stay: distances to the target are rounded differently.
     """
     ranked = np.arange(len(search.lengths))
     while True:
-        waiting = ranked[: k - 1][search.path_of[ranked[: k - 1]] == 0]  # no shorter path deviates from the last one
+        waiting = ranked[: k - 1][search.path_of[ranked[: k - 1]] == 0]  # not the k-th: its deviations are no shorter
         if not len(waiting):
             break
         most = bound if len(ranked) < k else min(bound, search.lengths[ranked[-1]] * slack)

@@ -117,7 +117,7 @@ def bfs_each(
 
 
 class Searcher:
-    """Searches of a graph, cached with the graph, to which it has no reference. Several threads may share it."""
+    """Searches of one graph, cached with the graph without a reference to it. Several threads may share a Searcher."""
 
     __slots__ = ("_ahead", "_direct", "_engine", "_plan", "_question", "_threads", "_trace", "_used", "_used_directly")
 
@@ -156,7 +156,7 @@ class Searcher:
         )
 
     def ahead(self, graph: Graph, each: Iterable[tuple[int, ...]], limit: int | None) -> Iterator[BFSResult]:
-        """One search after another. On a GPU, a few searches start before the first result is returned."""
+        """Yield one result after another. On a GPU, a few searches start before the first result is returned."""
         begun: deque[BFSResult] = deque()
         for sources in each:
             begun.append(self.search(graph, sources, limit))

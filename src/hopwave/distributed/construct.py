@@ -300,7 +300,7 @@ def numbered(joined: World, share: Share, edges: int, path: str | os.PathLike[st
     most = 1 + max(joined.allgather(int(own[-1]) if len(own) else -1))
     if not share.gaps or most <= share.n:
         return replace(share, n=max(joined.allgather(max(share.n, most))))
-    if most < TABLE_PER_ID * edges + 1024:  # a bit for each number
+    if most < TABLE_PER_ID * edges + 1024:  # a bitmap of all ids is smaller
         present = np.zeros(most, np.bool_)
         present[own] = True
         labels = np.flatnonzero(np.unpackbits(joined.allreduce(np.packbits(present), "BOR"), count=most))

@@ -321,7 +321,7 @@ def reverse_values(
 def add_reverse_values(
     indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
 ) -> None:
-    """Add the value of its reverse to the value of each arc, in place, because filling new memory takes longer."""
+    """Add to the value of each arc the value of its reverse, in place, because filling new memory takes longer."""
     _with_reverses(indptr, indices, lambda *part: _add_both(indptr, indices, values, *part))
 
 

@@ -49,7 +49,7 @@ class Graph(GraphConstructors):
         def __getitem__(self, vertex: Any) -> Any:
             raise TypeError(f"G[{shown(vertex)}] is not supported; use G.neighbors(vertex), or G.edges().weights")
 
-        def __array__(self, *options: Any, **more: Any) -> Any:  # with __getitem__, NumPy would read the vertices
+        def __array__(self, *options: Any, **more: Any) -> Any:  # otherwise NumPy would iterate by __getitem__
             return object_array([self]).reshape(())
 
     def _with(self, rows: Rows, *, labels: Any = ..., order: Order = "ascending") -> Graph:

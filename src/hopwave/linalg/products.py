@@ -435,7 +435,7 @@ def rest_is_less_work(A: Matrix, B: Matrix, mask: Rows, options: Options, engine
 def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: str = "auto") -> Any:
     """⊕ of all values of a vector or matrix, or of every row (axis=1) or column (axis=0) of a matrix.
 
-    The sum of no values is the monoid's identity; an empty row or column has no sum.
+    The sum of an empty vector or matrix is the monoid's identity; an empty row or column has no entry in the result.
 
     Parameters
     ----------

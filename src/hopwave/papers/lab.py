@@ -222,7 +222,7 @@ class Lab:
         return runs, sources, right
 
     def claimed(self, claim: Claim, cases: Iterable[Case]) -> Row:
-        """A number in a paper's text, next to its tables and ours, in which similar stand-ins count once."""
+        """A number in a paper's text, next to the paper's tables and ours; in ours, similar stand-ins count once."""
         found = claim.values(unlike(self.measured(claim.study)), claim.column, claim.over) if claim.column else []
         part = "abstract" if claim.where == "Abstract" else "text"
         row: Row = {"part": part, "where": claim.where, "claim": claim.claim, "paper": claim.paper}
@@ -266,7 +266,7 @@ class Lab:
 
 
 def unlike(rows: Iterable[Row]) -> list[Row]:
-    """Only the first row of stand-ins of the same table, kind and approximate size (within a factor of two)."""
+    """The rows, with only the first of all stand-ins of the same table, kind and approximate size (factor of two)."""
     found: dict[Any, Row] = {}
     for at, row in enumerate(rows):
         kind = re.sub(r"[\d,.]+", "", row.get("from", ""))

@@ -137,7 +137,7 @@ class ShortestPathsJob:
     """A search for shortest paths along weighted arcs, from the nearest of several sources, of length at most `limit`.
 
     It ends early after settling all `targets`, or `most` vertices and all vertices at the same distance as the last.
-    Distances beyond the last target are not final; with `path_only`, only distances on its path are.
+    Distances beyond the last target are not final; with `path_only`, only distances on the path to it are final.
     """
 
     sources: tuple[int, ...]

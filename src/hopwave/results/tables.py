@@ -160,7 +160,7 @@ class Mapped:
             Axes to draw on; default: those of a new figure.
         xy : array of vertices × 2, mapping or DataFrame
             Coordinates of all vertices in vertex order, or (x, y) by vertex: a mapping, or a pandas DataFrame of two
-            columns indexed by vertex. A vertex of the result needs coordinates; edges without coordinates are omitted.
+            columns indexed by vertex. Vertices of the result need coordinates; grey edges without them are omitted.
 
         >>> ax = hw.isochrone(hw.generate.cycle(4), 0, 1.5).plot(xy=[(0, 0), (1, 0), (1, 1), (0, 1)])
         """

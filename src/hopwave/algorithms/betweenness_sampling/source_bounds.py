@@ -33,7 +33,7 @@ MOST_LOST = 0.9  # maximum `a` of "Variance": the largest share that a bet may l
 
 @dataclass(frozen=True)
 class Sample:
-    """k draws out of N; a risk delta, shared by `scores` scores; `load`; `both_ways`: R, or None (see above)."""
+    """A sample of k of N sources; `scores` scores share the risk delta. `load`; `both_ways`: R or None (see above)."""
 
     k: int
     N: int
@@ -116,7 +116,7 @@ def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], m
 
 
 def half_widths(mean: Floats, sample: Sample, square: Floats | None = None, ranges: Floats | None = None) -> Floats:
-    """Simultaneous error bounds of all means, from means of squares and `ranges`, R of each score."""
+    """Simultaneous error bounds of all means, from means of squares and `ranges` (R of each score)."""
     if sample.k <= 0 or sample.k == sample.N:
         return np.full(len(mean), np.nan if sample.k <= 0 else 0.0)
     if ranges is None:

@@ -190,7 +190,7 @@ def reduced(
     engine: str | None,
     walked_by: str | None = None,
 ) -> ReducedJob | None:
-    """The reduced job, if that is less work. `engine`: of the core, None keeps chains; `walked_by` only finds them."""
+    """The reduced job, if that is less work. `engine`: computes the core (None: no core); `walked_by`: finds chains."""
     demand = np.zeros((graph.n, 2))
     demand[job.sources, 0] = 1.0 if job.origins is None else job.origins[job.sources]
     demand[:, 1] = 1.0 if job.targets is None else job.targets

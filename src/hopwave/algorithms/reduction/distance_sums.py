@@ -40,7 +40,7 @@ def sums(
     alone: bool = True,
     reduce: bool = True,
 ) -> tuple[Swept, Reduction | None]:
-    """Result of sweep(job), with fewer searches if allowed and cheaper (then only `what`), and the reduction."""
+    """The result of sweep(job) and the reduction; a reduced result, if allowed and cheaper, contains only `what`."""
     may = flag("reduce", reduce) and may_pay(engine, graph, job)
     if may and (not job.weighted or as_whole(graph) is not None):
         found = by_core(engine, graph, job, what, title, progress, threads) if alone else None
@@ -52,7 +52,7 @@ def sums(
 
 
 def may_pay(engine: Engine, graph: Graph, job: Sweep) -> bool:
-    """Whether a job is large enough, and its graph undirected with vertices of degree at most two."""
+    """Whether a job is large enough, and its graph undirected with enough vertices of degree at most two."""
     k = len(job.sources)
     few = k < LEAST_SOURCES or k < LEAST_SHARE * graph.n
     if few or k * graph.m < LEAST_WORK.get(engine.name, np.inf) or graph.directed:

@@ -30,14 +30,14 @@ Labels = npt.NDArray[np.int32]
 
 
 def work_of(graph: Graph, block: npt.NDArray[np.int32], demand: Floats) -> int:
-    """The number of arcs inspected by all searches; `block` of every vertex."""
+    """The number of arcs inspected by all searches. `block`: the block of every vertex."""
     sources = np.bincount(block[demand[:, 0] > 0], minlength=block.max(initial=0) + 1)
     return int((sources[block] * np.diff(graph.indptr)).sum())
 
 
 class Union:
-    """`graph`: blocks of more than one edge as components, with integer lengths; `demand` of its vertices as sources
-    and targets; `block` of each; `work`: the arcs inspected by all searches."""
+    """`graph`: blocks of more than one edge as components, with integer lengths; `demand`: demand of its
+    vertices as sources and targets; `block`: the block of each; `work`: the arcs inspected by all searches."""
 
     copies: Floats | None = None  # every vertex represents only itself
 
@@ -136,7 +136,7 @@ def worth_merging(first: npt.NDArray[np.int32]) -> bool:
 
 
 class Twins:
-    """A Union with one vertex per class of twins, and `copies`, which is m."""
+    """A Union with one vertex per class of twins; `copies`: the number m of twins in each class."""
 
     def __init__(self, union: Union, weighted: bool, first: npt.NDArray[np.int32]) -> None:
         whole, demand = union.graph, union.demand
@@ -157,8 +157,8 @@ class Twins:
         self._reach(self._length[arcs])
 
     def _reach(self, length: Floats) -> None:
-        """Compute how the twins of a class reach each other: `via` (per arc: whether over its head), `straight` (per
-        class), and the demand from and to the other twins on each of the shortest paths."""
+        """Compute how twins reach each other: via the head of an arc (`via`, per arc) or along their own edge
+        (`straight`, per class), and the demand from and to the other twins on each of the shortest paths."""
         near, apart = np.full(len(self.copies), np.inf), np.full(len(self.copies), np.inf)
         np.minimum.at(near, self._x, length)
         tails, heads = self._ends
@@ -264,7 +264,7 @@ def core_of(part: Union | Twins, weighted: bool, engine: str, threads: int | Non
 def both_sides(graph: Graph, demand: Floats, label: Any, vertices: Floats, edges: Floats) -> Floats:
     """Per vertex, the sum of its edges' scores and the required value: twice its score plus its own pairs.
 
-    The second counts the pair of the vertex with itself twice, so this pair is added to the first.
+    The required value counts the pair of a vertex with itself twice, so this pair is added to the sum.
     """
     a, b = demand.T
     all_a, all_b = (np.bincount(label, one)[label] for one in (a, b))
