@@ -41,11 +41,11 @@ dijkstra_path dijkstra_path_length bidirectional_dijkstra: [] Along an edge attr
   converted graph is cached; otherwise NetworkX is faster.
 shortest_simple_paths: [] In hops, or along an edge attribute; equally long paths in NetworkX's order.
 eccentricity diameter radius periphery center barycenter average_shortest_path_length harmonic_diameter wiener_index
-  hyper_wiener_index schultz_index gutman_index closeness_centrality harmonic_centrality: [device threads] In hops, 64
-  sources per machine word, or along an edge attribute, one source per thread.
+  hyper_wiener_index schultz_index gutman_index closeness_centrality harmonic_centrality: [device threads] In hops (64
+  sources per machine word), or along an edge attribute (one source per thread).
 group_closeness_centrality: [] Unweighted.
 bipartite_closeness_centrality global_reaching_centrality global_efficiency local_efficiency: [device threads] Counted
-  in hops, 64 sources per machine word.
+  in hops (64 sources per machine word).
 local_reaching_centrality: [] Unweighted, without `paths=`.
 centroid: [device threads] Name of `barycenter` since NetworkX 3.7.
 betweenness_centrality: [device threads plan] In hops, or along an edge attribute. Path counts never overflow; every
