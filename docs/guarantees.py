@@ -105,7 +105,7 @@ def fuzzed(results: Path = RESULTS) -> dict[str, Tried]:
         runs = [row for row in rows if row["fuzzer"] == name]
         dates, failed = [row["date"] for row in runs], [row["date"] for row in runs if row["wrong"]]
         longest = max((row for row in runs if "whole" in row), key=lambda row: row["inputs"], default=None)
-        whole = f", {longest['whole']} of {longest['of']} questions to their end" if longest else ""
+        whole = f", {longest['whole']} of {longest['of']} cases completed" if longest else ""
         found[name] = Tried(
             name, sum(row["inputs"] for row in runs), sum(row["minutes"] for row in runs), min(dates), max(dates),
             max(failed, default=""), whole, sum(row["wrong"] for row in runs),

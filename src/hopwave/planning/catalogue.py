@@ -53,7 +53,7 @@ Brandes, A Faster Algorithm for Betweenness Centrality, J. Math. Sociology 2001
   brandes-dijkstra (3 and 4): betweenness along weights: Dijkstra's algorithm, one source per worker
 hopwave
   hopwave-block (docs/plans.md): betweenness, one source per worker, many sources at a time: small or deep graphs
-  hopwave-batch (docs/plans.md): betweenness, a batch of sources shares every read of the graph: shallow or dense graphs
+  hopwave-batch (docs/plans.md): betweenness, in batches of sources that share every read: shallow or dense graphs
   hopwave-wide (docs/plans.md): betweenness, all workers on one source: huge graphs, few samples
 Dijkstra, A Note on Two Problems in Connexion with Graphs, Numerische Mathematik 1959
   dijkstra (problem 2): shortest paths, nearest vertex first, from a heap, on one core; the choice of 'auto' for small
