@@ -1,5 +1,6 @@
 """Tables of distances: targets, types, files, runs that are killed; values within reach, facilities, isochrones."""
 
+from datetime import date, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 import hopwave as hw
 from hopwave import FormatError, Graph, GraphError, generate
-from hopwave.algorithms import many_sources
+from hopwave.algorithms import many_sources, tables
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.shortest_paths import nearest_of
 from hopwave.system.files import part_of
@@ -193,10 +194,7 @@ def test_labels_in_pandas() -> None:
 
 def frame(file: Path) -> Any:
     """The pairs of a file; CSV has every bit of a distance."""
-    if file.suffix == ".parquet":
-        return pd.read_parquet(file)
-    found = pd.read_csv(file, dtype={"distance": str})
-    return found.assign(distance=[float(text) for text in found["distance"]])
+    return pd.read_parquet(file) if file.suffix == ".parquet" else pd.read_csv(file, converters={"distance": float})
 
 
 every_ending = pytest.mark.parametrize("ending", [".npy", ".parquet", ".csv"])
@@ -226,10 +224,19 @@ def test_a_csv_file_is_read_back_as_a_graph(tmp_path: Path) -> None:
     assert file.read_text() == "source,target,distance\n2,0,2\n2,2,0\n"
 
 
-@pytest.mark.parametrize("labels", [[(1, 2), (3, 4)], [1, "a"], [2**63, 1]], ids=str)
+def test_all_pieces_of_a_parquet_file_have_one_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables._write_parquet, "__defaults__", (1,))
+    file = hw.distance_table(generate.path(2).relabel([1, 1.5]), out=tmp_path / "t.parquet")
+    assert frame(file)["target"].tolist() == [1, 1.5, 1, 1.5]
+
+
+IN_NO_FILE, DATES = [[(1, 2), (3, 4)], ["\ud800", "a"]], [date(2020, 1, 1), datetime(2020, 1, 1, 5)]
+
+
+@in_one_test("labels", [*IN_NO_FILE, [1, "a"], [2**63, 1], DATES])  # the others are not of one type
 def test_labels_that_a_file_cannot_store_are_rejected_first(labels: list[Any], tmp_path: Path) -> None:
-    graph, endings = generate.path(2).relabel(labels), [".parquet", *([".csv"] if isinstance(labels[0], tuple) else [])]
-    for ending in endings:
+    graph = generate.path(2).relabel(labels)
+    for ending in [".parquet", ".csv"] if labels in IN_NO_FILE else [".parquet"]:
         with pytest.raises(FormatError, match="cannot store"):
             hw.distance_table(graph, out=tmp_path / f"t{ending}", progress=lambda *done: pytest.fail("a search ran"))
 

@@ -21,16 +21,12 @@ every_graph = pytest.mark.parametrize("name", NAMES)
 
 
 @cache
-def load(path: Path) -> Graph:
-    return hw.read(path, progress=False)
-
-
 def graph(data: Path, name: str) -> Graph:
     """The graph, read once."""
     path = data / f"{name}.mtx.gz"
     if not path.exists():
         pytest.skip(f"{path} is not there")
-    return load(path)
+    return hw.read(path, progress=False)
 
 
 def sources(graph: Graph, count: int) -> list[int]:

@@ -39,6 +39,7 @@ SAMPLES: dict[str, Any] = {  # name → content, or the graph to write
     "lengths.tsv": "a\tb\t1.5\nb\tc\t2\na\tc\t4\n",  # two columns of vertices, and one that may be weights
     "titled.tsv": "origin\tdest\tkm\na\tb\t1.5\nb\tc\t2\na\tc\t4\n",
     "texts.csv": '"1","2"\n"2","0"\n"0","7"\n',  # labels that look like positions
+    "no-header.csv": "a,\nb,1\n",
     "numbers.csv": "10,20\n20,0\n",
     "star.npz": hw.generate.star(3000),
 }

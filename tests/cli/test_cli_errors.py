@@ -86,6 +86,7 @@ REJECTED = [  # exit code, words of the message, command
     (3, "2 cells; expected one vertex", "table path3.mtx --targets b-twice.csv"),
     (3, "column 'jobs': found 'many'", "accessibility ring.npz --values bad.csv"),
     (3, "expected a header", "accessibility ring.npz --values numbers.csv"),
+    (3, "expected a header", "accessibility ring.npz --values no-header.csv"),
     (3, "two columns have the header 'jobs'", "accessibility ring.npz --values jobs-twice.csv"),
     (3, "vertex 'b' occurs twice", "accessibility ring.npz --values b-twice.csv"),
     (3, "the header has", "accessibility ring.npz --values ragged.csv"),

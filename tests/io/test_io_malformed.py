@@ -104,7 +104,7 @@ CASES = [
     ("name-alone.txt", b"ann bob\ncyd\n", 2, "too few cells: 1; expected 2"),
     ("fewer-names.txt", b"# Nodes: 3 Edges: 5\nann bob\n", 1, "1 edges; the comment 'Edges:' declares 5"),
     # Tables
-    ("cells.csv", b"|\n", 1, "no row; expected rows"),
+    ("cells.csv", b"|\n", 1, "contains no row besides comments"),
     ("one-column.csv", b"source\n1\n2\n", 1, "one column, 'source'; expected at least two"),
     ("text-later.csv", b"source,target\n0,1\n1,x\n", 3, "found 'x'; expected an integer"),
     ("negative.csv", b"0,1\n-1,2\n", 2, "vertex -1 is negative; ids must be"),

@@ -106,6 +106,7 @@ ROWS: list[Row] = [
     (lambda: hw.hyperball(EDGES, seed="x"), LinalgError, "not a seed"),
     (lambda: hw.hyperball(EDGES, device="reference"), EngineError, "one search at a time"),
     (lambda: hw.hyperball(EDGES).effective_diameter(1.5), GraphError, "share=1.5"),
+    (lambda patch: (no_memory(patch, 6), hw.accessibility(ROADS)), EngineError, "4 × 2 × 1 sums needs 128 bytes"),
     (lambda patch: (no_memory(patch, 16), hw.hyperball(generate.path(400))), EngineError, "smaller precision="),
     (lambda: hw.distance_histogram(EDGES, k=0), GraphError, "k=0"),
     (lambda: hw.global_efficiency(EDGES, threads=0), EngineError, "threads"),

@@ -1,6 +1,7 @@
 """Rejections by the methods of results: dictionaries, paths, tables, pictures."""
 
 import sys
+from datetime import date, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from rejections import Row, each
 
 NAMED = hw.Graph.from_edges(["ann", "bob", "dan"], ["bob", "cyd", "eve"])
 STAR, MIXED = hw.generate.star(4), hw.generate.path(2).relabel([1, "a"])
+DATES = hw.generate.path(2).relabel([date(2020, 1, 1), datetime(2020, 1, 1, 5)])
 SCORES = [hw.closeness_centrality, hw.betweenness_centrality, hw.edge_betweenness_centrality]
 TABLES = [
     lambda: hw.bfs(NAMED, "ann"), lambda: hw.sssp(NAMED, "ann"), lambda: hw.betweenness_centrality(NAMED),
@@ -31,20 +33,10 @@ def without(patch: Any, module: str, ask: Any) -> Any:
     return found
 
 
-def without_pandas(ask: Any) -> Row:
-    """A row: to_pandas of the result without pandas."""
-    return (lambda patch: without(patch, "pandas", ask).to_pandas(), EngineError, 'run: pip install "hopwave[io]"')
-
-
-def without_matplotlib(ask: Any) -> Row:
-    """A row: plot of the result without matplotlib."""
-    return (
-        lambda patch: without(patch, "matplotlib.pyplot", ask).plot(), EngineError, 'run: pip install "hopwave[plot]"',
-    )  # fmt: skip
-
-
 ROWS: list[Row] = [
     *each(lambda read: read(hw.bfs(MIXED, 1)), [hw.BFSResult.to_polars, pa.table], GraphError, "use to_pandas()"),
+    (lambda: pa.table(hw.core_numbers(DATES)), GraphError, "several types, exceed 64 bits or would be rounded"),
+    (lambda: hw.generate.path(3).relabel([0.5, 2**62 + 1, 7]).edges().to_polars(), GraphError, "would be rounded"),
     *each(lambda ask: ask(NAMED, "ann")["eve"], [hw.bfs, hw.sssp], GraphError, "this search did not reach"),
     *each(lambda ask: ask(NAMED, "ann")["zoe"], [hw.bfs, hw.sssp], GraphError, "'zoe' is not a vertex"),
     (lambda: hw.bfs(NAMED, "ann").path_to("eve"), GraphError, "this search did not reach"),
@@ -56,6 +48,6 @@ ROWS: list[Row] = [
     *(row for top in (0, -1, 1.5, "3")
       for row in each(lambda ask, top=top: ask(STAR).plot(top=top), SCORES, GraphError, "is not a number of bars")),
     *each(lambda ask: ask().plot("x.png"), PLOTS, GraphError, "figure.savefig('x.png')"),
-    *map(without_pandas, TABLES),
-    *map(without_matplotlib, PLOTS),
+    *each(lambda ask, patch: without(patch, "pandas", ask).to_pandas(), TABLES, EngineError, '"hopwave[io]"'),
+    *each(lambda ask, patch: without(patch, "matplotlib.pyplot", ask).plot(), PLOTS, EngineError, '"hopwave[plot]"'),
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,10 +18,13 @@ import numpy.typing as npt
 from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
 from hopwave.arrays import ignoring, module_of, on_gpu, on_host
+from hopwave.checks.numbers import shown
 from hopwave.engines import Engine
+from hopwave.engines.host_memory import check_memory
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
+from hopwave.graph.columns import NO_COLUMN, library_columns
 from hopwave.planning.jobs import Floats, Integers, Progress
 from hopwave.planning.many_sources import Sweep, Swept, Valued
 from hopwave.system.files import checked, part_of, replacing
@@ -108,8 +112,6 @@ def rows_at_once(width: int, weighted: bool, device: str) -> int:
 
 def dense(table: Table, progress: Progress, places: Integers | None = None) -> npt.NDArray[Any]:
     """The full table as one array; `places` repeats and orders its columns."""
-    from hopwave.engines.host_memory import check_memory
-
     k, columns = len(table.sources), table.width if places is None else len(places)
     if table.graph.device == "cpu":  # else the table stays on the graph's device
         size = k * table.dtype.itemsize * (columns + (0 if places is None else table.width))
@@ -178,16 +180,25 @@ def _check_names(graph: Graph, out: Path) -> None:
     if out.suffix == ".npy":
         return
     labels = () if graph.labels is None else graph.labels
-    other = next((name for name in labels if not isinstance(name, PLAIN)), None)
-    problem = None if other is None else f"{other!r} is not text, a number or a date"
+    other = next((label for label in labels if not _is_plain(label)), None)
+    problem = None if other is None else f"{shown(other)} is not text, a number or a date"
     if out.suffix == ".parquet":
         arrow, _ = (optional(name, "a Parquet file") for name in ("pyarrow", "pyarrow.parquet"))
         try:
-            arrow.array(np.asarray(vertex_names(graph)))
-        except (arrow.ArrowException, OverflowError, TypeError) as error:
-            problem = str(error)
+            library_columns({"vertex": np.asarray(vertex_names(graph))}, arrow.array, "to_pylist")
+        except GraphError:
+            problem = problem or NO_COLUMN
     if problem is not None:
         raise FormatError(f"cannot store these labels: {problem}; use .npy, or G.relabel the vertices", out)
+
+
+def _is_plain(label: Any) -> bool:
+    """Whether a label can be written as text."""
+    try:
+        str(label).encode()  # fails for half of a surrogate pair, and for thousands of digits
+    except ValueError:
+        return False
+    return isinstance(label, PLAIN)
 
 
 def _continued(table: Table, out: Path, progress: Progress, checkpoint: Any) -> None:
@@ -280,7 +291,7 @@ def _write_parquet(table: Table, records: IO[bytes], out: Path, at_once: int = 1
     """Turn the records of the finished blocks into a Parquet file, some millions at a time."""
     arrow, parquet = optional("pyarrow", "a Parquet file"), optional("pyarrow.parquet", "a Parquet file")
     names, targets = np.asarray(vertex_names(table.graph)), _targets(table)
-    writer = None
+    kind, writer = arrow.array(names).type, None  # the type of all names: some of them may fit into another
     records.seek(0)
     with replacing(out) as stream:
         while True:
@@ -288,11 +299,11 @@ def _write_parquet(table: Table, records: IO[bytes], out: Path, at_once: int = 1
             if writer is not None and not len(some):
                 break
             columns = {
-                "source": names[table.sources[some["row"]]],
-                "target": names[targets[some["column"]]],
-                "distance": np.ascontiguousarray(some["distance"]),
+                "source": arrow.array(names[table.sources[some["row"]]], kind),
+                "target": arrow.array(names[targets[some["column"]]], kind),
+                "distance": arrow.array(np.ascontiguousarray(some["distance"])),
             }
-            made = arrow.table({name: arrow.array(part) for name, part in columns.items()})
+            made = arrow.table(columns)
             if writer is None:
                 writer = parquet.ParquetWriter(stream, made.schema)
             writer.write_table(made)
@@ -334,10 +345,13 @@ def value_sums(
     """Σ value · f(d) as sources × columns × limits; `fade`, if passed, replaces the decay of `valued`."""
     limit = float(valued.limits[-1])
     longest = None if limit == np.inf else limit
+    shape = len(sources), len(valued.columns), len(valued.limits)
+    what = f"a table of {shape[0]:,} × {shape[1]:,} × {shape[2]:,} sums"
+    check_memory(16 * math.prod(shape), what, "use fewer sources, columns or limits at a time")  # with a copy in order
     if fade is None:
         job = Sweep(sources, "values", longest, weighted=True, valued=valued)
         return _many.sweep(engine, graph, job, "accessibility", progress, threads).values
-    answer = np.empty((len(sources), len(valued.columns), len(valued.limits)))
+    answer = np.empty(shape)
     size = max(1, _many.BLOCK_BYTES // (12 * max(1, graph.n)))
     with _many.polled("accessibility", len(sources), progress) as poll:
         for begin in range(0, len(sources), size):

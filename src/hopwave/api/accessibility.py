@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.algorithms import tables as _access
 from hopwave.algorithms.shortest_paths import nearest_of as _nearest_of
-from hopwave.algorithms.tables import with_unit_lengths
+from hopwave.algorithms.tables import Fade, with_unit_lengths
 from hopwave.api.arguments import check_distance, in_direction, listed_vertices, vertex_ids
 from hopwave.api.options import Run, Running
 from hopwave.api.shortest_paths import sssp
@@ -24,8 +23,6 @@ from hopwave.graph.naming import by_index
 from hopwave.planning.jobs import Floats
 from hopwave.planning.many_sources import KINDS, Decay, Valued
 from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf, titles_of
-
-Fade = Callable[[Floats], npt.ArrayLike]
 
 
 def accessibility(

@@ -17,8 +17,8 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.io.lines import NUMERIC, Problem, Source, float_of
+from hopwave.io.table import MISSING, sheet_of
 from hopwave.io.table import rows as table_rows
-from hopwave.io.table import sheet_of
 from hopwave.results.search import BFSResult, ShortestPaths
 from hopwave.system.progress import Meter
 
@@ -261,7 +261,7 @@ def vertices(graph: Graph, named: list[str] | None, file: Path | None) -> list[A
                 raise source.fail(f"{len(cells)} cells; expected one vertex (quote names that contain a comma)", line)
             found.append(_listed(graph, cells[0], source, line))
         if not found:
-            raise source.fail("lists no vertex; write one per line, or omit the option to choose all vertices")
+            raise source.fail("lists no vertex; write one per line")
         return found
     return [vertex(graph, name) for name in named] if named else None
 
@@ -375,7 +375,7 @@ def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
     source = Source(file, Meter("", None, False))
     sheet = sheet_of(source, header=True)
     titles, first = sheet.table.titles[1:], len(sheet.before) + 1
-    if not titles or any(map(NUMERIC.fullmatch, titles)):
+    if not titles or any(NUMERIC.fullmatch(title) or title.lower() in MISSING for title in titles):
         problem = "expected a header with a name for each column: vertices first, then values"
         raise source.fail(f"the first row is {', '.join(map(repr, sheet.table.titles))[:60]}; {problem}", first)
     found: dict[str, dict[Any, float]] = {title: {} for title in titles}

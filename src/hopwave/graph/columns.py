@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -72,6 +73,7 @@ def check_index(given: Any, name: str, order: str, remedy: str = "") -> None:
     )
 
 
+NO_COLUMN = "the labels have several types, exceed 64 bits or would be rounded, so they fit into no column"
 EXACT_UP_TO = 2**53  # float64 does not represent all integers above this
 
 
@@ -148,9 +150,22 @@ def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def lists_of_objects(column: npt.NDArray[Any]) -> Any:
-    """A column for polars, which infers the type of a list, but not of an array of objects."""
-    return column.tolist() if column.dtype == object else column
+def library_columns(columns: Mapping[str, Any], make: Callable[[Any], Any], back: str) -> dict[str, Any]:
+    """Columns that another library makes of arrays, and turns into lists by its method `back`.
+
+    Labels that fit into no column, or would change there, raise a GraphError.
+    """
+    lists = {name: part.tolist() for name, part in columns.items() if part.dtype == object}
+    with suppress(TypeError, ValueError, OverflowError, NotImplementedError):
+        found = {name: make(lists.get(name, part)) for name, part in columns.items()}  # types are inferred from lists
+        if all(_as_lists(getattr(found[name], back)()) == _as_lists(part) for name, part in lists.items()):
+            return found
+    raise GraphError(f"{NO_COLUMN}; use to_pandas(), or rename the vertices with G.relabel")
+
+
+def _as_lists(label: Any) -> Any:
+    """A label that is a tuple as a list, which is how other libraries return it."""
+    return [_as_lists(part) for part in label] if isinstance(label, list | tuple) else label
 
 
 # ---------------------------------------------------------------- weights

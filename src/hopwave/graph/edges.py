@@ -14,7 +14,7 @@ from hopwave.arrays import ignoring, module_of
 from hopwave.checks.keywords import offers
 from hopwave.errors import GraphError
 from hopwave.graph.arrays import GraphArrays, vertex_names
-from hopwave.graph.columns import lists_of_objects
+from hopwave.graph.columns import library_columns
 from hopwave.graph.csr import arc_tails
 from hopwave.system.optional import optional
 
@@ -77,8 +77,8 @@ class Edges:
         >>> hw.Graph.from_edges(["ann"], ["bob"], weights=[3]).edges().to_polars().rows()
         [('ann', 'bob', 3.0)]
         """
-        columns = {name: lists_of_objects(part) for name, part in self._columns().items()}
-        return optional("polars", "to_polars").DataFrame(columns)
+        polars = optional("polars", "to_polars")
+        return polars.DataFrame(library_columns(self._columns(), polars.Series, "to_list"))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         names = vertex_names(self.graph)

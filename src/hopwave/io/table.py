@@ -38,7 +38,7 @@ QUOTED = re.compile(r'(?:^|(?<=[,;\t| ]))"[^"]*+(?:"|$)')
 POINTED = re.compile(r"\s*+-?\d++(?:\.0*+|(?:\.\d*+)?[eE][+-]?\d++)\s*+", re.ASCII)
 SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # Excel's first line, which names the delimiter
 DECIMAL_COMMA = re.compile(r"[+-]?\d++,\d++", re.ASCII)
-NO_ROW = "contains no row; expected rows with the two endpoints of an edge (quote names that begin with #)"
+NO_ROW = "contains no row besides comments; quote names that begin with #"
 LISTS_VERTICES = "# Vertices: rows without a target"  # hopwave's comment before the header if the table has such rows
 MISSING = ("", "na", "n/a", "null", "none")  # notations of other programs for a missing weight
 

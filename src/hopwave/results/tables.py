@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from hopwave.display.drawing import plot_map
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
-from hopwave.graph.columns import lists_of_objects
+from hopwave.graph.columns import library_columns
 from hopwave.graph.naming import by_index
 from hopwave.system.optional import optional
 
@@ -208,22 +208,13 @@ def surely(interval: str | None, risk: float | None, together: str = "") -> str:
 def arrow_stream(columns: Mapping[str, Any], schema: Any) -> Any:
     """A capsule with an Arrow stream of these columns; numbers are not copied."""
     arrow = optional("pyarrow", "an Arrow stream")
-    return arrow.table(joined(columns, arrow.array)).__arrow_c_stream__(schema)
-
-
-def joined(columns: Mapping[str, Any], make: Callable[[Any], Any]) -> dict[str, Any]:
-    """Columns built by a library; its errors about labels that fit into no column become GraphErrors."""
-    try:
-        return {name: make(lists_of_objects(part)) for name, part in columns.items()}
-    except (TypeError, ValueError, OverflowError):
-        reason = "the labels have several types or exceed 64 bits, so they fit into no column"
-        raise GraphError(f"{reason}; use to_pandas(), or rename the vertices with G.relabel") from None
+    return arrow.table(library_columns(columns, arrow.array, "to_pylist")).__arrow_c_stream__(schema)
 
 
 def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
     """A polars DataFrame of these columns."""
     polars = optional("polars", "to_polars")
-    made: pl.DataFrame = polars.DataFrame(joined(columns, polars.Series))
+    made: pl.DataFrame = polars.DataFrame(library_columns(columns, polars.Series, "to_list"))
     return made
 
 
