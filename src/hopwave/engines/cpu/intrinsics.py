@@ -69,12 +69,13 @@ class PartCompiler(Compiler):
         return super().define_pipelines()
 
 
-# One set of options for every compiled function: no GIL, no bounds checks, the result cached on disk.
-COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False, "pipeline_class": Compiler}
-# Functions that only compiled code calls: no entry from Python, no separate machine code, no separate file.
-INNER = COMPILED | {
-    "cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler,
+# One set of options for every compiled function: no GIL, no bounds checks, no entry from C, the result cached on disk.
+COMPILED = {
+    "cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False, "no_cfunc_wrapper": True,
+    "pipeline_class": Compiler,
 }  # fmt: skip
+# Functions that only compiled code calls: no entry from Python, no separate machine code, no separate file.
+INNER = COMPILED | {"cache": False, "no_cpython_wrapper": True, "pipeline_class": PartCompiler}
 outer, inner = njit(**COMPILED), njit(**INNER)  # decorators: for functions that Python calls, and for other functions
 
 MACHINE = platform.machine().lower()
