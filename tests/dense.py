@@ -3,8 +3,6 @@
 A result is a table of *sets*: ⊕ = ANY may give any of its terms, so each set holds all correct values of an entry.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import reduce
 from itertools import product

@@ -4,8 +4,6 @@
 two engines differ at most in the last bits of float64.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

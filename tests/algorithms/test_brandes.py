@@ -317,7 +317,7 @@ def refused(path: Path, call: Callable[..., Any], error: type[Exception], words:
 def test_a_checkpoint_of_another_call_is_refused(other: str, begun: Path, tmp_path: Path) -> None:
     ask: Any = hw.edge_betweenness_centrality if other == "edges" else hw.betweenness_centrality
     path = Path(shutil.copy(begun, tmp_path / "run.npz"))
-    words = "belongs to another graph, function, plan or device; pass another path"
+    words = "belongs to another graph, function, sample, plan or device; pass another path"
     refused(path, lambda checkpoint: ask(**{"G": GRAPH, "checkpoint": checkpoint} | OTHERS[other]), GraphError, words)
 
 
@@ -344,7 +344,7 @@ def test_other_files_are_refused(begun: Path, tmp_path: Path) -> None:
         ({"format": old}, FormatError, r"\(its format is '.* 1', but this version of hopwave reads '.* 2'"),
         ({"total": parts["total"][:-1]}, FormatError, "another size or type"),
         ({"done": np.array(10**6)}, FormatError, "delete the file"),
-        ({"size": parts["size"] + 1}, GraphError, "another graph, function, plan or device"),
+        ({"size": parts["size"] + 1}, GraphError, "another graph, function, sample, plan or device"),
     ]
     for change, error, words in changes:
         np.savez(path, **parts | change)

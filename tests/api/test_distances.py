@@ -1,7 +1,5 @@
 """Functions of distances: bounds that save searches, ways to give weights, labels; tests/questions has the numbers."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Shortest paths along weights: types, threads, traces, methods; tests/questions compares them with SciPy's bits."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

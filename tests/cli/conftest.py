@@ -26,6 +26,7 @@ SAMPLES: dict[str, Any] = {  # name → content, or the graph to write
     "karate.npz": hw.Graph.from_networkx(nx.karate_club_graph()),
     "twice.csv": "source,target,weight\n0,1,2.5\n1,2,4\n2,0,1\n0,1,2\n",  # one edge has two weights
     "clean.csv": "source,target,weight\na,b,1\nb,c,2\n",
+    "negative.csv": "source,target,weight\na,b,-1\n",
     "triangle.mtx": "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 2.5\n3 2 4\n3 1 1\n",
     "streets.csv": "source,target,weight\na,b,1\na,c,5\nb,c,2\nc,d,4\ne,f,1\n",
     "ring.npz": hw.Graph.from_edges(["a", "b", "c", "a"], ["b", "c", "d", "d"], weights=[10.0, 25.0, 10.0, 90.0]),

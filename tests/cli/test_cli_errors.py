@@ -27,7 +27,9 @@ BAD_FILES = {  # tests/io has the others
 BOTH = "cannot be combined"
 REJECTED = [  # exit code, words of the message, command
     (2, "No such command 'betweenness'; use 'hopwave bc'", "betweenness path3.mtx"),
+    (2, "No such command 'isochrone'; use 'hopwave isochrones'", "isochrone path3.mtx"),
     (2, "call hopwave.clustering in Python", "clustering path3.mtx"),
+    (2, "write the file without an option: hopwave generate star OUT", "generate star --n 3 --out star.npz"),
     (2, "Missing argument 'FILE'", "bfs"),
     (2, "--colour", "info path3.mtx --colour"),
     (2, "pass --read-option weight=NAME", "sssp path3.mtx --weight km"),
@@ -81,6 +83,7 @@ REJECTED = [  # exit code, words of the message, command
     (3, "the folder does not exist", "bfs path3.mtx --out missing/out.csv"),
     (3, "did you mean 'xbfs'?", "plan xbf"),
     (3, "no such file", "table path3.mtx --sources none.txt"),
+    (3, "or ignore all weights with --no-weights", "sssp negative.csv -s a"),
     (3, "no path", "routes named.csv -s ann -t eve"),
     (3, "lists no vertex", "table path3.mtx --sources empty.txt"),
     (3, "2 cells; expected one vertex", "table path3.mtx --targets b-twice.csv"),

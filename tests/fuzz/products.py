@@ -6,8 +6,6 @@ multiples of a half, so that the order of additions does not matter but a conver
 bools is left out: 1 + 1 is 2 in hopwave and 1 in SuiteSparse.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

@@ -100,7 +100,7 @@ ROWS: list[Row] = [
     (lambda: hw.eccentricity(APART, [0], weights=True), GraphError, "infinite: only 2 of"),
     (lambda: hw.eccentricity(ARCS, [1]), GraphError, "eccentricity of 1 is infinite: only 2 of"),
     (lambda: hw.diameter(ARCS), GraphError, ".largest()"),
-    *each(lambda ask: ask(ARCS), [hw.connected_components, hw.is_connected], GraphError, "weak or strong"),
+    *each(lambda ask: ask(ARCS), [hw.connected_components, hw.is_connected], GraphError, "weakly_connected"),
     *each(lambda k: hw.hyperball(EDGES, precision=k), [3, 17], GraphError, "from 4 to 16"),
     *each(lambda k: hw.hyperball(EDGES, runs=k), [1, 1 << 63], GraphError, "from 2 to 65536"),
     (lambda: hw.hyperball(EDGES, seed="x"), LinalgError, "not a seed"),
@@ -277,6 +277,7 @@ ROWS += [
     (lambda: hw.bfs(NAMED, "Bob"), GraphError, "did you mean 'bob'?"),
     (lambda: hw.bfs(TENS, "20"), GraphError, "did you mean 20?"),
     (lambda: hw.louvain, AttributeError, "label_propagation"),
+    (lambda: hw.closeness, AttributeError, "use `closeness_centrality`"),
     (lambda: hw.set_threads, AttributeError, "HOPWAVE_NUM_THREADS"),
     (lambda: hw.mxv, AttributeError, "use `hopwave.linalg.mxv`"),
     (lambda: EDGES.add_edge, AttributeError, "Graph.from_edges"),  # type: ignore[attr-defined]

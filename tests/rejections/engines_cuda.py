@@ -85,7 +85,7 @@ GPU_ROWS: list[Row] = [
     (lambda: hw.betweenness_centrality(ARC, plan="turbobc-sccsc", device="cuda", deterministic=True), EngineError,
      "plan='auto'"),
     (lambda tmp: [started(device, tmp / "run.npz") for device in ("cpu", "cuda")], GraphError,
-     "another graph, function, plan or device"),
+     "another graph, function, sample, plan or device"),
     (lambda: sample(SampleJob(1, memory_limit=KRON.n)), EngineError, "raise memory_limit="),
     (lambda: sample(SampleJob(1), 2), EngineError, "threads=2"),
 ]  # fmt: skip

@@ -109,7 +109,7 @@ class Checkpoint:
             ) from None
         if not same:
             raise GraphError(
-                f"checkpoint {str(self.path)!r} belongs to another graph, function, plan or device; "
+                f"checkpoint {str(self.path)!r} belongs to another graph, function, sample, plan or device; "
                 "pass another path, delete the file, or repeat the same call"
             )
         run.total[:] = total

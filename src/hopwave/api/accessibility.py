@@ -185,7 +185,7 @@ def limits_of(name: str, given: Any, repeats: bool = False) -> tuple[float, ...]
     several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) != 0
     found = [check_distance(name, one, True, otherwise="") for one in (given if several else [given])]
     if not found:
-        raise GraphError(f"{name}=[] contains no distance; pass at least one distance, or omit {name}=")
+        raise GraphError(f"{name}=[] contains no distance; pass at least one distance")
     limits = tuple(float(one) for one in found if one is not None)
     if not repeats and len(set(limits)) < len(limits):
         raise GraphError(f"{name}={shown([*limits])} repeats a distance; pass each distance once")

@@ -30,7 +30,7 @@ def connected_components(G: Any, device: str = "auto") -> Components:
     >>> hw.connected_components(hw.generate.path(3)).count
     1
     """
-    return _find_components(_undirected(as_graph(G), "components"), False, device)
+    return _find_components(_undirected(as_graph(G), "connected_components"), False, device)
 
 
 def weakly_connected_components(G: Any, device: str = "auto") -> Components:
@@ -63,7 +63,7 @@ def is_connected(G: Any, device: str = "auto") -> bool:
     >>> hw.is_connected(hw.generate.path(3))
     True
     """
-    return _is_one(_undirected(as_graph(G), "connectivity"), False, device)
+    return _is_one(_undirected(as_graph(G), "is_connected"), False, device)
 
 
 def is_weakly_connected(G: Any, device: str = "auto") -> bool:
@@ -88,9 +88,10 @@ def is_strongly_connected(G: Any, device: str = "auto") -> bool:
     return _is_one(as_graph(G), True, device)
 
 
-def _undirected(graph: Graph, what: str) -> Graph:
+def _undirected(graph: Graph, name: str) -> Graph:
     if graph.directed:
-        raise GraphError(f"{what} of a directed graph may be weak or strong; use weakly_… or strongly_connected…")
+        weak, strong = (name.replace("connected", f"{kind}ly_connected") for kind in ("weak", "strong"))
+        raise GraphError(f"components of a directed graph may be weak or strong; use {weak} or {strong}")
     return graph
 
 

@@ -1,7 +1,5 @@
 """Checks of integers and real numbers: single values, and columns of integers."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Checks of options: a flag, one of several words, a number of threads. Other values raise an error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -153,7 +154,8 @@ def _explain(error: Exception) -> tuple[str, int]:
         return _usage(error), 2
     for kinds, code in ((terminal.CheckFailed, 1), (DownloadError | EngineError, 4), (HopwaveError, 3)):
         if isinstance(error, kinds):
-            return str(error), code
+            text = str(error)
+            return text if "on the command line" in text else text.replace("weights=False", "--no-weights"), code
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         return f"{error.filename}: {reason}" if error.filename is not None else reason, 3
@@ -171,6 +173,8 @@ def _usage(error: Any) -> str:
         message = "No such option: --weight; to select the column of weights, pass --read-option weight=NAME"
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hopwave"
+    if message.startswith("No such option: --out") and any(one.name == "target_file" for one in context.command.params):
+        message = f"No such option: --out; write the file without an option: {command} OUT"
     for wrong in getattr(error.__context__, "errors", list)():  # newer versions of typer convert values by pydantic
         option, _, rule = message.partition("Input should be ")
         message = f"{option}{wrong['input']!r} is not {rule.partition(',')[0]}" if rule else message
@@ -184,9 +188,11 @@ def _instead(name: str, command: str) -> str | None:
     if command.endswith(" generate"):
         return f"{name!r} is not a kind of graph; use {', '.join(map(graphs.spelled, hw.generate.generators()))}"
     word = name.lower().replace("-", "_")
-    for start_of_name, other in (pair.split("=") for pair in OTHER_NAMES.split()):
-        if word.startswith(start_of_name):
-            return f"No such command {name!r}; use 'hopwave {other}'"
+    others = [other for start, other in (pair.split("=") for pair in OTHER_NAMES.split()) if word.startswith(start)]
+    known = (example.partition(" ")[0] for group in COMMANDS.values() for example in group)
+    others += get_close_matches(word, known, 1, 0.8)
+    if others:
+        return f"No such command {name!r}; use 'hopwave {others[0]}'"
     return f"No such command {name!r}; call hopwave.{word} in Python" if word in hw.__all__ else None
 
 

@@ -1,7 +1,5 @@
 """`hopwave info`, `convert`, `fetch` and `generate`: graph files and their contents."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import asdict

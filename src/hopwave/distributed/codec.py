@@ -5,8 +5,6 @@ A value is a row of bytes; numbers such as parents use as many bytes as the larg
 (count, bytes per gap, bytes per value); 0 bytes per gap means a bitmap.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ and radix-sort the buckets. The targets overwrite the keys, so the peak memory i
 """
 
 # Imported only for large graphs, so that `import hopwave` does not import Numba.
-from __future__ import annotations
-
 import os
 from itertools import pairwise
 from typing import Any

@@ -100,6 +100,7 @@ NO_GRAPHS = (
     (b"version https://git-lfs", "a Git LFS pointer instead of the file", "run git lfs pull"),
     (b"<!doctype html", "an HTML page", "download the file again"),
     (b"<html", "an HTML page", "download the file again"),
+    (b".xlsx", "an Excel workbook", "save it as CSV"),  # an extension: the content is any zip archive
 )
 
 
@@ -174,6 +175,8 @@ def read(
     ...     read(f"{folder}/path.mtx.gz")
     Graph(3 vertices, 2 edges, undirected)
     """
+    if isinstance(weights, str):
+        raise GraphError(f"weights={weights!r} is neither True nor False; for that column, pass weight={weights!r}")
     directed, labels, weights = flag_or_none("directed", directed), flag("labels", labels), flag("weights", weights)
     if n is not None and not (is_whole(n) and 0 <= n <= LARGEST_VERTEX_COUNT):
         raise GraphError(f"n={n!r} is not a number of vertices; pass an integer up to {LARGEST_VERTEX_COUNT}")
@@ -234,10 +237,9 @@ def write(
     hopwave.errors.FormatError: web.metis: METIS cannot store a directed graph; write .mtx or .npz instead
     """
     if not isinstance(graph, Graph):
-        raise TypeError(
-            f"write(path, graph) takes a hopwave Graph, not {type(graph).__module__}.{type(graph).__name__}; the path "
-            f"comes first, then the graph, for example {constructor_of(graph)}"
-        )
+        kind, remedy = type(graph), constructor_of(graph)
+        given = f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"write(path, graph) needs a Graph as the second argument, not {given}; use {remedy}")
     labels, weights, directed = flag("labels", labels), flag("weights", weights), flag_or_none("directed", directed)
     if directed not in (None, graph.directed):
         raise GraphError(f"directed={directed} contradicts graph.directed; omit directed=, or convert the graph first")
@@ -294,8 +296,9 @@ def by_content(start: bytes) -> Format | None:
 def detect(source: Source) -> Format:
     """The format to read a file in. An extension that contradicts the content raises an error."""
     start = source.start()
+    extension, head = os.fsencode(source.path.suffix.lower()), start.removeprefix(BYTE_ORDER_MARK).lstrip().lower()
     for mark, found, remedy in NO_GRAPHS:
-        if start.removeprefix(BYTE_ORDER_MARK).lstrip()[: len(mark)].lower() == mark:
+        if extension == mark or head.startswith(mark):
             raise source.fail(f"the file is {found}; {remedy}", 1)
     named, marked = by_name(source.path), by_content(start)
     chosen = marked or named

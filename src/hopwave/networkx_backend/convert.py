@@ -5,8 +5,6 @@ hopwave's `Graph`. An edge attribute becomes lengths of arcs if hopwave then com
 otherwise a NotImplementedError gives the reason, and NetworkX runs the call.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Along an attribute, vertices are settled in NetworkX's order. Dictionaries there
 shortest paths the same one is chosen.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable, Collection, Iterator

@@ -5,8 +5,6 @@ Some results of NetworkX depend on the order of neighbours. For these, sequentia
 stored in NetworkX's order. `topological_sort` runs in NetworkX, which detects changes of the graph during iteration.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator
