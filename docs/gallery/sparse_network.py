@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Inference of a sparse neural network
 #
-# Only some outputs are wanted. A mask on every product keeps the others, and all that only they need, from being computed.
+# Only some outputs are wanted. A mask on every product skips the other outputs, and the intermediate values that only those outputs need.
 #
 # The push-pull paper (section 5.6) names sparse neural networks among the algorithms that know, before a product, where
 # its result is needed. Here each neuron is connected to a few neighbours in the layer before, as in a convolution.

@@ -41,7 +41,8 @@ G = hw.read("streets.csv")
 G
 
 # %% [markdown]
-# A street can be walked in both directions, so the graph is undirected. For one-way streets, write one row per direction and pass `directed=True`.
+# A street can be walked in both directions, so the graph is undirected. For a car, add a column `oneway` with `yes`, `no` or `-1` (against the row's direction), and
+# `hw.read` returns a directed graph. A table with one row per direction needs `directed=True` instead.
 #
 # Some streets are missing in this town. Is every crossing connected with every other one?
 
