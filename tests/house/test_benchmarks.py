@@ -35,7 +35,7 @@ def test_every_case_has_a_page_and_every_question_is_asked() -> None:
     text = (pages.RESULTS / "questions.md").read_text(encoding="utf-8")
     missing = {name for name in [*questions(), *METHODS] if f"| {name} |" not in text and f"| {name} (" not in text}
     assert missing >= NEW, f"{NEW - missing} are on the page: remove them from NEW in benchmarks/questions.py"
-    remedy = "run python -m benchmarks.questions on a machine with a GPU, or add them to NEW in that file"
+    remedy = "run python -m benchmarks.questions on a machine with a GPU, or add them to NEW in benchmarks/questions.py"
     assert missing <= NEW, f"{missing - NEW} are not on benchmarks/results/questions.md: {remedy}"
 
 

@@ -161,7 +161,9 @@ def test_public_names_have_a_docstring() -> None:
 
 
 def test_all_is_sorted_and_complete() -> None:
-    assert hw.__all__ == sorted(hw.__all__), "one order, so that two people add names without a conflict"
+    pairs = zip(hw.__all__, sorted(hw.__all__), strict=True)
+    late = next((name for name, expected in pairs if name != expected), "")
+    assert not late, f"{late!r} is out of order in __all__ of src/hopwave/__init__.py; sort the names"
     assert all(hasattr(hw, name) for name in hw.__all__)
     import hopwave.errors
 
