@@ -1,7 +1,5 @@
 """Checks of every public function at once: impossible options and misspelt keywords. Single calls: tests/rejections."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 from collections.abc import Callable, Iterator

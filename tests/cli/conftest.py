@@ -1,7 +1,5 @@
 """Commands run in this process, in a folder with small graphs. A test's commands are strings, split at blanks."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil

@@ -116,6 +116,14 @@ def test_wrong_commands_are_one_line_and_write_nothing(fail, folder: Path) -> No
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.filterwarnings("always:PageRank stopped")
+def test_a_warning_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    hw.write("large.npz", hw.generate.star(10_001))
+    assert main(["pagerank", "large.npz"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("hopwave: warning: PageRank stopped") and said.count("\n") == 1, said
+
+
 @pytest.mark.parametrize("command", ["info {}", "bfs {} --out kept.npz", "convert {} kept.npz"])
 def test_a_malformed_file_gives_one_line_and_leaves_output_alone(fail, command: str, folder: Path) -> None:
     Path("kept.npz").write_text("precious")

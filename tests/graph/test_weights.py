@@ -1,7 +1,5 @@
 """Weights belong to a graph: constructors keep them, changes of shape carry them along, compiled or not."""
 
-from __future__ import annotations
-
 import operator
 import pickle
 import warnings

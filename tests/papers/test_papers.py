@@ -1,7 +1,5 @@
 """The papers' records are what the papers state, every study measures what it says, and a page loads nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
@@ -116,7 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115
     try:
-        with terminal.escaping_unicode():
+        with terminal.escaping_unicode(), warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: terminal.to_stderr("warning", str(message))
             answer = app(
                 args=None if arguments is None else list(arguments), prog_name="hopwave", standalone_mode=False
             )
@@ -173,7 +175,7 @@ def _usage(error: Any) -> str:
         message = "No such option: --weight; to select the column of weights, pass --read-option weight=NAME"
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hopwave"
-    if message.startswith("No such option: --out") and any(one.name == "target_file" for one in context.command.params):
+    if message.startswith("No such option: --out") and re.match("hopwave (generate|convert)", command):
         message = f"No such option: --out; write the file without an option: {command} OUT"
     for wrong in getattr(error.__context__, "errors", list)():  # newer versions of typer convert values by pydantic
         option, _, rule = message.partition("Input should be ")

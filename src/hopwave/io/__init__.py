@@ -4,7 +4,7 @@ import os
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, flag_or_none
@@ -175,7 +175,7 @@ def read(
     ...     read(f"{folder}/path.mtx.gz")
     Graph(3 vertices, 2 edges, undirected)
     """
-    if isinstance(weights, str):
+    if isinstance(cast(Any, weights), str):
         raise GraphError(f"weights={weights!r} is neither True nor False; for that column, pass weight={weights!r}")
     directed, labels, weights = flag_or_none("directed", directed), flag("labels", labels), flag("weights", weights)
     if n is not None and not (is_whole(n) and 0 <= n <= LARGEST_VERTEX_COUNT):
@@ -237,9 +237,10 @@ def write(
     hopwave.errors.FormatError: web.metis: METIS cannot store a directed graph; write .mtx or .npz instead
     """
     if not isinstance(graph, Graph):
-        kind, remedy = type(graph), constructor_of(graph)
-        given = f"{kind.__module__}.{kind.__name__}"
-        raise TypeError(f"write(path, graph) needs a Graph as the second argument, not {given}; use {remedy}")
+        raise TypeError(
+            f"write(path, graph) needs a Graph as the second argument, not {type(graph).__module__}."
+            f"{type(graph).__name__}; use {constructor_of(graph)}"
+        )
     labels, weights, directed = flag("labels", labels), flag("weights", weights), flag_or_none("directed", directed)
     if directed not in (None, graph.directed):
         raise GraphError(f"directed={directed} contradicts graph.directed; omit directed=, or convert the graph first")
