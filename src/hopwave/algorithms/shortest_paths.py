@@ -1,7 +1,5 @@
 """Shortest paths along weighted arcs: the methods, with bitwise identical results, and the choice of a method."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Tables of distances: rows of sources, columns of targets, block by block; in memory or in a file."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterator

@@ -7,8 +7,6 @@ In each round, the vertices of the nearest bucket whose distance was shortened r
 Lengths are integers, so distances are identical for any number of ranks.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -8,8 +8,6 @@ the numbers from the ranks. An exchange serves a batch of sources: a vertex has 
 number of the source. Cells replace vertices everywhere below.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 A tree whose links all lead from one level to the next has no cycle, so rule 1 needs no traversal.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ device pointers; else a copy through pinned host memory. Exchanges are asynchron
 can compute meanwhile.
 """
 
-from __future__ import annotations
-
 import ctypes
 import platform
 import time

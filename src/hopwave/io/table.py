@@ -1,7 +1,5 @@
 """Tables of edges as text: CSV, TSV and similar, with or without a header, with numbers or names as vertices."""
 
-from __future__ import annotations
-
 import csv
 import re
 import sys

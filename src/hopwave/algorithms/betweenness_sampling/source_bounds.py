@@ -7,8 +7,6 @@ p     the mean of X over all N sources: the exact score, normalised        p̂  
 w(p)  share of the risk delta for a score of p; the shares of all scores add up to at most 1
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -16,6 +16,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, WithLifting
 from numba.extending import intrinsic
 
+from hopwave.engines.cpu.policy import SOURCES_OF_FLOWS
 from hopwave.system.numba_cache import njit
 
 
@@ -186,6 +187,27 @@ def _prefetching(to_write):
 
 prefetch = _prefetching(0)  # request the cache line of array[index] without waiting for it
 prefetch_to_write = _prefetching(1)  # request it for writing: this core becomes its only owner
+
+
+@intrinsic
+def dot_where_equal(typing, row, factors, values, keys, wanted):
+    """Σ factors[s] · values[row, s] over the SOURCES_OF_FLOWS columns s with keys[row, s] == wanted[s], as vectors."""
+
+    def build(context, builder, signature, arguments):
+        def loaded(i, *index):
+            place = address_of(context, builder, signature.args[i], arguments[i], *index)
+            kind = ir.VectorType(place.type.pointee, SOURCES_OF_FLOWS)
+            return builder.load(builder.bitcast(place, kind.as_pointer()), align=4)
+
+        first, row = (types.intp, context.get_constant(types.intp, 0)), (signature.args[0], arguments[0])
+        products = builder.fmul(loaded(1, *first), loaded(2, *row))
+        equal = builder.icmp_signed("==", loaded(3, *row), loaded(4, *first))
+        terms = builder.select(equal, products, ir.Constant(products.type, [0.0] * SOURCES_OF_FLOWS))
+        kind, name = ir.FunctionType(ir.DoubleType(), [ir.DoubleType(), terms.type]), "llvm.vector.reduce.fadd"
+        add = cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{SOURCES_OF_FLOWS}f64")
+        return builder.call(add, [ir.DoubleType()(0.0), terms], fastmath=["reassoc"])
+
+    return types.float64(row, factors, values, keys, wanted), build
 
 
 @intrinsic

@@ -103,7 +103,7 @@ def extended_flow(kept, u, v):
 
 @inner
 def add_rows(A, kept, total, low, high, some_extended):
-    """The flows of all sources through the arcs of the rows [low, high), by four partial sums."""
+    """The flows of all sources through the arcs of the rows [low, high)."""
     noinline()
     indptr, indices, beside, levels = A.indptr, A.indices, kept.beside, kept.levels
     paths, further = np.empty(AT_ONCE), np.empty(AT_ONCE, np.int32)
@@ -113,14 +113,7 @@ def add_rows(A, kept, total, low, high, some_extended):
             paths[s] = kept.paths[s, u] if further[s] > 0 else 0.0
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
             v = np.uint64(indices[j])
-            a, b, c, d = 0.0, 0.0, 0.0, 0.0
-            for s in range(0, AT_ONCE, 4):
-                w, x, y, z = beside[v, s], beside[v, s + 1], beside[v, s + 2], beside[v, s + 3]  # read without a branch
-                a += paths[s] * (w if levels[v, s] == further[s] else 0.0)
-                b += paths[s + 1] * (x if levels[v, s + 1] == further[s + 1] else 0.0)
-                c += paths[s + 2] * (y if levels[v, s + 2] == further[s + 2] else 0.0)
-                d += paths[s + 3] * (z if levels[v, s + 3] == further[s + 3] else 0.0)
-            flow = (a + b) + (c + d)
+            flow = asm.dot_where_equal(v, paths, beside, levels, further)
             if some_extended:
                 flow += extended_flow(kept, u, v)
             total[j] += flow
