@@ -306,8 +306,10 @@ def from_both_ends(G: NetworkXGraph, weight: Any) -> Callable[..., tuple[list[in
 def pair(out_rows: Rows, in_rows: Rows, source: int, target: int, closed: Closed = OPEN) -> list[int] | None:
     """The shortest path that NetworkX's bidirectional search finds first, or None."""
     from hopwave.engines.cpu.shortest_paths.between import path_between
+    from hopwave.engines.cpu.views import unsigned
 
-    found: list[int] | None = path_between(out_rows, in_rows, source, target, closed, by_vertices=True)
+    rows = [unsigned(part) for part in (*out_rows, *in_rows)]
+    found: list[int] | None = path_between(rows, source, target, closed, by_vertices=True)
     return found
 
 

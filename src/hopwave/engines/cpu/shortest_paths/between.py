@@ -22,7 +22,6 @@ from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 from hopwave.engines.cpu.many.settling import ShortArcs
 from hopwave.engines.cpu.row_order import is_closed
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
-from hopwave.engines.cpu.views import unsigned
 
 OPEN = np.empty(0, np.uint8)  # no arc is closed
 # Arrays of two rows, one per end. touched: the vertices whose distances must be reset before the next search.
@@ -40,14 +39,14 @@ ROUNDING = 8 * 2.0**-53  # per arc of a path, for both halves and the bound
 def shortest_path(loaded, source, target):
     """The vertices of one shortest path, including both endpoints, or None. Deterministic."""
     A = loaded.adjacency("any")
-    return path_between((A.indptr, A.indices), (A.in_indptr, A.in_indices), source, target, OPEN, False)
+    return path_between((A.indptr, A.indices, A.in_indptr, A.in_indices), source, target, OPEN, False)
 
 
-def path_between(out, into, source, target, closed, by_vertices):
-    """`shortest_path` with the rows passed. by_vertices: the side with fewer vertices continues, as in NetworkX."""
-    n = len(out[0]) - 1
+def path_between(rows, source, target, closed, by_vertices):
+    """`shortest_path` with unsigned rows. by_vertices: the side with fewer vertices continues, as in NetworkX."""
+    n = len(rows[0]) - 1
     before, after = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    middle = meet(*map(unsigned, (*out, *into)), before, after, source, target, closed, by_vertices)
+    middle = meet(*rows, before, after, source, target, closed, by_vertices)
     return None if middle < 0 else path_over(middle, before, after, source, target)
 
 
