@@ -19,7 +19,7 @@ from hopwave.graph.arrays import vertex_names
 from hopwave.io.lines import NUMERIC, Problem, Source, float_of
 from hopwave.io.table import MISSING, sheet_of
 from hopwave.io.table import rows as table_rows
-from hopwave.results.search import BFSResult, ShortestPaths
+from hopwave.results.search import BFSResult
 from hopwave.system.progress import Meter
 
 Way = Literal["out", "in"]
@@ -170,18 +170,15 @@ def sssp(
         "plan": str(result.plan),
         "time": f"{terminal.milliseconds(wall)} ms",
     }
-    parts: list[Any] = [*chosen, distances_of(result, d), terminal.facts("", lines)]
+    counts, limits = np.histogram(d, bins=min(ROWS, max(1, len(np.unique(d[:10_000])))))  # ranges of equal length
+    names = (f"{low:,.6g} – {high:,.6g}" for low, high in pairwise(limits.tolist()))
+    title = terminal.title(result, "Shortest paths")
+    table = terminal.distribution(title, "distance", names, counts.tolist())
+    parts: list[Any] = [*chosen, table, terminal.facts("", lines)]
     parts += [] if result.trace is None else [str(result.trace)]
     for end, length, path in (one.values() for one in found):
         parts.append(f"to {end} ({length:g}): {' → '.join(map(str, path))}" if path else f"to {end}: no path")
     to.tell(file, graph, record, parts)
-
-
-def distances_of(result: ShortestPaths, d: Any) -> Table:
-    """The number of vertices in each range of distances; the ranges have equal length."""
-    counts, ends = np.histogram(d, bins=min(ROWS, max(1, len(np.unique(d[:10_000])))))
-    names = (f"{low:,.6g} – {high:,.6g}" for low, high in pairwise(ends.tolist()))
-    return terminal.distribution(terminal.title(result, "Shortest paths"), "distance", names, counts.tolist())
 
 
 def routes(

@@ -78,12 +78,10 @@ class DealtEngine(_Engine):
 
         self.deal(graph, block, 0, -(-count // size)).collect(add, lambda: bool(poll(done)) and False)  # never pauses
         swept = joined.swept()
-        return replace(swept, rows=uploaded(swept.rows)) if self._table_on_gpu(graph, job) else swept
-
-    def _table_on_gpu(self, graph: Graph, job: Sweep) -> bool:
-        """Whether a table of distances belongs on the GPU, because the graph or its reverse was on a GPU."""
+        # A table of distances belongs on the GPU if the graph or its reverse was on a GPU.
         came_from = graph.device, getattr(graph._known_reverse(), "device", None)
-        return job.keep == "rows" and self.name == "cuda" and "cuda" in came_from
+        follows = job.keep == "rows" and self.name == "cuda" and "cuda" in came_from
+        return replace(swept, rows=uploaded(swept.rows)) if follows else swept
 
     def deal(self, graph: Graph, block: Callable[[int], Block], first: int, count: int) -> Deal:
         """The blocks with numbers in [first, count), distributed to the executor."""

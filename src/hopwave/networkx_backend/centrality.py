@@ -147,12 +147,12 @@ def subset_scores(score: Any, size: int, G: NetworkXGraph, sources: Any, targets
     return total
 
 
-def given_states(arguments: Arguments) -> str | None:
-    """The reason for falling back if the states are node attributes, which a converted graph does not store."""
-    return "hopwave's graphs do not store node attributes; pass states=" if arguments["states"] is None else None
+NO_STATES = "hopwave's graphs do not store node attributes; pass states="
 
 
-@serves(why_not=given_states, notes=dispatch.CERTIFIED + " With `states=`.")
+@serves(
+    why_not=lambda given: NO_STATES if given["states"] is None else None, notes=dispatch.CERTIFIED + " With `states=`."
+)
 def percolation_centrality(G: NetworkXGraph, attribute: Any, states: Any, weight: Any, **run: Any) -> Scores:
     if not all(node in states for node in G):
         raise NotImplementedError("states lacks a node; NetworkX raises an error only if a path contains this node")

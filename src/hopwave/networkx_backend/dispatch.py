@@ -35,7 +35,9 @@ class Threshold:
         adjacency = getattr(G, "_adj", None)
         if adjacency is None or getattr(G, "__networkx_backend__", None) == "hopwave":
             return None  # hopwave's graph, or another backend's, which NetworkX would also have to convert
-        converted = conversion_of(G)
+        cache = getattr(G, "__networkx_cache__", None) or {}  # which may also record that a conversion failed
+        kept = cache.get("backends", {}).get("hopwave", {}).values()
+        converted = next((one for one in kept if hasattr(one, "out_rows")), None)
         if self.converted is None:
             return "NetworkX is likely to stop after a few steps"
         if converted is not None:
@@ -57,13 +59,6 @@ def count_arcs(adjacency: Any) -> int:
     """The number of stored arcs of a graph; estimated from a sample if it has many rows."""
     step = 1 + len(adjacency) // COUNTED
     return step * sum(map(len, islice(adjacency.values(), 0, None, step)))
-
-
-def conversion_of(G: Any) -> Any:
-    """The converted graph from G's cache, or None. (The cache may also record that a conversion failed.)"""
-    cache = getattr(G, "__networkx_cache__", None) or {}
-    kept = cache.get("backends", {}).get("hopwave", {}).values()
-    return next((one for one in kept if hasattr(one, "out_rows")), None)
 
 
 # A search from every vertex. NetworkX's code would dispatch each search separately, which takes longer.

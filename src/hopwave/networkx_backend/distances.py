@@ -20,7 +20,7 @@ from hopwave.api.choice import distance_engine
 from hopwave.graph import Graph
 from hopwave.networkx_backend import dispatch
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, of_one_or_all, serves
+from hopwave.networkx_backend.dispatch import SINCE_3_7, of_one_or_all, serves
 from hopwave.networkx_backend.paths import node_ids, shortest_path_length
 from hopwave.networkx_backend.traversal import arc_labels, check_not_null, reaches_each_other, search
 from hopwave.planning.jobs import Integers
@@ -162,14 +162,10 @@ def barycenter(G: NetworkXGraph, weight: Any, **place: Any) -> list[Any]:
 serves("centroid", since=(3, 7), notes="Name of `barycenter` since NetworkX 3.7.")(barycenter)
 
 
-def by_search(arguments: Arguments) -> str | None:
-    """The reason for falling back if the caller selects a matrix algorithm."""
-    if arguments["method"] in ALL_PAIRS:
-        return f"method={arguments['method']!r} is a matrix algorithm; hopwave supports only searches"
-    return None
+NO_MATRIX = "method={method!r} is a matrix algorithm; hopwave supports only searches"
 
 
-@serves(why_not=by_search, notes=dispatch.LENGTHS)
+@serves(why_not=lambda of: NO_MATRIX.format(**of) if of["method"] in ALL_PAIRS else None, notes=dispatch.LENGTHS)
 def average_shortest_path_length(G: NetworkXGraph, weight: Any, method: Any, **place: Any) -> float:
     if method is not None and method not in SINGLE_SOURCE + ALL_PAIRS:
         raise ValueError(f"method not supported: {method}")

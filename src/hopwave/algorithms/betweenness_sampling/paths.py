@@ -123,11 +123,6 @@ class Schedule:
         widest = float(width[: None if len(met) < len(counts) else -1].max(initial=0.0))
         return Look(pairs, widest, met, low[inverse], high[inverse], (float(low[-1]), float(high[-1])))
 
-    def is_enough(self, look: Look, counts: Integers) -> bool:
-        """Whether every interval is narrow enough, or the `top` highest vertices are certain."""
-        top = self.goal.top
-        return look.widest <= self.goal.epsilon or (top is not None and not len(undecided(look, counts, top)))
-
 
 def undecided(look: Look, counts: Integers, top: int | None) -> npt.NDArray[np.intp]:
     """The vertices that may or may not be among the `top` highest; all vertices if top is None."""
@@ -307,7 +302,8 @@ def draw(run: PathRun, seed: int, plan: Schedule, progress: Progress, checkpoint
             meter.stage(f"betweenness, sample of {size:,} pairs{widest}", size)
             _draw_until(drawn, size, meter, progress, saved)
             look = plan.look(drawn.counts, size, risk)
-            if plan.is_enough(look, drawn.counts):
+            certain = goal.top is not None and not len(undecided(look, drawn.counts, goal.top))
+            if certain or look.widest <= goal.epsilon:
                 break
             widest = f", ± {look.widest:.2g} so far"
     certificate, counts = check(drawn), drawn.counts

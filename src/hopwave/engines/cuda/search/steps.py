@@ -76,7 +76,7 @@ def advance(search, step, choice):
         ended.record()
     counters = search.read_counters(1)[0]
     level = entered(search, step, choice, counters, search.timed and cupy.cuda.get_elapsed_time(began, ended) * 1e-3)
-    if search.duplicates and search.nf > room(search):  # the queue is incomplete: read the level from the status array
+    if search.duplicates and search.nf > search.n:  # the queue is incomplete: read the level from the status array
         search.has_queue = False
         search.need_queue()
         counters = search.read_counters(1)[0]
@@ -140,8 +140,10 @@ def even_shares(search, length):
 def push_two_phase(search, step):
     """Expand, then contract (Merrill), with Hiragushi's exact bitmap if duplicates are not allowed (section 3.2)."""
     search.need_queue()
-    if search.duplicates:
+    blocks = None  # one thread per arc
+    if search.duplicates:  # few blocks contract the arcs, because two blocks may keep the same vertex
         search.need_marks()
+        blocks = max(1, min(search.mf // CULLING_SHARE, CULLING_BLOCKS * search.on_device.device.multiprocessors))
     else:
         search.need_visited()
     search.clear_counters()
@@ -156,25 +158,13 @@ def push_two_phase(search, step):
     )  # fmt: skip
     arcs = {"targets": targets, "sources": sources, "arcs": np.uint64(search.mf), "depth": search.level}
     search.launch(
-        "steps/push.cuh", "contract", search.mf, shape=truth(not search.duplicates), blocks=culling_blocks(search),
+        "steps/push.cuh", "contract", search.mf, shape=truth(not search.duplicates), blocks=blocks,
         offsets=search.loaded.offsets, **arcs, visited=search.bits("visited"), distance=search.distance,
-        parent=search.parents, next=search.next_queue, capacity=np.uint64(room(search)), counters=search.counters,
+        parent=search.parents, next=search.next_queue, capacity=np.uint64(search.n), counters=search.counters,
     )  # fmt: skip
     if search.sigma is not None:
         search.launch("steps/push.cuh", "count_arcs", search.mf, **arcs, distance=search.distance, sigma=search.sigma)
     search.set_forms(queue=True, visited=not search.duplicates)
-
-
-def culling_blocks(search):
-    """Blocks that contract the list of arcs: few if duplicates stay, because two blocks may keep the same vertex."""
-    if not search.duplicates:
-        return None  # one thread per arc
-    return max(1, min(search.mf // CULLING_SHARE, CULLING_BLOCKS * search.on_device.device.multiprocessors))
-
-
-def room(search):
-    """Capacity of a queue, in vertices; only duplicates can exceed it."""
-    return search.n
 
 
 def running_sums(search):
