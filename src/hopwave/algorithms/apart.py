@@ -23,17 +23,18 @@ from hopwave.planning.rules import Always
 
 LEAST_SOURCES = 1000  # minimum sources: finding the components takes as long as several searches
 LEAST_SHARE = 1 / 16  # minimum share of sources among vertices: fewer sources seldom share a component
-LEAST_GAIN = 2.0  # minimum ratio of k · (n + m) of the full graph to the sum over its parts
-LEAST_VERTICES = {"cpu": 1 << 13, "cuda": 1 << 14}  # minimum vertices of a part, which costs a millisecond or two
+LEAST_GAIN = 1.5  # minimum ratio of k · (n + m) of the full graph to the sum over its parts
+LEAST_VERTICES = {"cpu": 1 << 13, "cuda": 1 << 15}  # minimum vertices of a part, which costs a millisecond or two
 MOST_COMPONENTS = 32  # maximum size of a larger part, relative to its largest component
 FEW_ARCS = 1 << 18  # maximum arcs of a part whose edges are scored only by pushes: each worker stores all scores
 MOST_LEVELS = 24  # maximum levels of a probe in components that share searches; other searches may be twice as deep
 
 
 class Part(NamedTuple):
-    """A graph, and the indices of its vertices, arcs and sources in the full job."""
+    """A graph, and the indices of its vertices, arcs and sources in the full job; components if there are several."""
 
     graph: Graph
+    components: Any
     vertices: Integers
     arcs: Any
     sources: Integers
@@ -79,7 +80,7 @@ class Parts:
             turn = np.arange(len(its)) - np.repeat(firsts, np.diff(firsts, append=len(its)))
             order = np.argsort(turn.astype(np.min_scalar_type(turn.max())), kind="stable")
             sources, places = sources[order], places[order]
-        return Part(graph, ids, arcs, sources, places)
+        return Part(graph, label if self._shared or label[-1] else None, ids, arcs, sources, places)
 
     def begin(self, i: int) -> int:
         """The number of sources in the parts before number i."""
@@ -97,10 +98,13 @@ def most_sources(engine: Engine, graph: Graph, sources: Integers) -> int:
     return int(np.bincount(engine.components(graph, False)[sources]).max())
 
 
-def parts_of(engine: Engine, graph: Graph, sources: Integers, shared: bool = False) -> Parts | None:
+def parts_of(
+    engine: Engine, graph: Graph, sources: Integers, shared: bool = False, within: bool = False
+) -> Parts | None:
     """The parts of a graph for searches from these sources; None if this saves little work.
 
     `shared`: a search may start in many components simultaneously if these are similar and shallow; they form one part.
+    `within`: the engine spends no time outside a source's component, so that parts are twice as large.
     """
     if _too_few(engine, graph, sources):
         return None
@@ -118,13 +122,14 @@ def parts_of(engine: Engine, graph: Graph, sources: Integers, shared: bool = Fal
     size, count, work, shallow = size[used], count[used], (size + arcs)[used], int(np.count_nonzero(~deep[used]))
     total, cuts, cost = np.cumsum(size), [0], 0.0
     while (first := cuts[-1]) < len(used):
-        most = max(LEAST_VERTICES[engine.name], MOST_COMPONENTS * size[first])
+        most = max(LEAST_VERTICES[engine.name] * (1 + within), MOST_COMPONENTS * size[first])
         last = max(first + 1, int(np.searchsorted(total, total[first] - size[first] + most, "right")))
         if first < shallow:
             alike = int(np.searchsorted(-size[:shallow], -size[first] / 2, "right"))
             last = min(max(last, alike), shallow)
-        searches = count[first:last].max() if first < shallow else count[first:last].sum()
-        cost += float(searches) * work[first:last].sum()
+        here, its = count[first:last], work[first:last]
+        searches = here.max() if first < shallow else here.sum()
+        cost += float(here @ its) if within else float(searches) * float(its.sum())
         cuts.append(last)
     if float(count.sum()) * (graph.n + graph.m) < LEAST_GAIN * cost:
         return None
@@ -195,7 +200,8 @@ class Together:
 def accumulation(engine: Engine, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None) -> Accumulation:
     """A run over a job, in parts if this saves much work."""
     shared = engine.name == "cuda" and plan.regime == "batch" and not (job.weighted or job.endpoints or job.has_demand)
-    parts = parts_of(engine, graph, job.sources, shared)
+    within = engine.name == "cuda" and (job.weighted or plan.regime == "block")
+    parts = parts_of(engine, graph, job.sources, shared, within)
     if parts is None:
         return engine.accumulation(graph, job, plan, threads)
 
@@ -203,8 +209,7 @@ def accumulation(engine: Engine, graph: Graph, job: BetweennessJob, plan: Plan, 
         given = {name: getattr(job, name) for name in ("targets", "origins", "copies")}
         some: Any = {name: values[part.vertices] for name, values in given.items() if values is not None}
         few = job.edges and not job.weighted and part.graph.m <= FEW_ARCS and engine.name == "cpu"
-        label = part.graph._prepared.record(Structure).components[False]
-        some |= {"components": label if shared else None, "largest": int(np.bincount(label).max())}
+        some |= {"components": part.components, "shared": shared}
         pushed = [step for step in plan.steps if step.direction == "push"][:1] if few else []
         here = replace(plan, steps=tuple(pushed), rule=Always()) if pushed else plan
         return engine.accumulation(part.graph, replace(job, sources=part.sources, **some), here, threads)

@@ -64,7 +64,8 @@ def sweep(
 ) -> Swept:
     """Run a job, in parts if the graph has many components and only sums are requested. Shows progress."""
     k = len(job.sources)
-    parts = parts_of(engine, graph, job.sources) if job.keep == "sums" else None
+    within = engine.name == "cuda" and job.weighted
+    parts = parts_of(engine, graph, job.sources, within=within) if job.keep == "sums" else None
     with polled(title, k, quietly(progress, k * (graph.n + graph.m))) as poll:
         if parts is None:
             return engine.sweep(graph, prepared(engine, graph, job, threads), poll, threads)
@@ -72,7 +73,8 @@ def sweep(
         found.histogram[0] = k - parts.ends[-1]  # every other source reaches only itself
         for number in range(len(parts.ends)):
             part, before = parts[number], parts.begin(number)
-            some = prepared(engine, part.graph, replace(job, sources=part.sources), threads)
+            here = replace(job, sources=part.sources, components=part.components)
+            some = prepared(engine, part.graph, here, threads)
             swept = engine.sweep(part.graph, some, partial(_later, poll, before), threads)
             for name in ("reached", "total", "farthest", "inverse"):
                 getattr(found, name)[part.places] = getattr(swept, name)

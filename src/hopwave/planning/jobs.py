@@ -52,9 +52,9 @@ class BetweennessJob:
     `edges` requests one score per arc instead of one per vertex, `squares` Σ δ² after Σ δ. `endpoints` counts the
     endpoints of a path as vertices on it. `deterministic` requests bitwise identical runs on the same device. If
     `weighted`, a length is the sum of weights instead of the number of hops. A block of a larger job gives
-    bitwise identical results: `out_of` is the number of sources of the larger job. With the `components` of all
-    vertices, a search may begin at consecutive sources whose components ascend; the first has their certificate.
-    `largest` is the number of vertices of the largest component, if it is known that no search reaches more.
+    bitwise identical results: `out_of` is the number of sources of the larger job. `components`: the numbers of all
+    vertices' components, if these ascend. With `shared`, a search may begin at consecutive sources whose components
+    ascend; the first has their certificate. Otherwise, the components of all sources ascend.
     """
 
     sources: npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ class BetweennessJob:
     origins: npt.NDArray[np.float64] | None = None
     copies: npt.NDArray[np.float64] | None = None
     components: npt.NDArray[np.int32] | None = None
-    largest: int | None = None
+    shared: bool = False
 
     @property
     def planned_sources(self) -> int:

@@ -59,7 +59,7 @@ class Sweep:
     time, never the results. `weighted` measures along the graph's weights: `limit` is then a
     length, w(d) = d is also in units of 2^-shift, pairs at distance 0 have no 1/d, and there is no histogram. Columns
     are then summed block by block, `block` sources each, so that results do not depend on where a block is computed.
-    `out_of`: see BetweennessJob.
+    `out_of` and `components`: see BetweennessJob.
     """
 
     sources: Integers
@@ -73,6 +73,7 @@ class Sweep:
     weighted: bool = False
     block: int | None = None
     out_of: int | None = None
+    components: npt.NDArray[np.int32] | None = None
     targets: Integers | None = None
     valued: Valued | None = None
 

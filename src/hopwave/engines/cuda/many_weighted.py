@@ -28,7 +28,7 @@ HEADER = "many/lengths.cuh"
 PARTS = 6  # float64 numbers per struct Sums
 
 LENGTHS = record(
-    HEADER, "Lengths", "ptr sources ticket rows reached total inverse farthest parts", "i64 count"
+    HEADER, "Lengths", "ptr sources spans ticket rows reached total inverse farthest parts", "i64 count"
 )  # fmt: skip
 
 
@@ -99,7 +99,9 @@ class WeightedRun:
         loaded, sources = self.loaded, max(1, self.job.planned_sources)
         threads = self.kernels.resident_threads(self.header, self.kernel, self._flags(1))
         here = replace(machine(), shared=0, threads=threads)
-        return regimes.block_shape(loaded.n, loaded.m, sources, probed_depth(loaded), here)
+        reached = regimes.largest(self.job.components, loaded.n)
+        self.rounds = policy.ALONG_WEIGHTS.rounds * loaded.n // max(1, reached)  # sources per block and launch
+        return regimes.block_shape(loaded.n, loaded.m, sources, probed_depth(loaded), here, reached)
 
     @staticmethod
     def require(needed, budget):
@@ -138,7 +140,7 @@ class Run(WeightedRun):
         state, row = total(length_arrays(n, 1, not self.table)), 8 * n if self.table else 0
         self.require(state + row, budget)
         searches = min(self.shape.blocks, k, budget // (state + row))
-        most = policy.ALONG_WEIGHTS.rounds * self.shape.blocks
+        most = self.rounds * self.shape.blocks
         if self.table:
             most = min(
                 most, policy.ALONG_WEIGHTS.table_bytes // max(1, row), (budget - searches * state) // max(1, row)
@@ -148,14 +150,16 @@ class Run(WeightedRun):
     def piece(self, begin, end, searches):
         count, n, team = end - begin, self.loaded.n, self.shape.team
         searches = min(searches, count)
-        sources = cupy.asarray(self.job.sources[begin:end].astype(np.int32))
+        some, label = self.job.sources[begin:end], self.job.components
+        sources = cupy.asarray(some.astype(np.int32))
+        spans = None if label is None else cupy.asarray(regimes.spans(label, some))
         rows = cupy.full((count, n), np.inf) if self.table else None
         reached = cupy.zeros(count, np.int64) if self.summed else None
         sums = cupy.zeros((3, count), np.float64)
         state = Searches(self.loaded, searches, self.shape, self.job.limit, own=not self.table)
         found = filled(
-            LENGTHS, sources=sources, ticket=(ticket := cupy.zeros(1, np.uint32)), rows=rows, reached=reached,
-            total=sums[0], inverse=sums[1], farthest=sums[2],
+            LENGTHS, sources=sources, spans=spans, rows=rows, reached=reached,
+            ticket=(ticket := cupy.zeros(1, np.uint32)), total=sums[0], inverse=sums[1], farthest=sums[2],
             parts=(parts := cupy.empty((searches * team, PARTS), np.float64)), count=count,
         )  # fmt: skip
         self.launch_searches(searches, state, found)
@@ -167,7 +171,7 @@ class Run(WeightedRun):
             self._add_columns(begin, end, rows)
         elif self.job.keep == "pairs":
             self._list_pairs(begin, end, sources, rows)
-        del ticket, parts  # not before: the GPU has read them only now
+        del ticket, parts, spans  # not before: the GPU has read them only now
 
     def _add_columns(self, begin, end, rows):
         """Add to the sums over sources: within a block of the job source by source, from 0; then block by block."""

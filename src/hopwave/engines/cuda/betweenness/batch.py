@@ -73,14 +73,14 @@ def begin(edges):
 def first_of_searches(job, sources):
     """The index of the first source of every search: one source each, or several with ascending components."""
     is_first = np.ones(len(sources), np.bool_)
-    if job.components is not None:
+    if job.shared:
         label = job.components[sources]
         is_first[1:] = label[1:] <= label[:-1]
     return np.flatnonzero(is_first)
 
 
 def searches_of(job):
-    return job.planned_sources if job.components is None else max(1, len(first_of_searches(job, job.sources)))
+    return job.planned_sources if not job.shared else max(1, len(first_of_searches(job, job.sources)))
 
 
 class Batches:
@@ -97,8 +97,8 @@ class Batches:
         self.least = self.lanes if fixed else 1
         self.kernels = kernels()
         self.targets = None if job.targets is None else cupy.asarray(job.targets.astype(np.float64))
-        shared = job.components is not None and job.targets is None and job.cutoff is None
-        self.others = (np.bincount(job.components) - 1.0)[job.components] if shared else None
+        counted = job.shared and job.targets is None and job.cutoff is None
+        self.others = (np.bincount(job.components) - 1.0)[job.components] if counted else None
         count_levels = regimes.MAX_COUNT_BITS // max(1, loaded.on_device.degree_bits)
         self.levels = min(regimes.MAX_BATCH_LEVELS, count_levels)
         told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)  # number of counts: vertices found per level and batch
@@ -139,7 +139,7 @@ class Batches:
         origins = np.zeros(batches * lanes)
         origins[:count] = 1.0 if job.origins is None else job.origins[sources]
         state = State(self, batches, lanes, None if job.origins is None else cupy.asarray(origins))
-        parts = allocated(regimes.part_array(self.loaded.n, batches * lanes, self.loaded.device.multiprocessors))
+        parts = cupy.empty((batches * lanes, min(-(-self.loaded.n // 64), 8 * self.loaded.device.multiprocessors)))
         searches = np.repeat(np.arange(count, dtype=np.int32), np.diff(firsts))
         masks = self._search(state, cupy.asarray(np.asarray(sources, np.int32)), cupy.asarray(searches))
         if masks is None:

@@ -8,8 +8,8 @@ import numpy as np
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.buffers import Pieces, allocate
-from hopwave.engines.cuda.launch import BLOCK, NULL, expression, kernels, offset_type, truth
-from hopwave.engines.cuda.records import filled, record
+from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type, truth
+from hopwave.engines.cuda.records import address, filled, record
 from hopwave.engines.cuda.renumber import old_places, to_new_order, to_old_order
 
 HEADER = "betweenness/block.cuh"
@@ -23,7 +23,7 @@ GRAPH = record(
 )  # fmt: skip
 ALONE = record(
     HEADER, "Alone",
-    "ptr sources which ticket targets rows due status queue begins shifts X codes boards",
+    "ptr sources which ticket targets places rows due status queue begins shifts X codes boards",
     "i64 count width words",
     "i64 cutoff endpoints edges directed degree_bits",
     "i64 group team",
@@ -42,11 +42,12 @@ def begin_sums():
     nvrtc.begin(HEADER, [expression(HEADER, "add_rows", "int")])
 
 
-def add(sums, total):
-    launch = kernels()
-    launch.exactly(
-        HEADER, "add_rows", "int", (launch.grid(len(total), BLOCK),), BLOCK, (sums, NULL, 1, len(total), 0, total)
-    )
+def add(rows, total, scores, squares=False, origins=None, places=None):
+    """Add rows of scores, with these weights and places (kernels/betweenness/block.cuh), to their total."""
+    if scores:
+        given = (np.uint64(address(array)) for array in (origins, places))
+        arguments = rows, *given, *rows.shape, scores, int(squares), total
+        kernels().exactly(HEADER, "add_rows", "int", (kernels().grid(scores, BLOCK),), BLOCK, arguments)
 
 
 class Blocks:
@@ -57,12 +58,19 @@ class Blocks:
     def __init__(self, loaded, job, machine, depth, budget, numbers=None, at_once=None):
         self.loaded, self.job, self.numbers = loaded, job, numbers
         n, m, k = loaded.n, loaded.m, at_once or job.planned_sources
-        self.width = m if job.edges else n
+        self.ranges = None if job.shared else job.components  # of vertices: one per component
+        self.reached = regimes.largest(job.components, n)
+        self.scores = self.width = m if job.edges else n  # width: of a row of scores
+        if self.ranges is not None:
+            degrees = np.diff(loaded.graph.indptr) if job.edges else None
+            self.width = int(np.bincount(self.ranges, degrees).max())
         self.kernels = kernels()
         self.offset = offset_type(loaded.offsets)
         threads = self.kernels.resident_threads(self.header, self.kernel, self._flags("double", True, 1))
         self.shape = self._shape(n, m, k, depth, replace(machine, threads=threads))
-        self.size = regimes.block_size(k, self.width, self.shape, machine)
+        self.size = regimes.block_size(
+            k, self.width, self.shape, machine, regimes.MAX_ROUNDS * n // max(1, self.reached)
+        )
         self.extended = 0
         self.graph = self._graph(numbers or loaded)
         targets = job.targets
@@ -72,7 +80,7 @@ class Blocks:
         self.fit = regimes.block_fit(self._state_bytes(), self.width, self.shape, self.size, budget())
 
     def _shape(self, n, m, k, depth, machine):
-        return regimes.block_shape(n, m, k, depth, machine, self.job.largest)
+        return regimes.block_shape(n, m, k, depth, machine, self.reached)
 
     def _state_bytes(self):
         return regimes.block_state(self.loaded.n, self.shape.shared)
@@ -92,7 +100,8 @@ class Blocks:
     def add(self, sources, total):
         origins = None if self.job.origins is None else self.job.origins[sources]
         if self.numbers is None:
-            return self._add(cupy.asarray(np.asarray(sources, np.int32)), origins, total)
+            spans = None if self.ranges is None else regimes.spans(self.ranges, sources)
+            return self._add(cupy.asarray(np.asarray(sources, np.int32)), origins, total, spans)
         places = self._places()
         own = to_new_order(total, places)
         certificate = self._add(cupy.asarray(self.numbers.rank[sources]), origins, own)
@@ -105,19 +114,23 @@ class Blocks:
             return numbers.order
         return old_places(loaded.on_device.launch, numbers.order, numbers.offsets, loaded.offsets, loaded.m)
 
-    def _add(self, sources, origins, total):
+    def _add(self, sources, origins, total, spans=None):
         pieces = Pieces(len(sources), self.fit[1])
         certificate = np.zeros((len(sources), 2))
         for begin, end in pieces:
             with pieces.halving():
                 amounts = None if origins is None else origins[begin:end]
-                certificate[begin:end] = self._piece(sources[begin:end], amounts, total, min(self.fit[0], pieces.size))
+                some = None if spans is None else spans[begin:end]
+                blocks = min(self.fit[0], pieces.size)
+                certificate[begin:end] = self._piece(sources[begin:end], amounts, total, blocks, some)
         return certificate
 
-    def _piece(self, sources, origins, total, blocks):
-        count = len(sources)
+    def _piece(self, sources, origins, total, blocks, spans):
+        count, places = len(sources), None
+        if spans is not None:
+            places = cupy.asarray((self.loaded.graph.indptr[spans] if self.job.edges else spans).astype(np.int64))
         rows = cupy.zeros((count, self.width), np.float64)
-        results = {"sources": sources, "rows": rows, **self._new_results(count)}
+        results = {"sources": sources, "rows": rows, "places": places, **self._new_results(count, spans)}
         self._run(results, None, count, blocks, "double", self.shape.shared, self.shape.team)
         overflowed = self._overflowed(results)
         if len(overflowed):
@@ -125,24 +138,19 @@ class Blocks:
             self.extended += again
             self._run(results, cupy.asarray(overflowed), again, min(blocks, again), EXTENDED, 0, 1)
             self._overflowed(results)  # raises an error if a count still overflows
-        sums = cupy.empty(count, np.float64)
-        amounts = NULL if origins is None else cupy.asarray(origins)
-        sizes = count, self.width
-        self._over(self.width, BLOCK, "add_rows", (rows, amounts, *sizes, int(self.job.squares), total))
-        self._over(SUMMING * count, SUMMING, "sum_rows", (rows, *sizes, sums))
+        sums, grid = cupy.empty(count, np.float64), (self.kernels.grid(SUMMING * count, SUMMING),)
+        amounts = None if origins is None else cupy.asarray(origins)
+        add(rows, total, self.scores, self.job.squares, amounts, places)
+        self.kernels.exactly(HEADER, "sum_rows", "int", grid, SUMMING, (rows, *rows.shape, sums))
         due = results["due"].get()
         sides = np.stack([sums.get() - 2.0 * due[:, 1] * self.job.endpoints, due[:, 0]], 1)
         return sides if origins is None else sides * origins[:, None]
 
-    def _new_results(self, count):
+    def _new_results(self, count, spans):
         return {"due": cupy.zeros((count, 2)), "status": cupy.zeros(count, np.int32)}
 
     def _overflowed(self, results):
         return np.flatnonzero(results["status"].get()).astype(np.int32)
-
-    def _over(self, work, threads, name, arguments):
-        if work > 0:
-            self.kernels.exactly(HEADER, name, "int", (self.kernels.grid(work, threads),), threads, arguments)
 
     def _run(self, results, which, count, blocks, number, shared, team):
         """Run the sources of these rows (which: only some of them), with path counts of type `number`."""

@@ -5,7 +5,7 @@ block     one block or team per source   batch   up to 64 sources share every re
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,6 +41,7 @@ ROW_OVERHEAD = 64  # bytes per source in addition to its row of scores: certific
 MAPPED = 16  # levels with a bitmap, in the wide regime
 
 # Structs that are array elements.
+SPAN = record("common/threads.cuh", "Span", "i32 begin end")
 BOARD = record(
     "betweenness/block.cuh", "Board", "f64 due counted", "u32 item arrived", "i32 found[3]", "i32 high low", size=128
 )
@@ -107,7 +108,8 @@ def code_words(n: int) -> int:
 
 
 def block_shape(n: int, m: int, k: int, depth: int, machine: Machine, reached: int | None = None) -> Shape:
-    """Blocks about twice as wide as the mean level. Few sources use large blocks, or teams of blocks.
+    """Blocks about twice as wide as the mean level, but narrower if searches are shallow, since threads then often wait
+    for others. Few sources use large blocks, or teams of blocks.
 
     `reached`: the most vertices that a search reaches, if fewer than n.
     """
@@ -116,9 +118,10 @@ def block_shape(n: int, m: int, k: int, depth: int, machine: Machine, reached: i
     if shared > machine.shared:
         shared = 0
     resident = machine.shared // (shared + 1024) if shared else 16  # blocks; CUDA reserves 1 kB for each
-    level = (reached or n) / (depth + 1) * group  # lanes that a mean level occupies
+    reached = reached or n
+    level = reached / (depth + 1) * group  # lanes that a mean level occupies
     threads = max(
-        power_of_two(2.25 * level),
+        power_of_two(min(2.25 * level, 4.5 * reached**0.5)),
         power_of_two(machine.threads / max(1, resident)),  # otherwise a multiprocessor is not filled
         power_of_two(machine.threads * machine.multiprocessors / max(1, k)),  # otherwise the GPU is not filled
     )
@@ -130,6 +133,17 @@ def block_shape(n: int, m: int, k: int, depth: int, machine: Machine, reached: i
         if team > 1:
             return Shape(threads, group, k, 0, team)
     return Shape(threads, group, max(1, min(k, blocks)), shared)
+
+
+def largest(components: Any, n: int) -> int:
+    """The most vertices that a search reaches: those of the largest component, if the components are given."""
+    return n if components is None else int(np.bincount(components).max())
+
+
+def spans(components: Any, sources: Any) -> Any:
+    """The first vertex and the end of every source's component (kernels/common/threads.cuh)."""
+    ends = np.append(0, np.cumsum(np.bincount(components))).astype(np.int32)
+    return np.stack([ends[:-1], ends[1:]], 1)[components[sources]]
 
 
 def worth_renumbering(n: int, m: int, k: int, depth: int, budget: int) -> bool:
@@ -171,10 +185,10 @@ def weighted_state(n: int, m: int) -> int:
     return total(length_arrays(n, 1, own=True)) + total(weighted_arrays(n, m, 1, 1, 1))
 
 
-def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
+def block_size(k: int, width: int, shape: Shape, machine: Machine, rounds: int = MAX_ROUNDS) -> int:
     """Sources between two checks of the clock: rounds of all blocks, if their rows fit into an eighth of the memory."""
     rows = machine.memory // 8 // max(1, FLOAT * width)
-    return max(1, min(k, MAX_ROUNDS * shape.blocks, rows))
+    return max(1, min(k, rounds * shape.blocks, rows))
 
 
 def block_fit(state: int, width: int, shape: Shape, size: int, budget: int) -> tuple[int, int]:
@@ -206,10 +220,6 @@ def batch_arrays(n: int, batches: int, lanes: int, slots: int) -> dict[str, Arra
 
 def mask_array(n: int, batches: int) -> Array:
     return Array((batches, n), np.uint64, fill=0)
-
-
-def part_array(n: int, sources: int, multiprocessors: int) -> Array:
-    return Array((sources, min(-(-n // 64), 8 * multiprocessors)))
 
 
 def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:

@@ -61,9 +61,9 @@ def choose(loaded, job):
 
 def renumbered_if_worth(loaded, job, depth):
     """The graph renumbered so that neighbours are close in memory, or None if not worthwhile; cached with the graph."""
-    if loaded.packed or not regimes.worth_renumbering(
-        loaded.n, loaded.m, job.planned_sources, depth, memory_budget(job)
-    ):
+    n, m, budget = loaded.n, loaded.m, memory_budget(job)
+    whole = not loaded.packed and job.components is None
+    if not (whole and regimes.worth_renumbering(n, m, job.planned_sources, depth, budget)):
         return None
     with loaded.lock:  # a thread that did not wait would use the old numbers and round differently
         if "near" not in loaded.kept:
@@ -171,5 +171,5 @@ class Accumulation:
         if self.numbering is not None:
             total = total.reshape(-1, self.loaded.n)[:, self.numbering.numbers].ravel()
         if sums is not None:
-            block.add(sums, total)
+            block.add(sums[None], total, len(total))
         self._state = total, number + 1

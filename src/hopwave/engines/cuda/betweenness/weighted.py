@@ -84,7 +84,7 @@ HEADER, KERNEL = "betweenness/weighted.cuh", "sources_weighted"
 TOO_MANY, CYCLE = 1, 2  # enum Status in the kernels
 
 WEIGHTED = record(
-    HEADER, "Weighted", "ptr sources which ticket targets rows due status cycle X hops tight parts",
+    HEADER, "Weighted", "ptr sources which ticket targets spans places rows due status cycle X hops tight parts",
     "i64 count width words",
     "i64 endpoints edges directed",
 )  # fmt: skip
@@ -94,7 +94,7 @@ class WeightedBlocks(Blocks):
     header, kernel = HEADER, KERNEL
 
     def _shape(self, n, m, k, depth, machine):
-        return regimes.block_shape(n, m, k, depth, replace(machine, shared=0), self.job.largest)
+        return super()._shape(n, m, k, depth, replace(machine, shared=0))
 
     def _state_bytes(self):
         return regimes.weighted_state(self.loaded.n, self.loaded.m)
@@ -105,8 +105,9 @@ class WeightedBlocks(Blocks):
     def _flags(self, number, shared, team):
         return f"{self.offset}, {number}, {truth(team > 1)}"
 
-    def _new_results(self, count):
+    def _new_results(self, count, spans):
         return {
+            "spans": None if spans is None else cupy.asarray(spans),
             "due": cupy.zeros((count, 2), np.float64),
             "status": cupy.zeros(count, np.int32),
             "cycle": cupy.full(count, np.iinfo(np.uint64).max, np.uint64),

@@ -26,7 +26,8 @@ struct Alone {
   const int *sources, *which;    // which: indices of the rows of scores to compute, one source each; null: all
   u32 *ticket;                   // number of sources claimed so far
   const double *targets;         // weight of a path to each vertex; null: 1
-  double *rows;                  // per source, zero before: one score per vertex or per arc
+  const i64 *places;             // per source: the first and the end of its component's scores; null: all scores
+  double *rows;                  // per source, zero before: one score per vertex or per arc (row_of)
   double *due;                   // per source: Σ (d - 1) t or Σ d t over the vertices reached, and Σ t
   int *status;                   // per source: 1 if float64 cannot hold a level's counts
   int *queue, *begins, *shifts;  // per block or team: n, n + 2 and n + 2 entries
@@ -251,7 +252,7 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
     if (item >= R.count) return;
     const i64 number = R.which ? R.which[item] : item;
     const int source = R.sources[number];
-    double *const row = R.rows + number * R.width;
+    double *const row = row_of(R.rows, number, R.width, R.places);
     if (me == 0) {
       codes[source >> 4] = code_of(0) << ((source & 15) * 2);
       threads.queue[0] = source;
@@ -273,19 +274,33 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
   }
 }
 
-// total[v] += the score of v in every row, then, if wanted, its square. Row r has weight origins[r]; null: 1.
+// total[v] += the score of v in every row, then, if wanted, its square. Row r has weight origins[r]; null: 1. `places`,
+// as of sources_alone, ascend.
 template <class Offset>
-__global__ void add_rows(const double *rows, const double *origins, i64 count, i64 width, i64 squares, double *total) {
-  for (i64 v = signed_thread_number(); v < width; v += signed_thread_count()) {
-    double sum = total[v], square = squares ? total[width + v] : 0.0;
+__global__ void add_rows(double *rows, const double *origins, const i64 *places, i64 count, i64 width, i64 scores,
+                         i64 squares, double *total) {
+  // The first row whose component begins (side 0) or ends (side 1) after v.
+  const auto first_after = [&](i64 v, int side) {
+    i64 low = 0, high = count;
+    while (low < high) {
+      const i64 middle = (low + high) / 2;
+      if (places[2 * middle + side] > v) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  };
+  for (i64 v = signed_thread_number(); v < scores; v += signed_thread_count()) {
+    const i64 begin = places ? first_after(v, 1) : 0, end = places ? first_after(v, 0) : count;
+    const double *const column = row_of(rows, begin, width, begin < end ? places : nullptr) + v;
+    double sum = total[v], square = squares ? total[scores + v] : 0.0;
 #pragma unroll 16
-    for (i64 r = 0; r < count; ++r) {
-      const double x = rows[r * width + v] * weight(origins, (int)r);
+    for (i64 r = begin; r < end; ++r) {
+      const double x = column[(r - begin) * width] * weight(origins, (int)r);
       sum += x;
       if (squares) square += x * x;
     }
     total[v] = sum;
-    if (squares) total[width + v] = square;
+    if (squares) total[scores + v] = square;
   }
 }
 

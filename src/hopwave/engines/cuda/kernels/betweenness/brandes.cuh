@@ -21,6 +21,11 @@ struct Graph {
   i64 n, m;
 };
 
+// Where a row of scores would begin if it had all scores. With `places`, it has those of the source's component alone.
+__device__ __forceinline__ double *row_of(double *rows, i64 number, i64 width, const i64 *places) {
+  return rows + number * width - (places ? places[2 * number] : 0);
+}
+
 // u8: 1 for a target, 0 for any other vertex.
 template <class T>
 __device__ __forceinline__ double weight(const T *targets, int v) {

@@ -25,7 +25,9 @@ struct Weighted {
   const int *sources, *which;  // which: indices of the rows of scores to compute, one source each; null: all
   u32 *ticket;                 // number of sources claimed so far
   const double *targets;       // weight of a path to each vertex; null: 1
-  double *rows;                // per source, zero before: one score per vertex or per arc
+  const Span *spans;           // per source; null: all vertices
+  const i64 *places;           // per source: the first and the end of its component's scores; null: all scores
+  double *rows;                // per source, zero before: one score per vertex or per arc (row_of)
   double *due;                 // per source: Σ (h - 1) or Σ h over the targets reached, and their number
   int *status;                 // per source
   u64 *cycle;                  // per source, all bits set before
@@ -66,6 +68,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
   double *const hops;
   u32 *const tight_in, *const tight_out;
   int *const begins, *const queue, *const unready;  // start of each wave; all waves; tight in-arcs not yet done
+  Span span;
 
   __device__ __forceinline__ WeightedThreads(const WeightedGraph<Offset> &G, const PathState &S, PathBoard *own,
                                              const Weighted &R)
@@ -93,9 +96,14 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
 
   __device__ __forceinline__ void mark(u32 *bits, Offset j) const { atomicOr(bits + (j >> 5), 1u << (j & 31)); }
 
+  __device__ __forceinline__ void clear_marks(u32 *bits, const Offset *offsets) const {
+    const i64 stop = (i64)offsets[span.end] + 31 >> 5;
+    for (i64 w = ((i64)offsets[span.begin] >> 5) + me; w < stop; w += everyone) bits[w] = 0;
+  }
+
   __device__ __forceinline__ void mark_tight() {
     u32 reached = 0;
-    each_row(G.in_offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32 mates) {
+    each_row(G.in_offsets, nullptr, span.begin, span.end, [&](int v, int sub, int width, u32 mates) {
       const double here = distance[v];
       if (here == infinite()) return;
       int tight = 0;
@@ -109,7 +117,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
       if (sub == 0) unready[v] = tight, ++reached;
     });
     if (R.directed) {
-      each_row(G.offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32) {
+      each_row(G.offsets, nullptr, span.begin, span.end, [&](int v, int sub, int width, u32) {
         const double here = distance[v];
         if (here == infinite()) return;
         each_arc(G.offsets, G.neighbours, G.lengths, v, sub, width, [&](Offset j, int x, double length, double d) {
@@ -192,7 +200,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
   }
 
   __device__ __forceinline__ void find_cycle(u64 *cycle) {
-    each_row(G.in_offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32) {
+    each_row(G.in_offsets, nullptr, span.begin, span.end, [&](int v, int sub, int width, u32) {
       const double here = distance[v];
       if (here == infinite() || unready[v] == 0) return;
       each_marked(tight_in, G.in_offsets, v, sub, width, [&](Offset j) {
@@ -207,14 +215,14 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
   __device__ __forceinline__ Due finish(int source, Due *warps) {
     Due mine{0.0, 0.0};
     const double inner = R.edges ? 0.0 : 1.0;  // a path of h arcs has h - 1 inner vertices
-    for (i64 v = me; v < G.n; v += everyone) {
+    for (i64 v = span.begin + me; v < span.end; v += everyone) {
       if (distance[v] == infinite()) continue;
       distance[v] = infinite();
       if (v == source) continue;
       const double t = weight(R.targets, (int)v);
       mine.sum += (hops[v] - inner) * t, mine.targets += t;
     }
-    for (i64 w = me; w < 2 * R.words; w += everyone) tight_in[w] = 0;
+    clear_marks(tight_in, G.in_offsets), clear_marks(tight_out, G.offsets);
     const auto both = [](Due x, Due y) { return Due{x.sum + y.sum, x.targets + y.targets}; };
     mine = block_total(mine, warps, both);
     if (!TEAM) return mine;
@@ -245,7 +253,8 @@ __global__ void __launch_bounds__(1024) sources_weighted(WeightedGraph<Offset> G
     if (item >= R.count) return;
     const i64 number = R.which ? R.which[item] : item;
     const int source = R.sources[number];
-    double *const row = R.rows + number * R.width;
+    double *const row = row_of(R.rows, number, R.width, R.places);
+    threads.span = span_of(R.spans, number, G.n);
     threads.search(source);
     if (me == 0) {
       threads.queue[0] = source;

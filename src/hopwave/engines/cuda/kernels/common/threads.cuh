@@ -29,6 +29,14 @@ __device__ __forceinline__ i64 nanoseconds() {
   return t;
 }
 
+// The vertices that a search can reach: those of the source's component, if every component is such a range.
+struct Span {
+  int begin, end;
+};
+__device__ __forceinline__ Span span_of(const Span *spans, i64 number, i64 n) {
+  return spans ? spans[number] : Span{0, (int)n};
+}
+
 // Returns Σ x over the warp in every lane. The order is fixed, so floating-point sums are deterministic.
 template <class T>
 __device__ __forceinline__ T warp_sum(T x) {

@@ -7,9 +7,10 @@ namespace hopwave::many {
 
 struct Lengths {
   const int *sources;
-  u32 *ticket;   // number of sources claimed so far
-  double *rows;  // per source: n distances, infinite before; null if only sums are wanted
-  i64 *reached;  // per source; null if no sums are wanted
+  const Span *spans;  // per source; null: all vertices
+  u32 *ticket;        // number of sources claimed so far
+  double *rows;       // per source: n distances, infinite before; null if only sums are wanted
+  i64 *reached;       // per source; null if no sums are wanted
   double *total, *inverse, *farthest;
   void *parts;  // per block: its part of the sums
   i64 count;
@@ -61,8 +62,9 @@ __global__ void __launch_bounds__(1024) search_lengths(WeightedGraph<Offset> G, 
     if (row) threads.distance = row;
     threads.search(R.sources[item]);
     if (R.reached) {
+      const Span span = span_of(R.spans, item, G.n);
       Sums mine{{0.0, 0.0}, {0.0, 0.0}, 0.0, 0};
-      for (i64 v = me; v < G.n; v += threads.everyone) {
+      for (i64 v = span.begin + me; v < span.end; v += threads.everyone) {
         const double d = threads.distance[v];
         if (d == infinite()) continue;
         if (!row) threads.distance[v] = infinite();
