@@ -69,7 +69,7 @@ class Setup:
 
     def sources(self, count: int) -> list[int]:
         """Different vertices of the giant component; the first ones are the same for every count."""
-        many = self.made("sources", lambda: list(dict.fromkeys(giant_sources(self.graph, 4096))))
+        many = self.made("sources", lambda: list(dict.fromkeys(giant_sources(self.there(), 4096))))
         return many[: self.count or count]
 
     def sample(self, count: int) -> Any:

@@ -71,7 +71,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {  # pages with several records:
         ),
     ),
     "gpu-scale": ("Large graphs on one GPU", ("gpu-scale", "gpu-scale-files")),
-    "gpu-many": ("Many sources on one GPU", ("gpu-many", "gpu-many-weighted")),
+    "gpu-many": ("Many sources on one GPU", ("gpu-many", "gpu-many-large", "gpu-many-weighted")),
     "graphs": ("Building, writing and reading graphs", ("graphs-building", "graphs-building-h200", "graphs-files")),
     "linalg": ("Linear algebra", ("linalg-algorithms", "linalg-search", "linalg-search-cuda")),
     "linalg-products": ("The four products", ("linalg-products", "linalg-products-cuda")),

@@ -21,6 +21,7 @@ sys.path.insert(0, os.environ.get("HOPWAVE_SOURCE", str(ROOT / "src")))  # anoth
 
 import hopwave as hw  # noqa: E402
 from hopwave import generate  # noqa: E402
+from hopwave.arrays import on_host  # noqa: E402
 
 with suppress(ImportError, AttributeError):  # other trees may lack it
     from hopwave.system.compile_notice import First
@@ -120,7 +121,8 @@ def real_graphs(names: Iterable[str], **options: Any) -> dict[str, hw.Graph]:
 
 def giant_sources(graph: hw.Graph, count: int, seed: int = 7) -> list[int]:
     """Vertices drawn from those that the vertex of highest degree reaches."""
-    reached = np.flatnonzero(hw.bfs(graph, int(np.argmax(graph.degrees)), device="cpu").distances >= 0)
+    device = graph.device or "cpu"
+    reached = np.flatnonzero(on_host(hw.bfs(graph, int(np.argmax(graph.degrees)), device=device).distances) >= 0)
     return np.random.default_rng(seed).choice(reached, count).tolist()
 
 
