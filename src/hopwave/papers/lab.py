@@ -235,9 +235,9 @@ class Lab:
     def suitesparse_ms(self, graph: Graph, source: int, right: Any) -> float | None:
         """Milliseconds of a search by python-graphblas on this machine's CPU, whose distances must equal `right`.
 
-        None if it is not installed, or if the graph has more arcs than this run generates.
+        None if it is not installed, if the graph has more arcs than this run generates, or if the row's time is over.
         """
-        if no_suitesparse() or graph.m > self.effort.limits.drawn:
+        if no_suitesparse() or graph.m > self.effort.limits.drawn or time.perf_counter() > self.until:
             return None
         from graphblas import Matrix, Vector, semiring  # type: ignore[import-untyped]
 
