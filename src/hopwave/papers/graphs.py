@@ -184,14 +184,13 @@ def module(device: str) -> Any:
 
 def recursive(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np) -> Made:
     """A Kronecker graph: few levels, hubs. A path from vertex 0 gives it the depth of the paper's graph."""
-    scale = max(6, round(math.log2(n)))
-    edges = max(1, round(m / (1 << scale) / (1 if directed else 2) * 1.1))  # some draws repeat
+    scale, count = math.ceil(math.log2(n)), round(m / (1 if directed else 2) * 1.1)  # some draws repeat
     draw: Any = generate.kronecker_edges
     if xp is not np:
         from hopwave.engines.cuda.kronecker import edges as draw
-    source, target = draw(scale, edges, seed) if xp is np else draw(scale, seed, 0, edges << scale, np.int32)
-    what = f"Kronecker graph of scale {scale}, {edges} edges per vertex"
-    return with_path(source, target, 1 << scale, directed, depth, seed, what, xp)
+    drawn = draw(scale, 1 + (count >> scale), seed, 0, count) if xp is np else draw(scale, seed, 0, count, np.int32)
+    source, target = (ids % n for ids in drawn)  # 2^scale ids become n, and the mean degree stays the paper's
+    return with_path(source, target, n, directed, depth, seed, f"Kronecker graph of {n:,} vertices", xp)
 
 
 def with_path(source: Any, target: Any, n: int, directed: bool, depth: int, seed: int, what: str, xp: Any) -> Made:

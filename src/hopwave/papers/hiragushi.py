@@ -119,7 +119,7 @@ def machine(lab: Lab) -> list[Row]:
         "Interconnection": "the memory of one machine",
         "Computation nodes": "1",
     }
-    return [{"": what, "ours": here[what], "paper": there} for what, there in quoted("hiragushi")["cluster"].items()]
+    return [{"": what, "ours": here.get(what), "paper": own} for what, own in quoted("hiragushi")["cluster"].items()]
 
 
 STUDIES = {"searches": searches, "ranks": ranks, "machine": machine, "claims": claimed("hiragushi")}
