@@ -225,7 +225,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regimes, "block_size", lambda k, width, shape, machine: 500)
+    monkeypatch.setattr(regimes, "block_size", lambda *given: 500)
     monkeypatch.setattr(regimes, "batches_at_once", lambda *given: 1)
     monkeypatch.setattr(regimes, "rounds", lambda *given: 2)
 

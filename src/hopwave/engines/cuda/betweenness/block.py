@@ -38,10 +38,6 @@ def begin(loaded, job, runs):
     nvrtc.begin(HEADER, names)
 
 
-def begin_sums():
-    nvrtc.begin(HEADER, [expression(HEADER, "add_rows", "int")])
-
-
 def add(rows, total, scores, squares=False, origins=None, places=None):
     """Add rows of scores, with these weights and places (kernels/betweenness/block.cuh), to their total."""
     if scores:

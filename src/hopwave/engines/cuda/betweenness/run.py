@@ -6,10 +6,11 @@ import cupy
 import numpy as np
 
 from hopwave.arrays import Structure
-from hopwave.engines.cuda import build
+from hopwave.engines.cuda import build, nvrtc
 from hopwave.engines.cuda.betweenness import batch, block, regimes, weighted, wide
 from hopwave.engines.cuda.buffers import free_memory, to_host
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
+from hopwave.engines.cuda.launch import expression
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
 from hopwave.engines.cuda.search.one_launch import distances_from, probed_depth
 from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
@@ -84,7 +85,7 @@ def begin(loaded, job, name):
     if name == "wide":
         wide.begin(loaded.on_device.offset)
         if job.planned_sources > regimes.rounds(loaded.m, job.planned_sources, 1):  # the job has several blocks
-            block.begin_sums()
+            nvrtc.begin(block.HEADER, [expression(block.HEADER, "add_rows", "int")])
     else:
         if name == "batch":
             batch.begin(job.edges)

@@ -76,7 +76,7 @@ def advance(search, step, choice):
         ended.record()
     counters = search.read_counters(1)[0]
     level = entered(search, step, choice, counters, search.timed and cupy.cuda.get_elapsed_time(began, ended) * 1e-3)
-    if search.duplicates and search.nf > search.n:  # the queue is incomplete: read the level from the status array
+    if search.duplicates and search.nf > room(search):  # the queue is incomplete: read the level from the status array
         search.has_queue = False
         search.need_queue()
         counters = search.read_counters(1)[0]
@@ -160,11 +160,16 @@ def push_two_phase(search, step):
     search.launch(
         "steps/push.cuh", "contract", search.mf, shape=truth(not search.duplicates), blocks=blocks,
         offsets=search.loaded.offsets, **arcs, visited=search.bits("visited"), distance=search.distance,
-        parent=search.parents, next=search.next_queue, capacity=np.uint64(search.n), counters=search.counters,
+        parent=search.parents, next=search.next_queue, capacity=np.uint64(room(search)), counters=search.counters,
     )  # fmt: skip
     if search.sigma is not None:
         search.launch("steps/push.cuh", "count_arcs", search.mf, **arcs, distance=search.distance, sigma=search.sigma)
     search.set_forms(queue=True, visited=not search.duplicates)
+
+
+def room(search):
+    """Capacity of a queue, in vertices; only duplicates can exceed it."""
+    return search.n
 
 
 def running_sums(search):
