@@ -80,7 +80,10 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {  # pages with several records:
         "NetworkX through hopwave",
         ("networkx-cpu", "networkx-h200", "networkx-small", "networkx-suite", "networkx-karate"),
     ),
-    "peers": ("Other programs, measured once", ("peers-authors", "peers-cugraph", "peers-networkit")),
+    "peers": (
+        "Other programs, measured once",
+        ("peers-authors", "peers-cugraph", "peers-cugraph-many", "peers-networkit"),
+    ),
     "ranks": ("Searches over MPI ranks", ("ranks-cpu", "ranks-h200")),
 }
 PAPERS = {

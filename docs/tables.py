@@ -141,6 +141,18 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
         **{"what": "question", "graph": "graph", "hopwave": "hopwave ms", "python-graphblas": "python-graphblas ms"},
     ),
     "cugraph": _cugraph,
+    "cugraph-many": lambda: [
+        {
+            "question": row["question"],
+            "graph": row["graph"],
+            "hopwave": row["hopwave ms"],
+            "cuGraph": row["cuGraph ms"],
+            "cuGraph / hopwave": f"{row['times cuGraph']:.1f}",
+            "scores off": row["scores off by more than 1%"],
+        }
+        for row in pages.rows("peers-cugraph-many")
+        if "betweenness" in row["question"]
+    ],  # fmt: skip
     "networkit": lambda: pages.rows("peers-networkit"),
     "gapbs": _gap("cpu-gap-2"),
     "gapbs-16-cores": _gap("cpu-gap-16"),
