@@ -152,7 +152,7 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
         }
         for row in pages.rows("peers-cugraph-many")
         if "betweenness" in row["question"]
-    ],  # fmt: skip
+    ],
     "networkit": lambda: pages.rows("peers-networkit"),
     "gapbs": _gap("cpu-gap-2"),
     "gapbs-16-cores": _gap("cpu-gap-16"),
