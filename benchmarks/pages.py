@@ -82,7 +82,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {  # pages with several records:
     ),
     "peers": (
         "Other programs, measured once",
-        ("peers-authors", "peers-cugraph", "peers-cugraph-many", "peers-networkit"),
+        ("peers-authors", "peers-cugraph", "peers-cugraph-many", "peers-gap", "peers-networkit"),
     ),
     "ranks": ("Searches over MPI ranks", ("ranks-cpu", "ranks-h200")),
 }

@@ -154,6 +154,11 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
         if "betweenness" in row["question"]
     ],
     "networkit": lambda: pages.rows("peers-networkit"),
+    "peers-gap": _columns(
+        "peers-gap",
+        **{"graph": "graph", "kernel": "question", "hopwave": "hopwave ms"},
+        **{name: f"{name} ms" for name in ("GAPBS", "Wasp", "LAGraph")},
+    ),
     "gapbs": _gap("cpu-gap-2"),
     "gapbs-16-cores": _gap("cpu-gap-16"),
     "gpu-calls": _columns(
