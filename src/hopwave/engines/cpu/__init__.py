@@ -9,7 +9,7 @@ import ctypes
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -180,9 +180,15 @@ class Engine:
             from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled at first use
 
             return WideAccumulation(loaded, job, plan, threads)
+        workers = partial(self._by_workers, loaded, job, plan, threads)
         if policy.is_small_job(loaded, job, plan):
-            return SmallAccumulation(loaded, job, threads, lambda: self._by_workers(loaded, job, plan, threads))
-        return self._by_workers(loaded, job, plan, threads)
+            return SmallAccumulation(loaded, job, threads, workers, max(1, len(job.sources)))
+        if policy.sums_like_workers(loaded, job, plan):
+            from hopwave.engines.cpu.betweenness.run import FIRST as FIRST_WORKERS
+
+            if FIRST_WORKERS.avoids(len(job.sources) * (loaded.n + loaded.m) * policy.SECONDS_PER_SUMMED_ARC):
+                return SmallAccumulation(loaded, job, threads, workers, policy.block_size(job.planned_sources))
+        return workers()
 
     @staticmethod
     def _by_workers(loaded: CpuGraph, job: jobs.BetweennessJob, plan: Plan, threads: int | None) -> jobs.Accumulation:

@@ -17,6 +17,9 @@ from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_w
 from hopwave.engines.ledger import total
 from hopwave.graph import Graph
 from hopwave.graph.csr import Rows
+from hopwave.system.compile_notice import First
+
+FIRST = First(kernels.take_sources)
 
 
 class Accumulation:
