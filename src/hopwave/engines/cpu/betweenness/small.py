@@ -1,4 +1,4 @@
-"""Betweenness on the calling thread, with the names of state.py: of small graphs, and while workers are not compiled."""
+"""Betweenness on the calling thread: of small graphs, and before workers are compiled. Names are those of state.py."""
 
 import numpy as np
 
