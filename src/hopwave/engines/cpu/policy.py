@@ -254,5 +254,4 @@ gather_chunk = _even(16, 512, CHUNKS_PER_THREAD)  # vertices whose full rows are
 copy_chunk = _even(256, 1 << 62, CHUNKS_PER_THREAD)  # vertices that cost one store each
 region_chunk = _even(16, 1 << 62, 4)  # words of 64 vertices, one store each, from a thread's own region
 
-
 CHUNK_SIZES = (push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk)
