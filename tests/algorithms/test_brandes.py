@@ -176,7 +176,6 @@ def test_the_backend_takes_any_truth_value_as_networkx_does() -> None:
 
 # ---------------------------------------------------------------- checkpoints
 
-
 GRAPH = generate.delaunay(2500, seed=1)  # large enough to interrupt even on many cores
 CALLS: dict[str, Callable[..., Any]] = {
     "vertices": lambda **how: hw.betweenness_centrality(GRAPH, device="cpu", **how),
@@ -278,7 +277,6 @@ def test_a_finished_run_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 # ---------------------------------------------------------------- files of other runs
-
 
 OTHERS: dict[str, dict[str, Any]] = {
     "other sources": {"k": 700, "seed": 3},

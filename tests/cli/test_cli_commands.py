@@ -301,7 +301,6 @@ def test_standard_output_gets_the_file_and_nothing_else(run) -> None:
 
 # -------------------------------------------------------------------- the README
 
-
 ELSEWHERE = ("warmup", "fetch", "paper")  # too slow for here; tests/datasets has a server; tests/papers
 
 

@@ -94,7 +94,6 @@ def files(tmp_path: Path) -> set[str]:
 
 # ---------------------------------------------------------------- small graphs
 
-
 FAMOUS = {"karate": nx.karate_club_graph, "les-miserables": nx.les_miserables_graph}
 
 

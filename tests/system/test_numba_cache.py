@@ -61,7 +61,7 @@ def shipped(module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
 
     def load() -> Any:
         monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / f"cache{next(runs)}"))
-        monkeypatch.setattr(shipped_code, "_said", set())
+        shipped_code._say_once.cache_clear()
         numba_cache.digest_of.cache_clear()
         return module()
 

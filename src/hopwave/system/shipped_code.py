@@ -107,13 +107,9 @@ def _choose(triple: str, features: str) -> tuple[Path | None, str]:
     return None, reason
 
 
-_said: set[str] = set()
-
-
+@cache
 def _say_once(reason: str) -> None:
-    if reason not in _said:
-        _said.add(reason)
-        log.warning("machine code in the package is not used, so functions are compiled: %s", reason)
+    log.warning("machine code in the package is not used, so functions are compiled: %s", reason)
 
 
 def file_of(function: Any, key: tuple[Any, ...], source: str) -> str | None:

@@ -277,3 +277,9 @@ def test_first_searches_are_right(first: First, monkeypatch: pytest.MonkeyPatch)
     along = hw.sssp(weighted, 3, device="cpu", threads=4)
     right = hw.sssp(weighted, 3, device="cpu", threads=4, method="delta-stepping", delta=2.0)
     assert first.calls == 2 and np.array_equal(along.distances, right.distances)
+    monkeypatch.setattr("hopwave.engines.cpu.betweenness.run.FIRST", first)
+    scores = []
+    for seconds in (4.0, 0.0):  # on the calling thread, and by workers
+        monkeypatch.setattr(First, "most_seconds", seconds)
+        scores.append(hw.betweenness_centrality(hw.generate.grid(40, 60), k=40, seed=1, device="cpu").scores)
+    assert first.calls == 3 and np.array_equal(*scores)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import hopwave.system.numba_cache  # noqa: F401  # before other modules import Numba: signals cannot interrupt it
 
 # isort: split
-import ctypes
 import weakref
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import lru_cache
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from hopwave.engines.cpu import path_counts, policy, team
 from hopwave.engines.cpu.betweenness.small import SmallAccumulation
 from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
+from hopwave.engines.cpu.intrinsics import callback
 from hopwave.engines.cpu.search import loop, state
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
 from hopwave.graph import Graph
@@ -34,7 +33,6 @@ from hopwave.system.compile_notice import First
 
 NO_LIMIT = np.iinfo(np.int32).max
 FIRST = First(loop.take_part)
-SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 8)  # a step from n, m, nf, mf, mu, nf0, mf0, last
 
 
 class Search:
@@ -180,9 +178,15 @@ class Engine:
             from hopwave.engines.cpu.betweenness.wide import WideAccumulation  # compiled at first use
 
             return WideAccumulation(loaded, job, plan, threads)
+        workers = partial(self._by_workers, loaded, job, plan, threads)
         if policy.is_small_job(loaded, job, plan):
-            return SmallAccumulation(loaded, job, threads, lambda: self._by_workers(loaded, job, plan, threads))
-        return self._by_workers(loaded, job, plan, threads)
+            return SmallAccumulation(loaded, job, threads, workers, max(1, len(job.sources)))
+        if policy.sums_like_workers(loaded, job, plan):
+            from hopwave.engines.cpu.betweenness.run import FIRST as FIRST_WORKERS
+
+            if FIRST_WORKERS.avoids(len(job.sources) * (loaded.n + loaded.m) * policy.SECONDS_PER_SUMMED_ARC):
+                return SmallAccumulation(loaded, job, threads, workers, policy.block_size(job.planned_sources))
+        return workers()
 
     @staticmethod
     def _by_workers(loaded: CpuGraph, job: jobs.BetweennessJob, plan: Plan, threads: int | None) -> jobs.Accumulation:
@@ -266,30 +270,11 @@ def _encode(plan: Plan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64],
     return steps, rule, bool(steps[:, 2].any())
 
 
-IS_COMPILED = nullcontext(0)
-
-
 def address_of(rule: Rule) -> AbstractContextManager[int]:
     """The address that `limits` needs; 0 for a compiled rule."""
-    return _callback(rule) if isinstance(rule, ByFunction) else IS_COMPILED
-
-
-@contextmanager
-def _callback(rule: ByFunction) -> Iterator[int]:
-    """The address of a C function that calls the rule. If the rule raises, it returns -1, which ends the loop."""
-    raised: list[BaseException] = []
-
-    def choose(*sizes: int) -> int:
-        try:
-            return rule.function(0.0, 0.0, *sizes)
-        except BaseException as error:  # Ctrl-C as well
-            raised.append(error)
-            return -1
-
-    as_c = SIGNATURE(choose)  # alive as long as this context
-    yield ctypes.cast(as_c, ctypes.c_void_p).value or 0
-    if raised:
-        raise raised[0]
+    if isinstance(rule, ByFunction):
+        return callback(partial(rule.function, 0.0, 0.0), 8)  # n, m, nf, mf, mu, nf0, mf0, last
+    return nullcontext(0)
 
 
 if TYPE_CHECKING:

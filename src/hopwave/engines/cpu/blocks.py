@@ -168,7 +168,6 @@ def number_blocks(parent, depth, above, label, head):
 
 # ------------------------------------------------------------------ demand of branches of the block tree
 
-
 Floats = npt.NDArray[np.float64]
 
 

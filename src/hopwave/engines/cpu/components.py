@@ -28,7 +28,6 @@ SAMPLE = 128  # sampled vertices that show the largest tree
 BLOCK, BLOCKS = 4096, 64  # minimum vertices per block, maximum blocks: a chain passes through each
 AHEAD = np.uint64(8)  # prefetch distance (vertices) for parents
 
-
 # The arrays of a run: parents, in the memory of `copy`; the result twice; per block of vertices the number of its
 # roots; later, in `first`, the number of its first root.
 Forest = namedtuple("Forest", "parent label copy roots first")

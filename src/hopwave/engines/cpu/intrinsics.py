@@ -3,8 +3,11 @@
 All of Numba's internals that hopwave depends on are in this file, team.py and numba_cache.py.
 """
 
+import ctypes
 import platform
 import sys
+from contextlib import contextmanager
+from copy import copy
 from inspect import Parameter, Signature, signature
 
 import numpy as np
@@ -33,20 +36,9 @@ class PartLibrary(JITCodeLibrary):
 
     @property
     def codegen(self):
-        return _WithoutEnvironment(self._codegen)
-
-
-class _WithoutEnvironment:
-    """A code generator that stores no Python objects for a function: the code of a part has no address yet."""
-
-    def __init__(self, codegen):
-        self._codegen = codegen
-
-    def set_env(self, name, environment):
-        pass
-
-    def __getattr__(self, name):
-        return getattr(self._codegen, name)
+        codegen = copy(self._codegen)
+        codegen.set_env = lambda name, environment: None  # there is no place for it yet: the code has no address
+        return codegen
 
 
 # Passes for closures, `with` and inlined Python functions, which no compiled function has.
@@ -254,6 +246,26 @@ def call_address(typing, address, numbers):
     return types.int64(types.int64, numbers), build
 
 
+@contextmanager
+def callback(function, count):
+    """The address for `call_address` of a Python function of `count` numbers. If it raises, it returns -1 to compiled
+    code, and the error is raised at the end of the context.
+    """
+    raised = []
+
+    def call(*numbers):
+        try:
+            return function(*numbers)
+        except BaseException as error:  # Ctrl-C as well
+            raised.append(error)
+            return -1
+
+    as_c = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * count)(call)  # alive as long as this context
+    yield ctypes.c_void_p.from_buffer(as_c).value  # cast() would make a reference cycle
+    if raised:
+        raise raised[0]
+
+
 @intrinsic
 def trailing_zeros(typing, word):
     """The position of the lowest set bit; the word must not be 0."""
@@ -272,37 +284,27 @@ def count_ones(typing, word):
     return types.int64(types.uint64), build
 
 
+# TICKS: nanoseconds per unit that CLOCK writes; SHORTEST: the argument of SLEEP.
 if sys.platform == "win32":
-    _switch_to_thread = types.ExternalFunction("SwitchToThread", types.int32())
-    _sleep = types.ExternalFunction("Sleep", types.void(types.uint32))
-    CLOCK, WHICH = "QueryPerformanceCounter", ()
-    TICKS = 100, 0  # nanoseconds per unit written: a counter at 10 MHz
-
-    @inner
-    def pause():
-        """Yield the core to any ready thread."""
-        _switch_to_thread()
-
-    @inner
-    def nap():
-        """Sleep for the shortest time that frees the core."""
-        _sleep(np.uint32(1))
-
+    CLOCK, WHICH, TICKS = "QueryPerformanceCounter", (), (100, 0)  # a counter at 10 MHz
+    YIELD, SLEEP, SHORTEST = "SwitchToThread", "Sleep", np.uint32(1)
 else:
-    _sched_yield = types.ExternalFunction("sched_yield", types.int32())
-    _usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
     CLOCK, WHICH = "clock_gettime", (6 if sys.platform == "darwin" else 1,)  # the monotonic clock
-    TICKS = 1_000_000_000, 1  # nanoseconds per unit written: seconds and nanoseconds
+    TICKS = 1_000_000_000, 1  # it writes seconds and nanoseconds
+    YIELD, SLEEP, SHORTEST = "sched_yield", "usleep", np.uint32(50)
+_yield, _sleep = types.ExternalFunction(YIELD, types.int32()), types.ExternalFunction(SLEEP, types.int32(types.uint32))
 
-    @inner
-    def pause():
-        """Yield the core to any ready thread."""
-        _sched_yield()
 
-    @inner
-    def nap():
-        """Sleep for the shortest time that frees the core."""
-        _usleep(np.uint32(50))
+@inner
+def pause():
+    """Yield the core to any ready thread."""
+    _yield()
+
+
+@inner
+def nap():
+    """Sleep for the shortest time that frees the core."""
+    _sleep(SHORTEST)
 
 
 @intrinsic

@@ -19,10 +19,8 @@ HUBS_AT_ONCE = 64  # maximum blocks of a bucket in which hubs are distributed on
 HUB_ARCS = 64  # minimum mean arcs per entry at which entries count as hubs
 FUSED_BLOCKS = 8  # maximum blocks of 64 entries in the current bucket that a thread relaxes without a new job
 SMALL_GRAPH = 1 << 13  # maximum vertices and arcs at which one pushing thread finishes before a shared search starts
-SECONDS_PER_PUSHED_ARC, SECONDS_PER_SETTLED_ARC = (
-    1e-8,
-    3e-8,
-)  # estimated times: a plain search, a search along lengths on one core
+# Estimated times on one core: of a search, of a source of betweenness, of a search along lengths.
+SECONDS_PER_PUSHED_ARC, SECONDS_PER_SUMMED_ARC, SECONDS_PER_SETTLED_ARC = 1e-8, 2e-8, 3e-8
 SMALL_JOB = 1 << 17  # maximum sources × (vertices and arcs) of betweenness at which waking a worker costs time
 SPINS = 200  # reads of the board before a waiting helper yields its core at every further read
 LINGER = 2_000_000  # nanoseconds for which a helper waits for another call: waking fifteen takes half as long
@@ -160,9 +158,18 @@ def few_sources(vertices, irregular, flat, sources, threads):
 
 def is_small_job(loaded, job, plan):
     """Whether the calling thread finishes a betweenness job before workers would start; independent of threads."""
-    if plan.regime != "block" or job.memory_limit is not None or job.copies is not None:
-        return False
-    return job.planned_sources * (loaded.n + loaded.m) <= SMALL_JOB
+    return runs_alone(job, plan) and job.planned_sources * (loaded.n + loaded.m) <= SMALL_JOB
+
+
+def runs_alone(job, plan):
+    """Whether the kernel of small graphs (betweenness/small.py) supports a betweenness job."""
+    return plan.regime == "block" and job.memory_limit is None and job.copies is None
+
+
+def sums_like_workers(loaded, job, plan):
+    """Whether the kernel of small graphs returns the bits of the workers: both push, and add in the same order."""
+    pushes = loaded.flat and pulls_of(plan, loaded) == PULL_NEVER
+    return runs_alone(job, plan) and pushes and not adds_along_rows(loaded.n, loaded.m, True, job.planned_sources)
 
 
 PULL_NEVER, PULL_BY_RULE, PULL_ALWAYS = range(3)
@@ -246,6 +253,5 @@ pull_chunk = _even(1, 256, CHUNKS_PER_THREAD)  # words of 64 vertices
 gather_chunk = _even(16, 512, CHUNKS_PER_THREAD)  # vertices whose full rows are read
 copy_chunk = _even(256, 1 << 62, CHUNKS_PER_THREAD)  # vertices that cost one store each
 region_chunk = _even(16, 1 << 62, 4)  # words of 64 vertices, one store each, from a thread's own region
-
 
 CHUNK_SIZES = (push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk)

@@ -11,7 +11,6 @@ from hopwave.engines.cpu.splitmix import WEYL, mix
 
 # ------------------------------------------------------------------ searches
 
-
 BUFFER = 1024  # found heads that a thread buffers before it reserves space for them
 SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: limits memory, and keeps row · slots small
 
@@ -242,7 +241,6 @@ class Part:
 
 
 # ------------------------------------------------------------------ lengths (distributed/delta_stepping.py)
-
 
 NEVER = np.int64(1 << 62)  # distance of an unreached vertex
 U40 = np.uint64(40)

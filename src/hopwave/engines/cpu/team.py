@@ -75,26 +75,6 @@ def _address(context, builder, signature, values):
 
 
 @inner
-def open_offer(team, helpers):
-    """Let that many helpers borrow the arguments."""
-    if helpers:
-        team[WANTED] = helpers
-        team[CLAIMED] = 0
-        asm.ordered_store(team, OFFER, team[OFFER] + 1)
-        asm.ordered_store(team, EXPECTED, 0)
-
-
-@inner
-def close_offer(team, helpers, board):
-    """No job will follow on the board. End the offer, and wait for helpers that are copying the arguments."""
-    dismiss(board)
-    if helpers:
-        asm.ordered_store(team, OFFER, team[OFFER] + 1)
-        while asm.ordered_load(team, READERS) != 0:
-            asm.pause()
-
-
-@inner
 def await_offer(team, last):
     """Wait for an offer other than `last` and be counted in READERS; or return -1, no longer counted in PRESENT."""
     idle, until = np.int64(0), asm.nanoseconds() + LINGER
@@ -167,9 +147,16 @@ def led(lead, work):
             assist(team, A, W, board)
             return
         lend(team, (A, W, board))
-        open_offer(team, helpers)
+        if helpers:
+            team[WANTED], team[CLAIMED] = helpers, 0
+            asm.ordered_store(team, OFFER, team[OFFER] + 1)
+            asm.ordered_store(team, EXPECTED, 0)
         lead(asm.uncounted(A), asm.uncounted(W), board, *arguments)
-        close_offer(team, helpers, board)
+        dismiss(board)
+        if helpers:
+            asm.ordered_store(team, OFFER, team[OFFER] + 1)
+            while asm.ordered_load(team, READERS) != 0:  # a helper is copying the arguments
+                asm.pause()
 
     return take_part
 

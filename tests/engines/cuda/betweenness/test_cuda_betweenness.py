@@ -212,7 +212,6 @@ def test_out_of_memory_halves_and_goes_on(plan: str, pool: Any, monkeypatch: pyt
 
 # ---------------------------------------------------------------- long runs
 
-
 CALLS: dict[str, Callable[..., Any]] = {
     "block": lambda **more: hw.betweenness_centrality(graph("mesh"), plan="hopwave-block", device="cuda", **more),
     "batch": lambda **more: hw.betweenness_centrality(graph("kronecker"), plan="hopwave-batch", device="cuda", **more),

@@ -145,7 +145,6 @@ def test_rows_take_the_way_that_the_estimate_names(
 
 # ---------------------------------------------------------------- every public function
 
-
 GRAPHS: dict[str, Callable[[], Graph]] = {
     "undirected": lambda: generate.delaunay(150, seed=1),
     "directed": lambda: generate.kronecker(7, 8, seed=3, directed=True),

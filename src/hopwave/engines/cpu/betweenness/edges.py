@@ -53,18 +53,16 @@ def solve(A, own, shared, number):
     kept.extended[place] = count < 0
     if count < 0:
         kernels.forget(sigma, queue, levels[1 - count, state.BEGINS])
-        asm.atomic_add(shared.control, state.EXTENDED, 1)
         paths[:] = 0.0
-        scaled = depth, paths, kept.exponent[place], shares
-        found, due, ends = kernels.extended_source(A, own, shared, demand, source, own.gathered, sigma[:0], scaled)
-    else:
-        for level in range(count):
-            for i in range(levels[level, state.BEGINS], levels[level + 1, state.BEGINS]):
-                depth[queue[i]], paths[queue[i]] = level, sigma[queue[i]]
-        found, due, ends = kernels.backward(A, own, shared, demand, count, shares, sigma[:0])
-        for i in range(1, levels[count, state.BEGINS]):
-            shares[queue[i]] = -sigma[queue[i]]
-        kernels.forget(sigma, queue, levels[count, state.BEGINS])
+        state.extended(shared, number)
+        return
+    for level in range(count):
+        for i in range(levels[level, state.BEGINS], levels[level + 1, state.BEGINS]):
+            depth[queue[i]], paths[queue[i]] = level, sigma[queue[i]]
+    found, due, ends = kernels.backward(A, own, shared, demand, count, shares, sigma[:0])
+    for i in range(1, levels[count, state.BEGINS]):
+        shares[queue[i]] = -sigma[queue[i]]
+    kernels.forget(sigma, queue, levels[count, state.BEGINS])
     shared.certificate[number, 0], shared.certificate[number, 1] = found + ends, due + ends
 
 
@@ -154,6 +152,14 @@ class EdgeAccumulation(Accumulation):
     @staticmethod
     def bytes_per_worker(n, m, width, edges):
         return Accumulation.bytes_per_worker(n, m, n, False)
+
+    def _extended(self, shared, number):
+        kept, place, unused = shared.kept, number % AT_ONCE, np.empty(self._n)
+        scaled = kept.depth[place], kept.paths[place], kept.exponent[place], kept.shares[place]
+        given = np.empty(self._n, np.uint32), unused, unused[:0], *scaled
+        found, due, ends = kernels.extended_source(self.A, shared, number, *given)
+        shared.certificate[number] = found + ends, due + ends
+        return 0
 
     def advance(self, first, poll):
         if first >= self.blocks:

@@ -1,7 +1,7 @@
 """Sums of dependencies on the CPU: workers process blocks of sources; results are added in the order of blocks."""
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -11,12 +11,15 @@ from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.integers import U1
-from hopwave.engines.cpu.intrinsics import outer
+from hopwave.engines.cpu.intrinsics import callback, outer
 from hopwave.engines.cpu.views import allocate, unsigned
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_workers, workers_within
 from hopwave.engines.ledger import total
 from hopwave.graph import Graph
 from hopwave.graph.csr import Rows
+from hopwave.system.compile_notice import First
+
+FIRST = First(kernels.take_sources)
 
 
 class Accumulation:
@@ -52,6 +55,7 @@ class Accumulation:
             pulls=policy.pulls_of(plan, loaded),
             cached=n <= policy.CACHED_VERTICES,
             along_rows=policy.adds_along_rows(n, m, loaded.flat, job.planned_sources),
+            call=0,
         )
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
         self._demand = state.demand_of(job)
@@ -104,10 +108,20 @@ class Accumulation:
             self._states.append(self._worker_state())
         states = self._states[: self.workers]
         try:
-            run_workers(self.kernel, self.A, states, shared, poll)
+            with callback(partial(self._extended, shared), 1) as address:
+                shared = shared._replace(limits=shared.limits._replace(call=address))
+                run_workers(self.kernel, self.A, states, shared, poll)
         finally:
             self.extended += int(shared.control[state.EXTENDED])
         self._check(shared.control)
+
+    def _extended(self, shared, number):
+        """Process a source with exponents, for compiled code."""
+        n, row = self._n, shared.scores[number // self.size % len(shared.scores)]
+        scaled = np.full(n, -1, np.int32), np.zeros(n), np.empty(n, np.int64), np.empty(n)
+        given = np.empty(n, np.uint32), row, row[n:] if self.job.squares else row[:0], *scaled
+        shared.certificate[number] = kernels.extended_source(self.A, shared, number, *given)[:2]
+        return 0
 
     def _leave(self, kind, arrays, size):
         """Cache arrays for another run, if this run is complete."""

@@ -322,7 +322,6 @@ def take_pairs(graph, own, shared):
 
 # ------------------------------------------------------------------ runs
 
-
 BYTES_PER_VERTEX = 48  # bytes per vertex of one worker's arrays
 PAIRS_PER_WORKER = 64  # minimum pairs per worker
 

@@ -1,4 +1,4 @@
-"""Betweenness of a small graph: all sources in one compiled call on the calling thread, with the names of state.py."""
+"""Betweenness on the calling thread: of small graphs, and before workers are compiled. Names are those of state.py."""
 
 import numpy as np
 
@@ -12,14 +12,14 @@ UNVISITED = np.int32(2**31 - 1)  # larger than every depth: "is a successor" is 
 
 
 class SmallAccumulation:
-    """A run of one block with all sources. `otherwise` creates the run that scales path counts, if necessary."""
+    """A run in blocks of `size` sources. `otherwise` creates the run that scales path counts, if necessary."""
 
     workers = 1
 
-    def __init__(self, loaded, job, threads, otherwise):
+    def __init__(self, loaded, job, threads, otherwise, size):
         check_threads(threads)
         count = len(job.sources)
-        self.job, self.size, self.blocks = job, max(1, count), min(1, count)
+        self.job, self.size, self.blocks = job, size, -(-count // size)
         self.total = np.zeros(loaded.m if job.edges else loaded.n * (2 if job.squares else 1))
         self.certificate = np.zeros((count, 2))
         self.done = self.extended = 0
@@ -27,21 +27,22 @@ class SmallAccumulation:
         self._otherwise = otherwise
 
     def advance(self, first, poll):
-        job = self.job
+        job, (targets, origins) = self.job, demand_of(self.job)
+        options = hop_limit(job.cutoff), self._loaded.degree_bits, job.endpoints, job.edges, job.squares
         self.done = first
-        if first < self.blocks:
-            arrays = *self._loaded.rows, job.sources, *demand_of(job), self.total, self.certificate
-            options = hop_limit(job.cutoff), self._loaded.degree_bits, job.endpoints, job.edges, job.squares
-            try:
-                if not sum_dependencies(*arrays, *options):  # path counts must be scaled
-                    run, done = self._otherwise(), 0
-                    while done < run.blocks:
-                        done = run.advance(done, poll)
-                    self.total[:], self.certificate[:], self.extended = run.total, run.certificate, run.extended
+        while self.done < self.blocks:
+            some, row = slice(self.done * self.size, (self.done + 1) * self.size), np.zeros(len(self.total))
+            arrays = job.sources[some], targets, origins[some], row, self.certificate[some]
+            if not sum_dependencies(*self._loaded.rows, *arrays, *options):  # path counts must be scaled
+                run, done = self._otherwise(), 0
+                while done < run.blocks:
+                    done = run.advance(done, poll)
+                self.total, self.certificate[:], self.extended = run.total, run.certificate, run.extended
                 self.done = self.blocks
-            except BaseException:  # Ctrl-C, possibly between updating the sums and counting them
-                self.total = np.zeros(len(self.total))
-                raise
+                break
+            self.total, self.done = self.total + row, self.done + 1  # no signal comes between the two
+            if poll(self.done):
+                break
         return self.done
 
 

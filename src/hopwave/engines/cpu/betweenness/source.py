@@ -354,12 +354,11 @@ def count_outward(A, queue, source, cutoff, copies, depth, mantissa, exponent):
     return tail
 
 
-@inner
-def extended_source(A, own, shared, demand, source, row, squares, scaled):
-    """one_source with σ = mantissa · 2^exponent. scaled: levels (all < 0), mantissas (all 0), exponents, shares."""
-    noinline()
-    indptr, indices, queue, targets, copies = A.indptr, A.indices, own.queue, shared.targets, shared.copies
-    depth, mantissa, exponent, shares = scaled
+@outer
+def extended_source(A, shared, number, queue, row, squares, depth, mantissa, exponent, shares):
+    """one_source with σ = mantissa · 2^exponent; levels are < 0 and mantissas 0. Also returns Σ t."""
+    indptr, indices, targets, copies = A.indptr, A.indices, shared.targets, shared.copies
+    source, demand = shared.sources[number], state.demand_at(shared, number)
     tail = count_outward(A, queue, source, shared.limits.cutoff, copies, depth, mantissa, exponent)
     edges, extra = shared.limits.edges, np.float64(shared.limits.endpoints)
     found, due, counted = 0.0, 0.0, 0.0
@@ -411,10 +410,9 @@ def one_source(A, own, shared, number, row, squares):
     count = forward(A, own, shared, source)
     if count < 0:
         forget(own.sigma, own.queue, own.levels[1 - count, state.BEGINS])
-        asm.atomic_add(shared.control, state.EXTENDED, 1)
-        n = own.sigma.size
-        scaled = np.full(n, -1, np.int32), np.zeros(n), np.empty(n, np.int64), np.empty(n)
-        return extended_source(A, own, shared, demand, source, row, squares, scaled)[:2]
+        if state.extended(shared, number):
+            return shared.certificate[number, 0], shared.certificate[number, 1]
+        return -1.0, 0.0
     found, due, _ = backward(A, own, shared, demand, count, row, squares)
     forget(own.sigma, own.queue, own.levels[count, state.BEGINS])
     return found, due

@@ -28,8 +28,8 @@ SharedState = namedtuple(
     "SharedState", "sources targets origins copies scores total certificate control rule blocks limits"
 )
 # size: sources per block; findable: vertices with in-arcs; pulls: see policy.pulls_of; cached: whether the graph fits
-# into a cache; along_rows: see policy.adds_along_rows.
-Limits = namedtuple("Limits", "cutoff size endpoints edges squares degree_bits findable pulls cached along_rows")
+# into a cache; along_rows: see policy.adds_along_rows; call: see extended.
+Limits = namedtuple("Limits", "cutoff size endpoints edges squares degree_bits findable pulls cached along_rows call")
 ALL_ALIKE = np.empty(0)  # targets, origins or copies that are all 1
 NO_CUTOFF = np.iinfo(np.int32).max
 
@@ -128,6 +128,16 @@ def claim_block(shared):
         commit(shared)
         asm.pause()
     return block
+
+
+@inner
+def extended(shared, number):
+    """Process a source with exponents; False if that failed. Rare, so it is compiled when it is first needed."""
+    asm.atomic_add(shared.control, EXTENDED, 1)
+    if asm.call_address(shared.limits.call, (number,)) == 0:
+        return True
+    asm.atomic_or(shared.control, STOP, FAILED)
+    return False
 
 
 @inner

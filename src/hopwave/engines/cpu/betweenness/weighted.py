@@ -31,7 +31,6 @@ from hopwave.engines.ledger import Array, declare, total
 
 # ------------------------------------------------------------------ forward
 
-
 PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 until the backward pass
 
 # The graph as a worker reads it: rows, weights, maximum distance, buckets (policy.length_buckets), copies (state.py).
@@ -302,7 +301,6 @@ def extended_source(own, shared, demand, backwards, row, squares):
 
 
 # ------------------------------------------------------------------ backward, and runs
-
 
 TOO_MANY = 2.0**LARGEST
 EVERY = np.uint32(2**32 - 1)  # the target of a search that settles all vertices: no vertex has this number

@@ -234,7 +234,6 @@ def take_part(A, W, board, source, limits, rule, certificate, done, team, helper
 
 # ------------------------------------------------------------------ runs
 
-
 Shared = namedtuple("Shared", "control")  # see workers.run_workers
 
 
@@ -247,9 +246,8 @@ class WideAccumulation:
         self.blocks, self.size, self.extended = len(job.sources), 1, 0
         threads = thread_count(threads)
         worth = n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_WIDE_THREAD
-        together = (
-            plan.regime == "wide" or job.memory_limit is not None or not loaded.flat
-        )  # levels of meshes are small
+        # Levels of meshes are small.
+        together = plan.regime == "wide" or job.memory_limit is not None or not loaded.flat
         self.teams = 1 if together else max(1, min(self.blocks, threads // policy.TEAM_OF_MESH))
         self.workers = max(1, min(threads // self.teams, worth, policy.MAX_TEAM + 1))
         arrays = self._arrays()

@@ -26,16 +26,13 @@ SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, SLOPE, NOW_CELLS = range(8)  # cel
 SMALLEST = 1e-200  # a factor below which arcs carry nothing
 LARGEST = 0.99  # maximum eigenvalue that acceleration assumes
 
-
 # The arcs into every vertex. values: empty if all are 1; totals: the sum of every vertex's weights, empty if it is the
 # length of its row; bounds: start of each block of rows; order: the vertex of every row, empty if rows are in order
 Arcs = namedtuple("Arcs", "indptr indices values totals bounds order")
 
-
 # w: two rows, the ranks and the previous or next ranks; start, base, dead: one entry per vertex, or one for all; sums,
 # per block: all changes, and the rank at its dead ends; x: the result; now: the state of the run
 Ranks = namedtuple("Ranks", "w start base dead sums x now")
-
 
 # No function is called per row: passing arrays to a function takes longer than a short row.
 

@@ -21,7 +21,6 @@ ROUNDS, SETTLED, ARCS = range(3)  # cells of `now`: rounds computed, whether no 
 MOST_ARCS, ROUNDS_AT_ONCE = 1 << 28, 64  # maximum arcs read and rounds per call: Ctrl-C is handled between calls
 COIN_STREAM = "labels"  # stream of coins, identical on every engine
 
-
 # f: the label of every vertex; order: among equally frequent labels, the last wins; stale: whether the neighbours of a
 # vertex have changed labels since `best`, its favourite label, was found (-1: none); scratch, per thread: the count of
 # each label, 0 between two vertices, and the labels seen; starts: start of the coins of each round
@@ -165,9 +164,7 @@ COUNT, PEEL = np.int64(0), np.int64(1)  # jobs
 VERTICES_PER_CHUNK = np.int64(256)
 ZERO = np.int64(0)
 
-
 Arcs = namedtuple("Arcs", "rows columns")  # columns are empty unless in-neighbours count, too
-
 
 # left: remaining neighbours; core: -1 until claimed; rest: vertices that may remain; stacks: one per thread
 Peeling = namedtuple("Peeling", "left core rest stacks")

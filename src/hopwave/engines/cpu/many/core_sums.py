@@ -26,7 +26,6 @@ from hopwave.system.numba_cache import njit
 
 # ------------------------------------------------------------------ trees
 
-
 # order: the removed vertices, leaves first. Per vertex: parent, or −1 if it was not removed; length of the edge to the
 # parent; root and depth: where its tree is attached, and at what distance; size and height of its branch; second: the
 # height of its second highest branch.
@@ -90,7 +89,6 @@ def down_the_trees(order, parent, length, size, height, second, reached, total, 
 
 
 # ------------------------------------------------------------------ passes over rows
-
 
 # Per vertex x: begin, end: of its component; weight, height: number of vertices in its tree, including x, and its
 # height; at: distance from the endpoint a of its chain; tree: start of its tree's vertices. Per tree vertex: depth,
@@ -251,7 +249,6 @@ def take_items(P, own, shared):
 
 
 # ------------------------------------------------------------------ runs
-
 
 BYTES_OF_ROWS = 1 << 27  # bytes of the rows of a batch
 PIECE = 64  # vertices of a chain per work item

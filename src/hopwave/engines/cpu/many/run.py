@@ -23,7 +23,6 @@ from hopwave.system.compile_notice import is_compiled
 
 # ------------------------------------------------------------------ batches shared by all threads
 
-
 CLEAR, PULL, WRITE = range(3)  # jobs
 VERTICES_PER_CHUNK = 512
 MOST_PUSHED = 1 << 14  # maximum arcs of a level that only the leader pushes
@@ -135,7 +134,6 @@ def search_together(A, own, shared, first, count, most_pushed, board, me):
 
 # ------------------------------------------------------------------ batches
 
-
 KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
 NO_LIMIT = np.iinfo(np.int32).max
 SUM_ARRAYS = "histogram", "columns"  # the last of a worker's arrays, which start at 0 in every run
@@ -175,7 +173,9 @@ def _side_by_side(loaded, job, poll, threads):
     A = loaded.adjacency("any", searches=k)
     shared = _shared_state(loaded, job, kernels.LANES, True)
     kind = "side by side", job.keep
-    own = loaded.spare(kind) or kernels.WorkerState(**allocate(shared_arrays(n, job.keep)))
+    arrays = worker_arrays(n, job.keep, True) | declare(np.uint32, active=0, found=0)
+    arrays |= declare(np.uint64, planes=(kernels.PLANES if job.keep == "rows" else 0, n))
+    own = loaded.spare(kind) or kernels.WorkerState(**allocate(arrays))
     own = own._replace(**allocate(sum_arrays(n, job.keep)))
     for first in range(0, k, kernels.LANES):
         board, count = new_board(), min(kernels.LANES, k - first)
@@ -253,11 +253,6 @@ def worker_arrays(n, keep, together):
     )
 
 
-def shared_arrays(n, keep):
-    planes = kernels.PLANES if keep == "rows" else 0
-    return worker_arrays(n, keep, True) | declare(np.uint32, active=0, found=0) | declare(np.uint64, planes=(planes, n))
-
-
 def sum_arrays(n, keep):
     """The last arrays of a WorkerState, which start at 0 in every run."""
     sums, columns = n + 1 if keep in ("sums", "columns") else 0, n if keep == "columns" else 0
@@ -278,17 +273,13 @@ def _checked_table(n, k, job):
 
 def reachable(loaded, sources):
     """The maximum number of vertices that each source reaches. A search that has found that many is complete."""
-    if loaded.graph.directed or not has_labels(loaded.graph):
-        return loaded.findable + (loaded.graph.in_degrees[sources] == 0).astype(np.int64)
-    labels = component_labels(loaded.graph, strong=False)
-    return np.bincount(labels)[labels[sources]].astype(np.int64)
-
-
-def has_labels(graph):
-    """Whether component_labels needs no compilation."""
     from hopwave.engines.cpu.components import hook
 
-    return False in graph._prepared.record(Structure).components or bool(hook.overloads) or is_compiled(hook)
+    graph, used = loaded.graph, loaded.graph._prepared.record(Structure).components
+    if graph.directed or not (False in used or hook.overloads or is_compiled(hook)):  # labels would need the compiler
+        return loaded.findable + (graph.in_degrees[sources] == 0).astype(np.int64)
+    labels = component_labels(graph, strong=False)
+    return np.bincount(labels)[labels[sources]].astype(np.int64)
 
 
 def component_labels(graph, strong):

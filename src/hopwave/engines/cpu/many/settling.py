@@ -22,7 +22,6 @@ from hopwave.engines.ledger import declare
 
 # ------------------------------------------------------------------ short arcs
 
-
 ShortArcs = namedtuple("ShortArcs", "indptr indices lengths")
 
 
@@ -58,7 +57,6 @@ def take_short(rows, delta, starts, to, end, chunk, board):
 
 
 # ------------------------------------------------------------------ waiting
-
 
 LAST = np.uint64(policy.LENGTH_BUCKETS - 1)
 NONE, ALL = U0, ~U0  # no entry; all bits
@@ -167,7 +165,6 @@ def remove_root(keys, items, size):
 
 
 # ------------------------------------------------------------------ one search
-
 
 # per_length: buckets per unit of length; in_any_order: whether the vertices of a bucket may be settled in any order;
 # short: the rows that are relaxed immediately, with all arcs or only arcs shorter than `span` buckets.

@@ -19,7 +19,6 @@ from hopwave.planning.many_sources import EXPONENTIAL, GAUSSIAN, NONE, Decay, Sw
 
 # ------------------------------------------------------------------ sums of values at reached vertices
 
-
 # columns: one row per vertex; found: sources × columns × limits.
 Values = namedtuple("Values", "columns limits kind scale least found")
 

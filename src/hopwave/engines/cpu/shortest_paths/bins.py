@@ -33,10 +33,8 @@ ROW_CELLS = 2 * 64 * LEVELS + 32
 
 BLOCKS_AT_ONCE = 16  # blocks that a worker takes from the pool
 
-
 # Rows, and the lengths of their arcs: float64, or uint32 as in loop.py; one number if all are equal.
 Arcs = namedtuple("Arcs", "indptr indices lengths")
-
 
 # The blocks. link: the next block of the chain, 0 at its end: block 0 is unused; begin, end: of the remaining entries
 Pool = namedtuple("Pool", "link begin end vertex distance")

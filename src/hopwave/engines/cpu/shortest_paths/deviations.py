@@ -70,7 +70,6 @@ def search(A, start, length, target, place, at, first, rest, most, slack, work):
 # Concatenated paths: their vertices, the distances of these, and the start of each path.
 Paths = namedtuple("Paths", "vertices so_far begins")
 
-
 # Per spur: the path that it leaves, the index of the spur vertex, and the previous spur with its root, or −1. Its first
 # arc differs from that of its path, and from those of the paths that earlier spurs of its root leave.
 Spurs = namedtuple("Spurs", "path at before")

@@ -33,7 +33,6 @@ NOW, BLOCKS, ENTRIES, KIND, PHASE, ROUNDS, TRACED, BEGAN, BEFORE_VERTICES, BEFOR
 BEFORE, BETWEEN, WORKED, STOPPED, OVER = range(5)  # phases
 TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
 
-
 # d: the distances so far; beyond: one number, the distance of vertices that are unreached or beyond the limit; answer:
 # the distances as float64, empty if d has them; rows: one per worker (bins.py); F: the next blocks; numbers: buckets
 # per length, and whether the graph has hubs; targets: the search ends after the bucket of the last target
