@@ -58,7 +58,7 @@ def module_in(folder: Path) -> Path:
 
 def load(module: Path, name: str = "added") -> Any:
     """A function of a file, imported as a new process would."""
-    shipped_code._choose.cache_clear()
+    shipped_code._choose.cache_clear(), shipped_code._say_once.cache_clear()
     spec = importlib.util.spec_from_file_location(module.stem, module)
     assert spec is not None and spec.loader is not None
     made = importlib.util.module_from_spec(spec)
@@ -79,7 +79,6 @@ def loaded(draw: random.Random, folder: Path, kept: bool) -> int:
         patch.object(caching.config, "CACHE_DIR", str(place)),
         patch.object(shipped_code, "PACKAGE", folder),
         patch.object(shipped_code, "FOLDER", shipped),
-        patch.object(shipped_code, "_said", set()),
         patch.dict(os.environ),
     ):
         if not kept:
