@@ -202,11 +202,15 @@ def estimate_memory(
         raise GraphError(
             f"estimate_memory does not support {name} with plan={plan!r}; omit plan=, or for betweenness use {known}"
         )
-    _check_options(
-        name, source=source, sources=sources, targets=targets, values=values, limit=limit, k=k, weights=weights,
-        threads=threads, memory_limit=memory_limit, plan=None if plan == "auto" else plan, path_counts=path_counts,
-        predecessors=predecessors, directed=directed, reduce=reduce,
-    )  # fmt: skip
+    given = {
+        "source": source, "sources": sources, "targets": targets, "values": values, "limit": limit, "k": k,
+        "weights": weights, "threads": threads, "memory_limit": memory_limit, "plan": None if plan == "auto" else plan,
+        "path_counts": path_counts, "predecessors": predecessors, "directed": directed, "reduce": reduce,
+    }  # fmt: skip
+    for option, value in given.items():
+        if value is not DEFAULTS.get(option) and option not in OPTIONS[name]:
+            known = ", ".join(f"{one}=" for one in OPTIONS[name]) or "none"
+            raise GraphError(f"estimates of {name} do not use {option}={value!r}; omit it (they use: {known})")
     auto = isinstance(device, str) and device == "auto"
     if not isinstance(device, str) or device not in ("auto", "cpu", "cuda"):
         raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
@@ -258,14 +262,6 @@ def estimate_memory(
             far: Any = sssp(graph, graph.label(int(ids[0])), limit=max(limits), device="cpu").distances
             ask = replace(ask, reached=float(np.isfinite(far).mean()))
     return _estimated(ask, shape, device, graph if packed else None, besides)
-
-
-def _check_options(name: str, **given: Any) -> None:
-    """Raise a GraphError for an argument that differs from its default and that the function does not have."""
-    for option, value in given.items():
-        if value is not DEFAULTS.get(option) and option not in OPTIONS[name]:
-            known = ", ".join(f"{one}=" for one in OPTIONS[name]) or "none"
-            raise GraphError(f"estimates of {name} do not use {option}={value!r}; omit it (they use: {known})")
 
 
 def _shape(graph: Graph, searched: bool) -> Shape:

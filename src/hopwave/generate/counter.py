@@ -59,12 +59,6 @@ def priorities(ids: npt.NDArray[Any], seed: int, stream: str) -> npt.NDArray[np.
     return (drawn << np.uint64(31)).astype(np.int64) | ids.astype(np.int64)
 
 
-def coins(ids: npt.NDArray[Any], seed: int, stream: str) -> npt.NDArray[np.bool_]:
-    """A random bool for each id; a CuPy array gives a CuPy array."""
-    tossed: npt.NDArray[np.bool_] = mixed(ids.astype(np.uint64), seed, stream) >= np.uint64(1 << 63)
-    return tossed
-
-
 def sequence(start: int, number: int, count: int) -> npt.NDArray[np.float64]:
     """The first `count` uniform numbers in [0, 1) of the sequence of item `number`; `start` is that of a stream."""
     key = _mix((start + (number + 1) * WEYL) & _MASK)

@@ -1,7 +1,5 @@
 """GraphML: XML with declared attributes. Nested graphs, hyperedges, ports and entities are rejected."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 from xml.parsers import expat
@@ -31,7 +29,7 @@ class _Element(NamedTuple):
     attributes: dict[str, str]
     line: int
     text: list[str]
-    children: list[_Element | None]  # data and defaults; None: an element that the reader ignores
+    children: "list[_Element | None]"  # data and defaults; None: an element that the reader ignores
 
 
 class _Key(NamedTuple):

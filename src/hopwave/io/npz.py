@@ -1,7 +1,5 @@
 """NumPy `.npz` archives: written by hopwave or by `scipy.sparse.save_npz`. Nothing is ever unpickled."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import math
@@ -41,7 +39,7 @@ def read(source: Source, request: Request, *, mmap: bool = False) -> Graph:
     return graph
 
 
-def _graph(source: Source, request: Request, arrays: _Arrays) -> Graph:
+def _graph(source: Source, request: Request, arrays: "_Arrays") -> Graph:
     has = ", ".join(arrays)
     if _OWN not in arrays and "format" not in arrays:
         raise source.fail(f"contains {has or 'nothing'}; expected an .npz of hopwave or SciPy; save tables as CSV")

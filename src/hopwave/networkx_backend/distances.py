@@ -1,7 +1,5 @@
 """Measures of distances (networkx.algorithms: distance_measures, wiener, centrality, bipartite, efficiency)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -43,7 +41,7 @@ class Measured:
     weighted: bool
     whole: bool
 
-    def reversed(self) -> Measured:
+    def reversed(self) -> "Measured":
         return replace(self, graph=self.graph.reversed())
 
     def total(self, values: npt.NDArray[Any]) -> int | float:

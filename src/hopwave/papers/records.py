@@ -5,8 +5,6 @@ the paper; it shows columns of a study's rows. Several exhibits may show one stu
 its graphs with their numbers, and its exhibits.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -90,7 +88,7 @@ class Claim:
         pairs = ((row.get(column), row.get(over) if over else 1) for row in rows)
         return [one / other for one, other in pairs if isinstance(one, int | float) and isinstance(other, int | float)]
 
-    def of_tables(self, cases: Iterable[Case]) -> Any:
+    def of_tables(self, cases: "Iterable[Case]") -> Any:
         """The statistic over the paper's tables; None without data."""
         rows = []
         for shown, kind, n, m, stated in ((one.shown, one.kind, one.n, one.m, one.stated) for one in cases):

@@ -1,7 +1,5 @@
 """Searches from many sources: records of the engines' jobs and results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -82,7 +80,7 @@ class Sweep:
         """The number of sources for which launches are planned."""
         return len(self.sources) if self.out_of is None else self.out_of
 
-    def chosen(self, found: Swept) -> Swept:
+    def chosen(self, found: "Swept") -> "Swept":
         """The result of searches in hops, with only the columns of the targets."""
         return found if self.weighted or self.targets is None else replace(found, rows=found.rows[:, self.targets])
 
@@ -105,7 +103,7 @@ class Swept:
     values: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))  # sources × columns × limits
 
     @classmethod
-    def of(cls, k: int, weighted: bool, **found: Any) -> Swept:
+    def of(cls, k: int, weighted: bool, **found: Any) -> "Swept":
         """The results from k sources; arrays that are not passed are zero or empty."""
         number, distance = (np.float64, np.float64) if weighted else (np.int64, np.int32)
         empty: dict[str, Any] = {

@@ -179,7 +179,7 @@ class Engine:
 
             return WideAccumulation(loaded, job, plan, threads)
         workers = partial(self._by_workers, loaded, job, plan, threads)
-        if policy.is_small_job(loaded, job, plan):
+        if policy.runs_alone(job, plan) and job.planned_sources * (loaded.n + loaded.m) <= policy.SMALL_JOB:
             return SmallAccumulation(loaded, job, threads, workers, max(1, len(job.sources)))
         if policy.sums_like_workers(loaded, job, plan):
             from hopwave.engines.cpu.betweenness.run import FIRST as FIRST_WORKERS

@@ -156,11 +156,6 @@ def few_sources(vertices, irregular, flat, sources, threads):
     return sources == 1 and (not irregular or vertices >= WIDE_VERTICES)
 
 
-def is_small_job(loaded, job, plan):
-    """Whether the calling thread finishes a betweenness job before workers would start; independent of threads."""
-    return runs_alone(job, plan) and job.planned_sources * (loaded.n + loaded.m) <= SMALL_JOB
-
-
 def runs_alone(job, plan):
     """Whether the kernel of small graphs (betweenness/small.py) supports a betweenness job."""
     return plan.regime == "block" and job.memory_limit is None and job.copies is None

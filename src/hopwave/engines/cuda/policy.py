@@ -210,11 +210,6 @@ def table_fit(sources: int, blocks: int, state: int, row: int, budget: int) -> t
     return searches, max(1, min(sources, max(searches, min(ALONG_WEIGHTS.rounds * blocks, room))))
 
 
-def moved_bound(mean: float, n: int, m: int) -> float:
-    """The minimum step of the bound between near and far distances, for weights of this mean."""
-    return mean * max(1.0, ALONG_WEIGHTS.arcs_within_delta * n / max(1, m))
-
-
 @dataclass(frozen=True)
 class PowerPolicy:
     """Power iterations in one launch (kernels/linalg/power.cuh)."""

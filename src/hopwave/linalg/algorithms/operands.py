@@ -1,7 +1,5 @@
 """Operands of the algorithms: a square matrix on its device, checked, with cached properties."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -13,8 +13,6 @@ Adaptive: Kamvar, Haveliwala and Golub, Adaptive methods for the computation of 
 long before the last rank. A mask excludes converged ranks from the computation.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

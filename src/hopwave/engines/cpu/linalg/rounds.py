@@ -71,7 +71,7 @@ def look(A, W, begin, end, me):
 
 @inner
 def move(A, W, begin, end, first):
-    """Vertices that would move do so if their coins (generate.counter.coins, starting at `first`) show heads."""
+    """Vertices that would move do so if their coins (jobs.LabelRounds; they start at `first`) are 1."""
     noinline()
     for v in range(begin, end):
         v = np.uint32(v)

@@ -64,7 +64,8 @@ def _uploaded(loaded):
     )  # fmt: skip
     mean = float(lengths.mean()) if loaded.m else 0.0
     arrays = offsets, neighbours, lengths, in_offsets, in_neighbours, in_lengths
-    return Arcs(arrays, made, policy.moved_bound(mean, loaded.n, loaded.m))
+    step = mean * max(1.0, policy.ALONG_WEIGHTS.arcs_within_delta * loaded.n / max(1, loaded.m))  # of the near bound
+    return Arcs(arrays, made, step)
 
 
 class Searches:

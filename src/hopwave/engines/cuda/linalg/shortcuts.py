@@ -92,7 +92,7 @@ class Labels:
         return int(self.restless_count.get()[0])
 
     def move(self, seed):
-        """Vertices whose coins show heads adopt their new labels."""
+        """Vertices whose coins are 1 adopt their new labels."""
         begin = np.uint64(counter.start(seed, COINS))
         self.launch(LABELS, "move", self.n, np.int32(self.n), begin, self.wins, self.f, self.moved, self.stale)
         arcs = np.int32(self.n), np.uint64(self.m)

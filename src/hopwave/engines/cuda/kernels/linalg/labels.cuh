@@ -94,7 +94,7 @@ __global__ void look_long(const Offset *offsets, int n, const int *label_at, u8 
   add_warp_sum(restless, found);
 }
 
-// Vertices that would change their label do so if the coins() of hopwave/generate/counter.py show heads.
+// Vertices that would change their label do so if their coins (LabelRounds in hopwave/planning/jobs.py) are 1.
 template <class Offset>
 __global__ void move(int n, u64 start, const int *wins, int *f, u8 *moved, u8 *stale) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
