@@ -24,9 +24,9 @@ from hopwave.planning.rules import Always
 LEAST_SOURCES = 1000  # minimum sources: finding the components takes as long as several searches
 LEAST_SHARE = 1 / 16  # minimum share of sources among vertices: fewer sources seldom share a component
 LEAST_GAIN = 1.5  # minimum ratio of k · (n + m) of the full graph to the sum over its parts
-LEAST_VERTICES = {"cpu": 1 << 13, "cuda": 1 << 15}  # minimum vertices of a part, which costs a millisecond or two
+LEAST_VERTICES = {"cpu": 1 << 14, "cuda": 1 << 15}  # minimum vertices of a part, which costs a millisecond or two
 MOST_COMPONENTS = 32  # maximum size of a larger part, relative to its largest component
-FEW_ARCS = 1 << 18  # maximum arcs of a part whose edges are scored only by pushes: each worker stores all scores
+FEW_ARCS = 1 << 18  # maximum arcs per component of a part whose edges are scored only by pushes, source by source
 MOST_LEVELS = 24  # maximum levels of a probe in components that share searches; other searches may be twice as deep
 
 
@@ -104,7 +104,7 @@ def parts_of(
     """The parts of a graph for searches from these sources; None if this saves little work.
 
     `shared`: a search may start in many components simultaneously if these are similar and shallow; they form one part.
-    `within`: the engine spends no time outside a source's component, so that parts are twice as large.
+    `within`: the engine spends no time outside a source's component, so that small components share larger parts.
     """
     if _too_few(engine, graph, sources):
         return None
@@ -122,7 +122,9 @@ def parts_of(
     size, count, work, shallow = size[used], count[used], (size + arcs)[used], int(np.count_nonzero(~deep[used]))
     total, cuts, cost = np.cumsum(size), [0], 0.0
     while (first := cuts[-1]) < len(used):
-        most = max(LEAST_VERTICES[engine.name] * (1 + within), MOST_COMPONENTS * size[first])
+        most = LEAST_VERTICES[engine.name] * (1 + within)
+        if not within or engine.name == "cuda":  # within 2¹⁵ vertices, a CPU's searches stay in a core's cache
+            most = max(most, MOST_COMPONENTS * size[first])
         last = max(first + 1, int(np.searchsorted(total, total[first] - size[first] + most, "right")))
         if first < shallow:
             alike = int(np.searchsorted(-size[:shallow], -size[first] / 2, "right"))
@@ -200,7 +202,7 @@ class Together:
 def accumulation(engine: Engine, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None) -> Accumulation:
     """A run over a job, in parts if this saves much work."""
     shared = engine.name == "cuda" and plan.regime == "batch" and not (job.weighted or job.endpoints or job.has_demand)
-    within = engine.name == "cuda" and (job.weighted or plan.regime == "block")
+    within = engine.name == "cpu" or job.weighted or plan.regime == "block"
     parts = parts_of(engine, graph, job.sources, shared, within)
     if parts is None:
         return engine.accumulation(graph, job, plan, threads)
@@ -208,8 +210,9 @@ def accumulation(engine: Engine, graph: Graph, job: BetweennessJob, plan: Plan, 
     def begin(part: Part) -> Accumulation:
         given = {name: getattr(job, name) for name in ("targets", "origins", "copies")}
         some: Any = {name: values[part.vertices] for name, values in given.items() if values is not None}
-        few = job.edges and not job.weighted and part.graph.m <= FEW_ARCS and engine.name == "cpu"
         some |= {"components": part.components, "shared": shared}
+        count = 1 if part.components is None else int(part.components[-1]) + 1
+        few = job.edges and not job.weighted and part.graph.m <= FEW_ARCS * count and engine.name == "cpu"
         pushed = [step for step in plan.steps if step.direction == "push"][:1] if few else []
         here = replace(plan, steps=tuple(pushed), rule=Always()) if pushed else plan
         return engine.accumulation(part.graph, replace(job, sources=part.sources, **some), here, threads)

@@ -64,8 +64,7 @@ def sweep(
 ) -> Swept:
     """Run a job, in parts if the graph has many components and only sums are requested. Shows progress."""
     k = len(job.sources)
-    within = engine.name == "cuda" and job.weighted
-    parts = parts_of(engine, graph, job.sources, within=within) if job.keep == "sums" else None
+    parts = parts_of(engine, graph, job.sources, within=job.weighted) if job.keep == "sums" else None
     with polled(title, k, quietly(progress, k * (graph.n + graph.m))) as poll:
         if parts is None:
             return engine.sweep(graph, prepared(engine, graph, job, threads), poll, threads)

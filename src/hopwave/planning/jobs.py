@@ -83,6 +83,12 @@ class BetweennessJob:
         return self.origins is not None or (self.targets is not None and self.targets.dtype != np.bool_)
 
 
+def component_ranges(components: Any, sources: Any) -> Any:
+    """The first vertex and the end of every source's component, if the components of all vertices ascend."""
+    ends = np.append(0, np.cumsum(np.bincount(components))).astype(np.int32)
+    return np.stack([ends[:-1], ends[1:]], 1)[components[sources]]
+
+
 class Accumulation(Protocol):
     """A run of an engine over a job, block by block. `sums_on_device`: optional sums on a GPU (brandes.sums_of)."""
 
@@ -238,7 +244,7 @@ class LabelRounds(Protocol):
         """Run at most `most` rounds, until no vertex would switch; returns whether the labels converged.
 
         A vertex would switch if its label is not among the most frequent of its neighbours. In round i, vertices whose
-        coins (`generate.counter.coins` of seed + i, stream "labels") show heads switch to the most frequent.
+        coins (the top bits of `generate.counter.mixed`, seed + i, stream "labels") are 1 switch to the most frequent.
         """
 
 

@@ -20,7 +20,7 @@ from hopwave.engines.cuda.search.one_launch import probed_depth
 from hopwave.engines.host_memory import check_memory
 from hopwave.engines.ledger import total
 from hopwave.errors import EngineError, amount
-from hopwave.planning.jobs import ShortestPathsJob
+from hopwave.planning.jobs import ShortestPathsJob, component_ranges
 from hopwave.planning.many_sources import Swept
 from hopwave.system.threads import each
 
@@ -152,7 +152,7 @@ class Run(WeightedRun):
         searches = min(searches, count)
         some, label = self.job.sources[begin:end], self.job.components
         sources = cupy.asarray(some.astype(np.int32))
-        spans = None if label is None else cupy.asarray(regimes.spans(label, some))
+        spans = None if label is None else cupy.asarray(component_ranges(label, some))
         rows = cupy.full((count, n), np.inf) if self.table else None
         reached = cupy.zeros(count, np.int64) if self.summed else None
         sums = cupy.zeros((3, count), np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 from hopwave import engines
 from hopwave.engines.cpu.betweenness import core_graph as cores
 from hopwave.engines.cpu.betweenness import core_rows as rows
-from hopwave.engines.cpu.betweenness.state import READY, claim_block, finish_block
+from hopwave.engines.cpu.betweenness.state import ANY, READY, claim_block, finish_block, row_of, score_cells
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import ordered_store, outer, uncounted
 from hopwave.engines.cpu.views import allocate
@@ -25,7 +25,7 @@ TOO_WIDE = READY - 1  # a cell of control: some path count exceeds float64
 # One worker's arrays: distances, paths: rows of a batch; orders: of the rows of its core vertices, and one more; T,
 # inner, x: of one core vertex; place: row of each vertex; codes: see core_rows.py; the others belong to a search.
 Own = namedtuple("Own", "distances paths orders T inner x place codes buckets following vertices")
-Shared = namedtuple("Shared", "scores total control blocks parts")
+Shared = namedtuple("Shared", "scores total control blocks parts columns")
 
 
 @outer
@@ -37,7 +37,7 @@ def take_batches(C, own, shared):
         batch = claim_block(shared)
         if batch < 0:
             return
-        sums = shared.scores[batch % shared.scores.shape[0]]
+        sums = row_of(shared, batch)
         V, flow, first = sums[:V_end], sums[V_end:flow_end], sums[flow_end:first_end]
         single, into = sums[first_end:single_end], sums[single_end:into_end]
         starts, ends = sums[into_end:starts_end], sums[starts_end:]
@@ -193,22 +193,22 @@ class CoreRun:
         if first >= self.blocks:
             return first
         workers = max(1, min(thread_count(self._threads), self.blocks - first))
-        scores = np.zeros((max(2, min(2 * workers, self.blocks)), len(self.total)))
-        self._control = new_control(READY + len(scores))
-        self._take(first, self.blocks, workers, scores, self.total, self._control, poll)
+        self._control = new_control(READY + max(2, min(2 * workers, self.blocks)))
+        self._take(first, self.blocks, workers, self.total, self._control, poll)
         return self.done
 
     def batches(self, first, end):
         """The sums of some batches. Thread-safe."""
         workers = max(1, min(thread_count(self._threads), end - first))
-        scores, total = np.zeros((2 * workers, len(self.total))), np.zeros(len(self.total))
-        self._take(first, end, workers, scores, total, new_control(READY + len(scores)), lambda done: False)
+        total = np.zeros(len(self.total))
+        self._take(first, end, workers, total, new_control(READY + 2 * workers), lambda done: False)
         return total
 
-    def _take(self, first, end, workers, scores, total, control, poll):
+    def _take(self, first, end, workers, total, control, poll):
         control[NEXT_BATCH] = control[FINISHED] = first
         states = [Own(**allocate(self.state_arrays())) for _ in range(workers)]
-        run_workers(take_batches, self._C, states, Shared(scores, total, control, end, self._parts), poll)
+        scores = np.zeros(score_cells(ANY, len(total), len(control) - READY))
+        run_workers(take_batches, self._C, states, Shared(scores, total, control, end, self._parts, ANY), poll)
         if control[TOO_WIDE]:
             raise OverflowError("a number of shortest paths in the core exceeds float64")
 

@@ -28,7 +28,7 @@ NOWHERE = -2  # the level of unreached vertices: no level follows it
 # Per source: σ̂, shares, levels, and exponents if counts are `extended`. Per vertex: beside and levels, the shares and
 # levels of all sources that are not extended.
 Kept = namedtuple("Kept", "paths shares depth exponent extended beside levels")
-SharedState = namedtuple("SharedState", "sources targets origins copies kept certificate control rule limits")
+SharedState = namedtuple("SharedState", "sources targets origins copies kept certificate control rule limits ranges")
 
 
 def kept_arrays(n):
@@ -45,11 +45,12 @@ def kept_arrays(n):
 def solve(A, own, shared, number):
     """Process one source: store its arrays, and both sides of its certificate. Its δ are written over or unused."""
     noinline()
-    kept, place, source = shared.kept, number % AT_ONCE, shared.sources[number]
+    kept, place = shared.kept, number % AT_ONCE
     paths, shares, depth = kept.paths[place], kept.shares[place], kept.depth[place]
     queue, sigma, levels, demand = own.queue, own.sigma, own.levels, state.demand_at(shared, number)
-    count = kernels.forward(A, own, shared, source)
-    depth[:] = NOWHERE
+    count = kernels.forward(A, own, shared, number)
+    low, high = state.bounds(shared.ranges, number // AT_ONCE, depth.size)
+    depth[low:high] = NOWHERE
     kept.extended[place] = count < 0
     if count < 0:
         kernels.forget(sigma, queue, levels[1 - count, state.BEGINS])
@@ -118,8 +119,8 @@ def add_rows(A, kept, total, low, high, some_extended):
 
 
 @outer
-def add_flows(A, kept, count, total, control, end, size, board):
-    """Interleave vertices if count > 0, else add up rows (−1: some sources are extended); the last one reports it."""
+def add_flows(A, kept, count, total, control, first, end, size, board):
+    """Interleave `end` vertices if count > 0, else add up rows (−1: some are extended); the last one reports it."""
     A, kept = asm.uncounted(A), asm.uncounted(kept)
     while True:
         low = asm.atomic_add(board, NEXT_CHUNK, size)
@@ -127,9 +128,9 @@ def add_flows(A, kept, count, total, control, end, size, board):
             return
         high = min(low + size, end)
         if count > 0:
-            put_beside(kept, count, low, high)
+            put_beside(kept, count, first + low, first + high)
         else:
-            add_rows(A, kept, total, low, high, count < 0)
+            add_rows(A, kept, total, first + low, first + high, count < 0)
             if asm.ordered_add(board, FOUND, high - low) + high - low == end:
                 asm.ordered_add(control, FINISHED, 1)
 
@@ -165,21 +166,23 @@ class EdgeAccumulation(Accumulation):
         if first >= self.blocks:
             return first
         kept = self._loaded.spare("flows") or Kept(**allocate(kept_arrays(self._n)))
-        sources, work = self.job.sources, max(self._n, len(self.A.indices))
+        sources, indptr = self.job.sources, self._loaded.graph.indptr
         for block in range(first, self.blocks):
             begin, end = block * self.size, min((block + 1) * self.size, len(sources))
+            low, high = map(int, state.bounds.py_func(self._ranges, block, self._n))
+            rows, work = high - low, max(high - low, int(indptr[high] - indptr[low]))
             kept.extended[:] = False
             self._control = control = new_control(state.READY)
             control[NEXT_BATCH], control[FINISHED] = begin, block
             given = sources[:end], *self._demand, self._copies, kept, self.certificate
-            shared = SharedState(*given, control, self._rule, self._limits)
+            shared = SharedState(*given, control, self._rule, self._limits, self._ranges)
             # At least one block, so that a caller that always pauses makes progress.
             self._run(shared, lambda done, block=block: poll(done) and block > first)
             if control[NEXT_BATCH] < end:
                 break
             for count in (end - begin, -int(kept.extended.any())):
-                given = self.A, kept, count, self.total, control
-                share(add_flows, given, self._n, work, self._threads, ROWS_PER_CHUNK)
+                given = self.A, kept, count, self.total, control, low
+                share(add_flows, given, rows, work, self._threads, ROWS_PER_CHUNK)
             if poll(self.done):
                 break
         self._leave("flows", kept, sum(array.nbytes for array in kept) - kept.exponent.nbytes)

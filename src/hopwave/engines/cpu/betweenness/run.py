@@ -59,6 +59,10 @@ class Accumulation:
         )
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
         self._demand = state.demand_of(job)
+        self._ranges = columns = state.ranges_of(job, self.size)
+        if job.edges or job.squares:
+            columns = loaded.graph.indptr[columns].astype(np.uint64) if job.edges else columns[:0]
+        self._columns = columns
         self._states = []
 
     @property
@@ -83,19 +87,22 @@ class Accumulation:
         rows = max(2, min(2 * self.workers, self.blocks))  # two per worker, so that a block may wait for earlier blocks
         control = new_control(state.READY + rows)
         control[NEXT_BATCH] = control[FINISHED] = first
-        self._control, kept = control, self._loaded.spare(("scores", rows, len(self.total)))
+        cells = state.score_cells(self._columns, len(self.total), rows)
+        self._control, kept = control, self._loaded.spare(("scores", cells))
         shared = state.SharedState(
             sources=self.job.sources,
             targets=self._demand[0],
             origins=self._demand[1],
             copies=self._copies,
-            scores=np.zeros((rows, len(self.total))) if kept is None else kept,  # a commit resets its row to 0
+            scores=np.zeros(cells) if kept is None else kept,  # a commit resets its row to 0
             total=self.total,
             certificate=self.certificate,
             control=control,
             rule=self._rule,
             blocks=self.blocks,
             limits=self._limits,
+            ranges=self._ranges,
+            columns=self._columns,
         )
         self._run(shared, poll)
         self._leave(("scores", *shared.scores.shape), shared.scores, shared.scores.nbytes)
@@ -117,7 +124,8 @@ class Accumulation:
 
     def _extended(self, shared, number):
         """Process a source with exponents, for compiled code."""
-        n, row = self._n, shared.scores[number // self.size % len(shared.scores)]
+        n, rows, sizes = self._n, len(shared.control) - state.READY, (len(shared.scores), len(self.total))
+        row = shared.scores[state.row_start(shared.columns, number // self.size, rows, *sizes) :]
         scaled = np.full(n, -1, np.int32), np.zeros(n), np.empty(n, np.int64), np.empty(n)
         given = np.empty(n, np.uint32), row, row[n:] if self.job.squares else row[:0], *scaled
         shared.certificate[number] = kernels.extended_source(self.A, shared, number, *given)[:2]
@@ -171,7 +179,7 @@ class RenumberedAccumulation:
     def __init__(self, renumbered, job, plan, threads):
         given = {name: getattr(job, name) for name in ("targets", "origins", "copies")}
         turned = {name: values[renumbered.order] for name, values in given.items() if values is not None}
-        inner = replace(job, sources=renumbered.rank[job.sources].astype(np.int64), **turned)
+        inner = replace(job, sources=renumbered.rank[job.sources].astype(np.int64), components=None, **turned)
         self._run = Accumulation(renumbered.loaded, inner, plan, threads)
         self._old = order = renumbered.order
         if job.squares:

@@ -77,13 +77,13 @@ def push_counting_cached(A, own, begin, end, used, arcs):
 
 
 @inner
-def pull_counting(A, own, end):
-    """One forward level, by the rows of unvisited vertices, 64 at a time. Returns the new end of the queue."""
+def pull_counting(A, own, end, low, high):
+    """One forward level, by unvisited rows among [low, high), 64 at a time. Returns the new end of the queue."""
     noinline()
     in_indptr, in_indices, sigma = A.in_indptr, A.in_indices, own.sigma
     queue, visited, sums = own.queue, own.visited, own.gathered
     tail = np.uint64(end)
-    for w in range(np.uint64(visited.size)):
+    for w in range(low >> U6, (high + U63) >> U6):
         rows = ~visited[w]
         base = w << U6
         asking = rows
@@ -142,10 +142,11 @@ def settle(A, own, begin, end, counting_arcs):
 
 
 @inner
-def forward(A, own, shared, source):
-    """All levels from the source. Returns their number, negated if one is too wide for a single scale."""
-    indptr, queue, levels = A.indptr, own.queue, own.levels
+def forward(A, own, shared, number):
+    """All levels from source `number`. Returns how many, negated if one is too wide for a single scale."""
+    indptr, queue, levels, source = A.indptr, own.queue, own.levels, shared.sources[number]
     n = own.sigma.size
+    low, high = state.bounds(shared.ranges, number // shared.limits.size, n)
     m = np.int64(indptr[n])
     bits, pulls, arcs = shared.limits.degree_bits, shared.limits.pulls, shared.limits.edges
     own.sigma[source], queue[0] = -1.0, np.uint32(source)
@@ -166,10 +167,10 @@ def forward(A, own, shared, source):
         levels[count - 1, state.IS_PULLED] = choice
         if choice:
             if marked == 0:
-                own.visited[:] = A.closed
+                own.visited[low >> U6 : (high + U63) >> U6] = A.closed[low >> U6 : (high + U63) >> U6]
             set_bits(own.visited, queue, marked, end)
             marked = end
-            tail = pull_counting(A, own, end)
+            tail = pull_counting(A, own, end, low, high)
         elif shared.limits.cached:
             tail, used = push_counting_cached(A, own, begin, end, used, arcs)
         else:
@@ -406,8 +407,8 @@ def forget(sigma, queue, reached):
 @inner
 def one_source(A, own, shared, number, row, squares):
     """Add one source's contribution to the scores to row. Returns both sides of its certificate."""
-    source, demand = shared.sources[number], state.demand_at(shared, number)
-    count = forward(A, own, shared, source)
+    demand = state.demand_at(shared, number)
+    count = forward(A, own, shared, number)
     if count < 0:
         forget(own.sigma, own.queue, own.levels[1 - count, state.BEGINS])
         if state.extended(shared, number):

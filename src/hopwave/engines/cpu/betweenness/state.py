@@ -15,22 +15,26 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import intrinsics as asm
+from hopwave.engines.cpu.integers import U0
 from hopwave.engines.cpu.intrinsics import inner, noinline
 from hopwave.engines.cpu.workers import CONTROL_CELLS, FAILED, FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.ledger import declare
+from hopwave.planning.jobs import component_ranges
 
 # One worker's arrays. levels: one row per level, with the columns below; starts: start of a vertex's successors;
 # gathered: shares from the successors of a pulled level; in the forward pass, the sums of 64 vertices.
 WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited")
-# scores: one row per unfinished block, Σ δ and, if wanted, Σ δ²; total: all committed blocks; certificate: two numbers
+# scores: of unfinished blocks (row_of), Σ δ and, if wanted, Σ δ²; total: all committed blocks; certificate: two numbers
 # per source (algorithms/brandes.certify). targets, origins (per source) and copies are empty if all entries are 1.
+# ranges: the vertices that each block can reach (ranges_of); columns: of scores that it may change, or ANY.
 SharedState = namedtuple(
-    "SharedState", "sources targets origins copies scores total certificate control rule blocks limits"
+    "SharedState", "sources targets origins copies scores total certificate control rule blocks limits ranges columns"
 )
 # size: sources per block; findable: vertices with in-arcs; pulls: see policy.pulls_of; cached: whether the graph fits
 # into a cache; along_rows: see policy.adds_along_rows; call: see extended.
 Limits = namedtuple("Limits", "cutoff size endpoints edges squares degree_bits findable pulls cached along_rows call")
 ALL_ALIKE = np.empty(0)  # targets, origins or copies that are all 1
+ANY = np.empty((0, 2), np.uint64)  # ranges or columns of blocks that are not limited
 NO_CUTOFF = np.iinfo(np.int32).max
 
 
@@ -67,6 +71,23 @@ def demand_of(job):
     return targets, ALL_ALIKE if job.origins is None else job.origins[job.sources]
 
 
+def ranges_of(job, size):
+    """The first vertex and the end of the components of every block's sources; ANY if components are unknown."""
+    if job.components is None:
+        return ANY
+    each, starts = component_ranges(job.components, job.sources), np.arange(0, len(job.sources), size)
+    ranges = [np.minimum.reduceat(each[:, 0], starts), np.maximum.reduceat(each[:, 1], starts)]
+    return np.stack(ranges, 1).astype(np.uint64)
+
+
+@inner
+def bounds(table, block, size):
+    """A block's row of `ranges` or `columns`; 0 and size if the table is ANY."""
+    if table.size == 0:
+        return U0, np.uint64(size)
+    return table[block, 0], table[block, 1]
+
+
 def worker_arrays(n, m):
     """The arrays of a WorkerState; untouched pages of levels and successors use no memory."""
     arc = np.uint32 if m < 2**32 else np.uint64
@@ -91,20 +112,41 @@ LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS 
 # ------------------------------------------------------------------ blocks of sources
 
 
+def score_cells(columns, width, rows):
+    """The size of `scores` with that many rows, as wide as the most columns of a block; see row_start."""
+    return width + rows * int((columns[:, 1] - columns[:, 0]).max()) if len(columns) else rows * width
+
+
+def row_start(columns, block, rows, cells, width):
+    """The start of an unfinished block's row: row[i] is column i. Rows of some columns follow `width` unused cells."""
+    if columns.size == 0:
+        return block % rows * width
+    return width - np.int64(columns[block, 0]) + block % rows * ((cells - width) // rows)
+
+
+start_of = inner(row_start)
+
+
+@inner
+def row_of(shared, block):
+    rows = shared.control.size - READY
+    return shared.scores[start_of(shared.columns, block, rows, shared.scores.size, shared.total.size) :]
+
+
 @inner
 def commit(shared):
     """Add complete rows to the total, in the order of their blocks. One worker at a time does it; none waits."""
     noinline()
-    control, scores, total = shared.control, shared.scores, shared.total
-    rows = scores.shape[0]
+    control, total, rows = shared.control, shared.total, shared.control.size - READY
     while asm.ordered_load(control, READY + asm.ordered_load(control, FINISHED) % rows) != 0:
         if not asm.compare_and_swap(control, LOCK, 0, 1):
             return  # the worker that holds the lock checks again after releasing it
         block = asm.ordered_load(control, FINISHED)
         while asm.ordered_load(control, READY + block % rows) != 0:
-            row = scores[block % rows]
+            begin, end = bounds(shared.columns, block, total.size)
+            row, sums = row_of(shared, block)[begin:end], total[begin:end]
             for v in range(row.size):
-                total[v] += row[v]
+                sums[v] += row[v]
                 row[v] = 0.0
             asm.ordered_store(control, READY + block % rows, 0)
             block += 1
@@ -116,7 +158,7 @@ def commit(shared):
 def claim_block(shared):
     """The number of the next block; -1 if none remains or the run stops. Its row of scores is free."""
     noinline()
-    control, rows = shared.control, shared.scores.shape[0]
+    control, rows = shared.control, shared.control.size - READY
     if asm.ordered_load(control, STOP) != 0:
         return -1
     block = asm.atomic_add(control, NEXT_BATCH, 1)
@@ -142,7 +184,7 @@ def extended(shared, number):
 
 @inner
 def finish_block(shared, block):
-    asm.ordered_store(shared.control, READY + block % shared.scores.shape[0], 1)
+    asm.ordered_store(shared.control, READY + block % (shared.control.size - READY), 1)
     commit(shared)
 
 
@@ -151,12 +193,12 @@ def blocks_of(one_source):
 
     @inner
     def take_blocks(A, own, shared, n):
-        scores, sources, size = shared.scores, shared.sources, shared.limits.size
+        sources, size = shared.sources, shared.limits.size
         while True:
             block = claim_block(shared)
             if block < 0:
                 return
-            row = scores[block % scores.shape[0]]
+            row = row_of(shared, block)
             squares = row[n:] if shared.limits.squares else row[:0]
             for i in range(block * size, min((block + 1) * size, sources.size)):
                 found, due = one_source(A, own, shared, i, row, squares)

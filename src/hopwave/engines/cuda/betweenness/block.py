@@ -11,6 +11,7 @@ from hopwave.engines.cuda.buffers import Pieces, allocate
 from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.records import address, filled, record
 from hopwave.engines.cuda.renumber import old_places, to_new_order, to_old_order
+from hopwave.planning.jobs import component_ranges
 
 HEADER = "betweenness/block.cuh"
 EXTENDED = "hopwave::Extended"  # mantissa and exponent, for counts beyond float64
@@ -96,7 +97,7 @@ class Blocks:
     def add(self, sources, total):
         origins = None if self.job.origins is None else self.job.origins[sources]
         if self.numbers is None:
-            spans = None if self.ranges is None else regimes.spans(self.ranges, sources)
+            spans = None if self.ranges is None else component_ranges(self.ranges, sources)
             return self._add(cupy.asarray(np.asarray(sources, np.int32)), origins, total, spans)
         places = self._places()
         own = to_new_order(total, places)

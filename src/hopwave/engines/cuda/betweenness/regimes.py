@@ -140,12 +140,6 @@ def largest(components: Any, n: int) -> int:
     return n if components is None else int(np.bincount(components).max())
 
 
-def spans(components: Any, sources: Any) -> Any:
-    """The first vertex and the end of every source's component (kernels/common/threads.cuh)."""
-    ends = np.append(0, np.cumsum(np.bincount(components))).astype(np.int32)
-    return np.stack([ends[:-1], ends[1:]], 1)[components[sources]]
-
-
 def worth_renumbering(n: int, m: int, k: int, depth: int, budget: int) -> bool:
     """Whether renumbering a deep graph may pay off: it needs four searches, a sort, and a copy of the graph."""
     return is_deep(depth) and k * m >= MIN_ARCS_TO_RENUMBER and 64 * (m + n) <= budget
