@@ -1,7 +1,5 @@
 """Many cases as one test: pytest spends some ten milliseconds per test, more than most traps need."""
 
-from __future__ import annotations
-
 import inspect
 import os
 from collections.abc import Callable, Iterable

@@ -197,6 +197,7 @@ def test_both_scanners_know_the_blanks_between_cells(blank: str) -> None:
         readers.compare("table b''", line.encode())
 
 
+TWO_WEIGHTS = nx.DiGraph([(u, v, {"weight": 1 + (u + 2 * v) % 3}) for u in range(4) for v in range(4) if u != v])
 FOUND = {
     "single_source_all_shortest_paths": (nx.path_graph(3), {"source": 0, "weight": "weight", "method": "unweighted"}),
     "degree_centrality": (nx.path_graph(1), {}),
@@ -204,6 +205,8 @@ FOUND = {
     "percolation_centrality": (nx.path_graph(2), {"states": {0: 1}}),
     "all_pairs_dijkstra_path_length": (nx.path_graph(5), {"cutoff": 2.5, "weight": None}),
     "dijkstra_path_length": (nx.path_graph(2), {"source": 0, "target": None}),
+    "modularity": (nx.Graph([(0, 0, {"weight": 0.0})]), {"communities": [{0}]}),
+    "shortest_simple_paths": (TWO_WEIGHTS.to_undirected(as_view=True), {"source": 0, "target": 3, "weight": "weight"}),
 }
 
 

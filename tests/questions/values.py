@@ -1,7 +1,5 @@
 """Questions about betweenness, closeness, distances and ranks."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from itertools import combinations, permutations

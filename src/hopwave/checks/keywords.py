@@ -4,8 +4,6 @@ Options that many functions share have one declaration, a TypedDict and a NamedT
 description (SHARED). Public names are imported on first use, so that `import hopwave` takes milliseconds (`find`).
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

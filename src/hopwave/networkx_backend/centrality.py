@@ -402,7 +402,8 @@ def modularity(G: NetworkXGraph, communities: Any, weight: Any, resolution: Any)
     listed = [node for some in communities for node in some]
     if not len(G) == len({node for node in listed if node in G}) == len(listed):
         raise nx.community.quality.NotAPartition(G, communities)
-    if not G.number_of_edges():
-        raise ZeroDivisionError("division by zero")
+    graph, lengths = G.weighted(weight), G.lengths.get(weight)
+    if not (G.number_of_edges() if lengths is None else lengths.values.any()):
+        raise ZeroDivisionError("division by zero" if lengths is None or lengths.whole else "float division by zero")
     sets = [[G.number[node] for node in some] for some in communities]
-    return hw.modularity(G.weighted(weight), sets, resolution, weights=weight is not None)
+    return hw.modularity(graph, sets, resolution, weights=weight is not None)

@@ -412,7 +412,9 @@ def shortest_simple_paths(G: NetworkXGraph, source: Any, target: Any, weight: An
             return None if path is None else (len(path) - 1, path)
 
         return _named(G, source, target, find, lambda path: [1] * (len(path) - 1))
-    # May raise NotImplementedError, which NetworkX must see before the iterator starts.
+    # These may raise NotImplementedError, which NetworkX must see before the iterator starts.
+    if G.is_view:
+        G.weighted(weight)
     between, lengths, (indptr, indices) = from_both_ends(G, weight), G.lengths[weight], G.out_rows
 
     def nearest(start: int, end: int, closed: Closed) -> tuple[Any, list[int]] | None:
