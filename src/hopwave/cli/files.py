@@ -1,7 +1,5 @@
 """Files of commands: reading and writing graphs, results as columns, pictures, and printed summaries."""
 
-from __future__ import annotations
-
 import csv
 import importlib.util
 import io
@@ -75,7 +73,7 @@ class ReadingLengths(ReadingWeights):
     """How to read the file, for a command that follows the weights of the file."""
 
 
-def load(file: Path, how: Reading, to: Written | None = None, *, weights: bool = False) -> Graph:
+def load(file: Path, how: Reading, to: "Written | None" = None, *, weights: bool = False) -> Graph:
     """Read the graph after checking `to`. `weights`: --weights was passed, so a file without weights is an error."""
     if to is not None:
         to.check()

@@ -1,7 +1,5 @@
 """Charts as SVG text for self-contained pages: bars, stacked bars, lines and points; axes may be logarithmic."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +28,7 @@ class Axis:
     log: bool = True
 
     @classmethod
-    def of(cls, values: Iterable[float], log: bool = True) -> Axis:
+    def of(cls, values: Iterable[float], log: bool = True) -> "Axis":
         """An axis from the minimum to the maximum of the positive values; a linear axis begins at 0."""
         above = [value for value in values if value > 0] or [1.0]
         first, last = min(above), max(above)

@@ -89,12 +89,17 @@ def work(A, W, board, me):
             elif kind == BACK:
                 product(A.in_indptr, A.in_indices, A.values, W.h, W.y, begin, end)
                 if vectors == 0:
-                    W.y[begin:end] += W.h[begin:end]
+                    for v in range(begin, end):
+                        W.y[v] += W.h[v]
+                    W.sums[block] = dot(W.y[begin:end], W.y[begin:end])
             elif kind == TAKE_OUT:
                 take_out(W, block, begin, end)
             else:
-                W.y[begin:end] /= W.length[0]
-                W.sums[block] = np.abs(W.y[begin:end] - W.h[begin:end]).sum()
+                change, length = 0.0, W.length[0]
+                for v in range(begin, end):
+                    W.y[v] /= length
+                    change += abs(W.y[v] - W.h[v])
+                W.sums[block] = change
 
 
 by_regions = team.regions(work)
@@ -113,7 +118,7 @@ def lead(A, W, board, found, threads):
         together(A, W, board, np.int64(OUT), threads)
     together(A, W, board, np.int64(BACK), threads)
     W.before[:] = 0.0
-    for pass_ in range(3 if W.Q.shape[0] else 1):  # project out twice: rounding spoils one pass if little of y remains
+    for pass_ in range(3 if W.Q.shape[0] else 0):  # project out twice: rounding spoils one pass if little of y remains
         together(A, W, board, np.int64(TAKE_OUT), threads)
         for i in range(W.before.size):
             W.before[i] = W.after[:, i].sum()
