@@ -82,7 +82,7 @@ LEFT_TO_NETWORKX: list[tuple[str, Any, dict[str, Any], str]] = [  # function, gr
     ("generic_bfs_edges", G, {"source": 0, "neighbors": iter}, "neighbors"),
     ("edge_betweenness_centrality", SEVERAL, {}, "key"),
     ("eccentricity", G, {"sp": {}}, "sp="),
-    ("barycenter", G, {"attr": "b"}, "attr="),
+    ("centroid" if hasattr(nx, "centroid") else "barycenter", G, {"attr": "b"}, "attr="),
     ("bridges", G, {"root": 0}, "root="),
     ("percolation_centrality", G, {}, "states="),
     ("average_shortest_path_length", G, {"method": "floyd-warshall"}, "floyd-warshall"),
