@@ -63,8 +63,8 @@ percolation_centrality: [device threads plan] In hops, or along an edge attribut
 newman_betweenness_centrality: [] Unweighted load centrality.
 bipartite_betweenness_centrality: [device threads plan] Counted in hops. Path counts never overflow; every run is
   checked against an identity of exact scores.
-group_betweenness_centrality: [] Unweighted. hopwave follows the definition; NetworkX before 3.7 deviates from it for
-  some groups of three or more, and in directed graphs that are not strongly connected.
+group_betweenness_centrality: [] Unweighted. hopwave follows the definition; NetworkX deviates from it for some
+  groups, and before 3.7 in directed graphs that are not strongly connected.
 pagerank: [] In graphs without parallel edges.
 eigenvector_centrality katz_centrality: [] If `nstart` is omitted or contains every node.
 hits: [] Graphs without parallel edges. If several results are correct, as in undirected bipartite graphs, hopwave

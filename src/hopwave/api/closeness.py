@@ -295,8 +295,8 @@ def group_betweenness_centrality(
 ) -> float:
     """Group betweenness: the share of shortest paths between other vertices that visit a vertex of the group.
 
-    The result follows the definition, as NetworkX 3.7 does. Earlier versions of NetworkX differ for some groups of
-    three or more, and in directed graphs that are not strongly connected. Weights are ignored.
+    The result follows the definition. NetworkX's values differ for some groups, and before version 3.7 in directed
+    graphs that are not strongly connected. Weights are ignored.
 
     Parameters
     ----------

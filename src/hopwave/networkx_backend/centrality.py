@@ -198,8 +198,8 @@ def _most(n: int, m: int) -> float:
 
 
 @serves(
-    notes="Unweighted. hopwave follows the definition; NetworkX before 3.7 deviates from it for some groups of "
-    "three or more, and in directed graphs that are not strongly connected.",
+    notes="Unweighted. hopwave follows the definition; NetworkX deviates from it for some groups, and before 3.7 in "
+    "directed graphs that are not strongly connected.",
 )
 def group_betweenness_centrality(G: NetworkXGraph, C: Any, normalized: bool, endpoints: bool) -> Any:
     several = not any(member in G for member in C)
@@ -404,6 +404,8 @@ def modularity(G: NetworkXGraph, communities: Any, weight: Any, resolution: Any)
         raise nx.community.quality.NotAPartition(G, communities)
     graph, lengths = G.weighted(weight), G.lengths.get(weight)
     if not (G.number_of_edges() if lengths is None else lengths.values.any()):
+        if SINCE_3_7:
+            return 0
         raise ZeroDivisionError("division by zero" if lengths is None or lengths.whole else "float division by zero")
     sets = [[G.number[node] for node in some] for some in communities]
     return hw.modularity(graph, sets, resolution, weights=weight is not None)

@@ -1,7 +1,5 @@
 """Searches for shortest paths on the GPU: preparation of a matrix, the launch, and its report to the host."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,9 +78,9 @@ class PreparedPaths:
     The first thread's arrays stay, because launches of other threads may already use their addresses.
     """
 
-    arcs: dict[bool, Arcs] = field(default_factory=dict)
-    buffers: dict[tuple[bool, int], Buffers] = field(default_factory=dict)
-    beside: dict[bool, list[tuple[Any, Buffers]]] = field(default_factory=dict)
+    arcs: dict[bool, "Arcs"] = field(default_factory=dict)
+    buffers: dict[tuple[bool, int], "Buffers"] = field(default_factory=dict)
+    beside: dict[bool, list[tuple[Any, "Buffers"]]] = field(default_factory=dict)
 
     def __reduce__(self):
         """A pickle or a copy of the matrix contains no prepared arrays."""
