@@ -26,7 +26,7 @@ LEAST_SHARE = 1 / 16  # minimum share of sources among vertices: fewer sources s
 LEAST_GAIN = 1.5  # minimum ratio of k · (n + m) of the full graph to the sum over its parts
 LEAST_VERTICES = {"cpu": 1 << 14, "cuda": 1 << 15}  # minimum vertices of a part, which costs a millisecond or two
 MOST_COMPONENTS = 32  # maximum size of a larger part, relative to its largest component
-FEW_ARCS = 1 << 18  # maximum arcs per component of a part whose edges are scored only by pushes, source by source
+FEW_ARCS = 1 << 18  # maximum arcs of a component in parts whose edges are scored only by pushes, source by source
 MOST_LEVELS = 24  # maximum levels of a probe in components that share searches; other searches may be twice as deep
 
 
@@ -211,8 +211,8 @@ def accumulation(engine: Engine, graph: Graph, job: BetweennessJob, plan: Plan, 
         given = {name: getattr(job, name) for name in ("targets", "origins", "copies")}
         some: Any = {name: values[part.vertices] for name, values in given.items() if values is not None}
         some |= {"components": part.components, "shared": shared}
-        count = 1 if part.components is None else int(part.components[-1]) + 1
-        few = job.edges and not job.weighted and part.graph.m <= FEW_ARCS * count and engine.name == "cpu"
+        arcs = part.graph.m if part.components is None else np.bincount(part.components, part.graph.degrees).max()
+        few = job.edges and not job.weighted and engine.name == "cpu" and arcs <= FEW_ARCS
         pushed = [step for step in plan.steps if step.direction == "push"][:1] if few else []
         here = replace(plan, steps=tuple(pushed), rule=Always()) if pushed else plan
         return engine.accumulation(part.graph, replace(job, sources=part.sources, **some), here, threads)
