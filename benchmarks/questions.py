@@ -354,20 +354,18 @@ def main() -> int:
                 raise SystemExit(f"{found['question']} on {found['graph']}: {kind} has another answer")
             row.setdefault("digest", found.get("digest"))
             if kind != "one":
-                before = "GPU: " if kind == "gpu" else ""
-                row |= {before + name: found.get(name) for name in ("slowest ms", "slowest call")}
+                before, names = "GPU: " * (kind == "gpu"), ["median ms"] * bool(given.parts)
+                row |= {before + name: found.get(name) for name in (*names, "slowest ms", "slowest call")}
             print({key: found[key] for key in found if key != "digest"}, flush=True)
             stalled += [found] * stalls(found)
     print(
         f"{len(stalled)} questions with a call above {STALL_RATIO} × the median and {STALL_MS:g} ms", *stalled, sep="\n"
     )
-    if given.parts:
-        return int(bool(stalled))
     for row in rows.values():
         row.pop("digest", None)
     publish(
-        "questions",
-        "Every public question",
+        "questions-calls" if given.parts else "questions",
+        f"{given.calls} calls of every question" if given.parts else "Every public question",
         list(rows.values()),
         "Wall-clock time of the public call in milliseconds: the best of some calls. *hopwave ms* is on all cores. "
         "*slowest*: the longest call after the second, and its number. "
