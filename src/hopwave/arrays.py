@@ -28,7 +28,8 @@ def ignoring(*kinds: str) -> Callable[[Callable[Given, Answer]], Callable[Given,
     how: Any = dict.fromkeys(kinds, "ignore")
 
     def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-        return wraps(function)(lambda *given, **more: copy_context().run(np.errstate(**how)(function), *given, **more))
+        quiet = np.errstate(**how)(function)  # each call has a new state, so threads may share it
+        return wraps(function)(lambda *given, **more: copy_context().run(quiet, *given, **more))
 
     return decorate
 

@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -190,9 +190,11 @@ def explain_gpu(error: BaseException, doing: str) -> None:
 
 def free_imports() -> None:
     """Release CPython's import lock, which this thread still holds if a signal interrupted an import waiting for it."""
-    with suppress(RuntimeError):  # another thread holds it
-        while _imp.lock_held():
+    while _imp.lock_held():
+        try:
             _imp.release_lock()
+        except RuntimeError:  # another thread holds it
+            return
 
 
 @contextmanager

@@ -110,6 +110,8 @@ def parts_of(
         return None
     label = engine.components(graph, False)
     size = np.bincount(label)
+    if np.count_nonzero(size > 1) < 2:
+        return None
     count, arcs = np.bincount(label[sources], minlength=len(size)), np.bincount(label, np.diff(graph.indptr))
     used = np.flatnonzero((size > 1) & (count > 0))  # sources in other components reach only themselves
     if len(used) < 2:

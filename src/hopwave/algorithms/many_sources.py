@@ -74,15 +74,12 @@ def sweep(
             part, before = parts[number], parts.begin(number)
             here = replace(job, sources=part.sources, components=part.components)
             some = prepared(engine, part.graph, here, threads)
-            swept = engine.sweep(part.graph, some, partial(_later, poll, before), threads)
+            later = partial(lambda before, done: poll(before + done), before)
+            swept = engine.sweep(part.graph, some, later, threads)
             for name in ("reached", "total", "farthest", "inverse"):
                 getattr(found, name)[part.places] = getattr(swept, name)
             found.histogram[: len(swept.histogram)] += swept.histogram
         return replace(found, histogram=found.histogram[:0]) if job.weighted else found
-
-
-def _later(poll: Poll, before: int, done: int) -> None:
-    poll(before + done)
 
 
 def prepared(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> Sweep:

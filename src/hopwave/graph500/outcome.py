@@ -80,7 +80,7 @@ class Outcome:
 
     def lines(self) -> list[str]:
         """The output in the specification's format: one key and value per line."""
-        return [f"{key}: {_shown(value)}" for key, value in self.values().items()]
+        return [f"{key}: {one if isinstance(one, int) else f'{one:.12g}'}" for key, one in self.values().items()]
 
 
 def harmonic(rates: npt.NDArray[np.float64]) -> tuple[float, float]:
@@ -105,7 +105,3 @@ def _statistics(searches: list[Searched], kernel: str) -> dict[str, float]:
             found |= {f"{kernel}_mean_{what}": float(values.mean()), f"{kernel}_stddev_{what}": deviation}
     mean, deviation = harmonic(edges / seconds)
     return found | {f"{kernel}_harmonic_mean_TEPS": mean, f"{kernel}_harmonic_stddev_TEPS": deviation}
-
-
-def _shown(value: int | float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.12g}"

@@ -1,7 +1,5 @@
 """Progress of long tasks, shown after two seconds: a bar on a terminal, plain lines in a log or a notebook."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil
@@ -90,7 +88,7 @@ class Meter:
         self._done = 0
         self._stage = title, total
 
-    def __enter__(self) -> Meter:
+    def __enter__(self) -> "Meter":
         self._began = time.monotonic()
         if self._wanted:
             try:

@@ -7,8 +7,6 @@ only if its `about.json` matches this machine, the CPU has every feature of the 
 the folder. Otherwise functions are compiled, and one line of the log says why.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging
@@ -40,7 +38,7 @@ class Baseline(NamedTuple):
     without: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, cpu: str, features: str, without: str = "") -> Baseline:
+    def of(cls, cpu: str, features: str, without: str = "") -> "Baseline":
         """The baseline with features as words separated by spaces."""
         return cls(cpu, frozenset(features.split()), tuple(without.split()))
 

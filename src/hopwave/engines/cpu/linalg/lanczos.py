@@ -19,7 +19,7 @@ BLOCK = 1024
 # The out-arcs and in-arcs of every vertex; values: of the in-arcs, empty if all are 1.
 Arcs = namedtuple("Arcs", "indptr indices in_indptr in_indices values")
 # Q: unit vectors, the last is x; empty for eigenvector centrality, where h is x; before: Q y, which is first projected
-# out of y; after: Q y afterwards, per block; sums, per block: Σ y², then Σ |y − h|; length: of y.
+# out of y; after: Q y afterwards, per block; sums, per block: Σ y², then Σ |y − h|; length: of y; Σ |y − h|.
 Vectors = namedtuple("Vectors", "Q h y before after sums length")
 
 
@@ -127,6 +127,7 @@ def lead(A, W, board, found, threads):
     W.length[0] = np.sqrt(W.sums.sum())
     if W.length[0] > 0.0:
         together(A, W, board, np.int64(SCALE), threads)
+    W.length[1] = W.sums.sum()
 
 
 part_of = team.led(lead, work)
@@ -137,30 +138,35 @@ def take_step(A, W, board, found, threads, cells, helpers, me):
     part_of(A, W, board, (found, threads), cells, helpers, me)
 
 
-def step(arcs, Q, h, y):
+def step(arcs, W, threads):
     """Returns the products of Q and y, the length of y, and Σ |y − h|."""
-    k, n = Q.shape
-    blocks, threads = -(-n // BLOCK), team.size_for(len(arcs.in_indices) + k * n)
-    W = Vectors(Q, h, y, np.empty(k), np.empty((blocks, k)), np.empty(blocks), np.empty(1))
-    found = np.zeros(k)
+    found = np.zeros(len(W.Q))
     team.lead(threads - 1, take_step, (arcs, W, crew.new_board(), found, threads), arcs.in_indptr.itemsize)
-    return found, float(W.length[0]), float(W.sums.sum())
+    return found, float(W.length[0]), float(W.length[1])
+
+
+def begun(arcs, Q, h, y):
+    """The vectors of a step, and its number of threads."""
+    (k, n), blocks = Q.shape, -(-len(y) // BLOCK)
+    W = Vectors(Q, h, y, np.empty(k), np.empty((blocks, k)), np.empty(blocks), np.empty(2))
+    return W, team.size_for(len(arcs.in_indices) + k * n)
 
 
 def lanczos(A, Q, k):
     arcs = Arcs(*unsigned_rows(A.rows), *unsigned_rows(A.columns), read_only(np.empty(0)))
-    return [step(arcs, Q[: k + 1], new_array(Q.shape[1], np.float64), Q[k + 1])[:2]]
+    return [step(arcs, *begun(arcs, Q[: k + 1], new_array(Q.shape[1], np.float64), Q[k + 1]))[:2]]
 
 
 def eigenvector(A, job):
     part, n = A.columns, A.shape[0]
     values = read_only(np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False))
-    rows, x, y = unsigned_rows(part), np.empty(n), np.empty(n)
-    x[:] = job.start
+    arcs, ends = Arcs(*unsigned_rows(part) * 2, values), (np.empty(n), np.empty(n))
+    ends[0][:] = job.start
+    turns = [begun(arcs, np.empty((0, n)), *pair) for pair in (ends, ends[::-1])]
     rounds, change = 0, 0.0
     while rounds < job.max_iter and change < np.inf:  # stop if x grows without bound
-        change = step(Arcs(*rows, *rows, values), np.empty((0, n)), x, y)[2]
-        rounds, x, y = rounds + 1, y, x
+        change = step(arcs, *turns[rounds % 2])[2]
+        rounds += 1
         if change < job.enough:
             break
-    return PowerEnd(x, rounds, change)
+    return PowerEnd(ends[rounds % 2], rounds, change)
