@@ -3,8 +3,6 @@
 This module is outside of hopwave so that Ctrl-C ends the command without a traceback even while hopwave is imported.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

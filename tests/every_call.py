@@ -3,8 +3,6 @@
 `calls(device)[name]()` is a call with nothing prepared; made again, it uses what its first run has prepared.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 Every message gives the value, the reason why it cannot be used, and a remedy.
 """
 
-from __future__ import annotations
-
 import _imp
 import os
 import sys

@@ -1,7 +1,5 @@
 """Memory estimates: compared with the peak of a process, and with the models' own rules."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import sys

@@ -1,7 +1,5 @@
 """Checkpoints of another version, of another call, or damaged: refused with a sentence, or the right scores."""
 
-from __future__ import annotations
-
 import io
 import random
 import warnings

@@ -13,8 +13,6 @@ Functions are found by the names in __all__; one whose arguments are not known f
 are those of gpu_faults.py.
 """
 
-from __future__ import annotations
-
 import errno
 import gc
 import itertools
@@ -69,7 +67,7 @@ class Steps:
         self.raised: BaseException | None = None
         self.where: list[str] = []
 
-    def __enter__(self) -> Steps:
+    def __enter__(self) -> "Steps":
         if self.kind == "memory":
             self._kept = {name: getattr(np, name) for name in HIDDEN}
             for name, function in self._kept.items():

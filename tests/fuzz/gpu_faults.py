@@ -4,8 +4,6 @@ Calls are those of tests/every_call.py. After each fault the call raises one of 
 another way; the next call is right.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Tables, edge lists and labels that are easily misread: read exactly so, or rejected with the option to pass."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A written graph reads back unchanged, or is rejected: every format, every trap, labels and weights bit for bit."""
 
-from __future__ import annotations
-
 import gzip
 import math
 import warnings

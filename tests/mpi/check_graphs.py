@@ -1,7 +1,5 @@
 """Graphs over ranks from generators, arrays and files; damaged files raise on every rank; all that is sent arrives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Searches over ranks: distances, bytes sent, steps of plans, validation, and the simulation of many ranks."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from itertools import pairwise, product

@@ -1,7 +1,5 @@
 """Choice of the engine and the plan if the caller names none, and of the device that returns the result."""
 
-from __future__ import annotations
-
 import sys
 from concurrent.futures import Executor
 from functools import cache

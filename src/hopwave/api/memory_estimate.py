@@ -1,7 +1,5 @@
 """hw.estimate_memory: the peak memory of a call, without making the call."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace

@@ -11,8 +11,6 @@ Rule 3 ensures that no distance is too long; rules 1, 2 and 5 ensure that none i
 source. With only predecessors, levels are depths in the tree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal

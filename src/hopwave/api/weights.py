@@ -4,8 +4,6 @@ By default, functions for paths, travel tables and PageRank use weights. Functio
 weights, and so do centralities and measures of distances unless the caller passes `weights=` (api/options.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

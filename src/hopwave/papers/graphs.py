@@ -1,4 +1,4 @@
-"""Graphs of the papers: generated (`MADE`), else read from the folder HOPWAVE_DATA (NAME.mtx.gz) or downloaded.
+"""Graphs of the papers: read from the folder HOPWAVE_DATA (NAME.mtx.gz), else generated (`MADE`) or downloaded.
 
 If that fails, a graph of the same kind, size, direction and depth replaces it (`KINDS`), and its row is marked. Every
 stand-in has its own seed.
@@ -18,6 +18,7 @@ from hopwave.errors import DownloadError, FormatError
 from hopwave.graph import Graph
 from hopwave.papers.records import Case
 
+FILES = {"kron": "kron_g500-logn{}", "mycielskian": "mycielskian{}", "smallworld": "smallworld"}  # generated graphs
 RMAT = (0.45, 0.15, 0.15, 0.25)  # GTgraph's initiator
 
 
@@ -52,14 +53,16 @@ class Shelf:
         return case.made is not None or self._file(case) is not None
 
     def _file(self, case: Case) -> Path | None:
-        name, folder = case.name.rpartition("/")[2], os.environ.get("HOPWAVE_DATA")
+        family, size, _ = case.made or ("", 0, 0)
+        name = FILES.get(family, "").format(size) or case.name.rpartition("/")[2]
+        folder = os.environ.get("HOPWAVE_DATA")
         file = Path(folder or "") / f"{name}.mtx.gz"
         return file if name and folder and file.is_file() else None
 
     def get(self, case: Case) -> Found:
         key = f"{case.made or case.name or case.shown} {case.n} {case.m} {depth_of(case)}"
         if key not in self.kept:
-            found = self._made(case) if case.made else self._real(case) or self._stand_in(case)
+            found = self._real(case) or (self._made(case) if case.made else self._stand_in(case))
             if found.graph is not None and self.device == "cuda":
                 found = Found(found.graph.to("cuda"), found.origin)
             if found.graph is not None and found.graph.m > self.KEPT:

@@ -17,7 +17,7 @@ from hopwave.arrays import ScaledCounts, module_of, on_host
 from hopwave.errors import EngineError, HopwaveError
 from hopwave.graph import Graph
 from hopwave.papers.graphs import Limits, Shelf
-from hopwave.papers.records import STATISTICS, WHY, Case, Claim, Row, Study, claims, left_out, stated, tables
+from hopwave.papers.records import STATISTICS, WHY, Case, Claim, Row, Study, claims, left_out, stated, tables, values
 from hopwave.planning.plan import Plan
 
 CHUNK = 1 << 26  # arcs checked at a time
@@ -67,8 +67,8 @@ class Lab:
     def __post_init__(self) -> None:
         effort = EFFORTS[self.device, self.quick]
         self.seconds = self.seconds or effort.budget
-        share = min(1.0, self.seconds / effort.budget)  # less time means smaller stand-ins and fewer trials
-        limits = effort.limits._replace(stand_in=int(share * effort.limits.stand_in))
+        share = self.seconds / effort.budget  # less time: smaller stand-ins, fewer trials; more time: more trials
+        limits = effort.limits._replace(stand_in=int(min(1.0, share) * effort.limits.stand_in))
         self.effort = replace(effort, seconds=round(share * effort.seconds, 4), limits=limits)
         self.shelf = Shelf(self.device, limits)
         self.ends = time.perf_counter() + self.seconds
@@ -219,13 +219,15 @@ class Lab:
         return runs, sources, right
 
     def claimed(self, claim: Claim, cases: Iterable[Case]) -> Row:
-        """A number in a paper's text, next to the paper's tables and ours; in ours, similar stand-ins count once."""
-        found = claim.values(unlike(self.measured(claim.study)), claim.column, claim.over) if claim.column else []
+        """A number in a paper's text, its tables and ours; in our means, stand-ins that are alike count once."""
+        rows = [row for row in claim.rows(self.measured(claim.study)) if claim.states(row)]
+        rows, graphs = (unlike(rows), "different graphs") if claim.how in ("mean", "geometric") else (rows, "graphs")
+        found = values(rows, claim.column, claim.over) if claim.column else []
         part = "abstract" if claim.where == "Abstract" else "text"
         row: Row = {"part": part, "where": claim.where, "claim": claim.claim, "paper": claim.paper}
         row["paper's tables"] = claim.of_tables(cases)
         if found:
-            remark = f"{claim.how} of {len(found)} different graphs" if len(found) > 1 else ""
+            remark = f"{claim.how} of {len(found)} {graphs}" if len(found) > 1 else ""
             return row | {"ours": STATISTICS[claim.how](found), "remark": claim.remark or remark}
         theirs = not claim.column or any({claim.column, claim.over} & case.stated.keys() for case in cases)
         missing = "needs a program that hopwave does not include" if theirs else "needs a GPU: --device cuda"
@@ -265,12 +267,12 @@ class Lab:
 
 
 def unlike(rows: Iterable[Row]) -> list[Row]:
-    """The rows, with only the first of all stand-ins of the same table, kind and approximate size (factor of two)."""
+    """The rows, with only the first of all stand-ins of the same kind and approximate size (factor of two)."""
     found: dict[Any, Row] = {}
     for at, row in enumerate(rows):
         kind = re.sub(r"[\d,.]+", "", row.get("from", ""))
         sizes = [int(row.get(name, 0)).bit_length() for name in "nm"]
-        found.setdefault((row.get("table"), kind, *sizes) if kind.startswith("stand-in") else at, row)
+        found.setdefault((kind, *sizes) if kind.startswith("stand-in") else at, row)
     return [*found.values()]
 
 

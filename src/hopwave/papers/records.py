@@ -81,12 +81,14 @@ class Claim:
     study: str = "searches"
     remark: str = ""
 
-    def values(self, rows: Iterable[Row], column: str, over: str = "") -> list[float]:
-        """The column's numbers, or their ratios to another column, in the rows of this claim."""
+    def rows(self, rows: Iterable[Row]) -> list[Row]:
+        """The rows of this claim."""
         chosen = {"table": self.tables, "family": self.kinds, "graph": self.graphs}
-        rows = [row for row in rows if all(not some or row.get(name) in some for name, some in chosen.items())]
-        pairs = ((row.get(column), row.get(over) if over else 1) for row in rows)
-        return [one / other for one, other in pairs if isinstance(one, int | float) and isinstance(other, int | float)]
+        return [row for row in rows if all(not some or row.get(name) in some for name, some in chosen.items())]
+
+    def states(self, row: Row) -> bool:
+        """Whether the paper has numbers in the row, where its table has the claim's columns: not OOM, for example."""
+        return all(isinstance(row.get(f"paper: {name}", 0), int | float) for name in (self.column, self.over))
 
     def of_tables(self, cases: "Iterable[Case]") -> Any:
         """The statistic over the paper's tables; None without data."""
@@ -94,8 +96,14 @@ class Claim:
         for shown, kind, n, m, stated in ((one.shown, one.kind, one.n, one.m, one.stated) for one in cases):
             sizes = {"thousands of arcs": m / 1e3, "7n + m": 7 * n + m, "9n + 2m": 9 * n + 2 * m}
             rows.append({"graph": shown, "family": kind} | stated | sizes)
-        found = self.values(rows, *(self.own or (self.column, self.over)))
+        found = values(self.rows(rows), *(self.own or (self.column, self.over)))
         return STATISTICS[self.how](found) if found else None
+
+
+def values(rows: Iterable[Row], column: str, over: str = "") -> list[float]:
+    """The column's numbers in rows, or their ratios to another column."""
+    pairs = ((row.get(column), row.get(over) if over else 1) for row in rows)
+    return [one / other for one, other in pairs if isinstance(one, int | float) and isinstance(other, int | float)]
 
 
 STATISTICS: dict[str, Callable[[list[float]], Any]] = {

@@ -1,7 +1,5 @@
 """Graphs built on a GPU have exactly the rows of those built on the CPU; and where they are afterwards."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """CUDA's errors as sentences, tested without a GPU."""
 
-from __future__ import annotations
-
 import inspect
 from types import SimpleNamespace
 from typing import Any

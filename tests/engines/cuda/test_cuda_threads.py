@@ -1,7 +1,5 @@
 """Callers of one GPU: threads that are new to CUDA, the CPU at the same time, first calls in threads, and forks."""
 
-from __future__ import annotations
-
 import gc
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial

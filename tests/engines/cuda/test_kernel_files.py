@@ -1,7 +1,5 @@
 """Compiled kernels on disk: private to their owner, whole or not there, loaded once."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """What the CUDA engine does when memory runs out. The memory is simulated: no GPU is needed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

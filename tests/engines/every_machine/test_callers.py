@@ -1,7 +1,5 @@
 """Many callers of one machine: threads, pools of processes, asyncio, a long call meanwhile, the process's end."""
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os

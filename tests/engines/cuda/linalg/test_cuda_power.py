@@ -1,7 +1,5 @@
 """Power iterations in one launch and products on the GPU: rows of every length, the same bits in every run, streams."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

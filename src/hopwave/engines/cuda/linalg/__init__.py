@@ -1,7 +1,5 @@
 """Products over semirings on the GPU: kernels/linalg/*.cuh, compiled for each semiring when it is first used."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
