@@ -290,15 +290,19 @@ def in_parts(request: Request, runs: Runs, run: SourceRun, checkpoint: File) -> 
     if not request.reduce or request.precision.k is not None or runs.plan != "auto":
         return None
     reason = why_whole(graph, job, engine, most_sources(run.engine, graph, job.sources))
+    alone = runs.executor is None and type(runs) is Runs  # on GPUs, workers and ranks divide only the sources
+
+    def divided() -> ReducedJob | None:
+        blocks = biconnected_components(graph, "cpu", threads=runs.threads)
+        return reduced(graph, job, blocks, runs.threads, engine if engine == "cpu" or alone else None)
+
     repeated = checkpoint is not None or job.deterministic  # another process, with compiled code, must do the same
-    if reason is None and engine == "cuda" and not repeated and is_compiled_later(graph, job):
+    if reason is None and engine == "cuda" and not repeated and is_compiled_later(graph, job, divided):
         reason = "its code is not compiled yet: see hopwave warmup"
     if reason is not None:
         run.why += f"; not reduced, because {reason}" if reason else ""
         return None
-    blocks = biconnected_components(graph, "cpu", threads=runs.threads)
-    alone = runs.executor is None and type(runs) is Runs  # on GPUs, workers and ranks divide only the sources
-    return reduced(graph, job, blocks, runs.threads, engine if engine == "cpu" or alone else None)
+    return divided()
 
 
 def _add_up(parts: ReducedJob, runs: Runs, title: str, progress: Progress, checkpoint: File) -> tuple[Any, Certificate]:

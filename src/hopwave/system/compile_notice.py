@@ -55,25 +55,30 @@ class First:
 
     def __init__(self, function: Any) -> None:
         self.function, self.calls, self.seconds, self._lock = function, 0, 0.0, threading.Lock()
+        self._compiling = False
 
     def is_compiled(self) -> bool:
         """Whether the function is compiled in this process, or was on disk before the first call."""
         return bool(self.function.overloads) or (not self.calls and is_compiled(self.function))
 
-    def avoids(self, seconds: float, use: Callable[[], Any] | None = None) -> bool:
+    def avoids(self, seconds: float, use: Callable[[], Any]) -> bool:
         """Whether a call avoids the function, if the alternative takes that many seconds.
 
-        After some calls, use() compiles the function on a thread that exit waits for; without `use`, the caller does.
+        After some calls, use() compiles it, and all that it needs, on a thread that exit waits for.
         """
-        if seconds > self.most_seconds or self.is_compiled():
+        if seconds > self.most_seconds or (self.is_compiled() and not self._compiling):
             return False
         with self._lock:
             enough = self.calls < self.most_calls and self.seconds < self.most_seconds
             self.calls, self.seconds = self.calls + 1, self.seconds + seconds
             ends = self.calls >= self.most_calls or self.seconds >= self.most_seconds
-        if use is None:
-            return enough
-        return not (enough and ends) or beside("hopwave-compiling", self._compile, use)
+        if not (enough and ends):
+            return True
+        self._compiling = True
+        started = beside("hopwave-compiling", self._compile, use)
+        if not started:
+            self._compiling = False
+        return started
 
     def _compile(self, use: Callable[[], Any]) -> None:
         try:
@@ -81,3 +86,4 @@ class First:
         except Exception:  # the next call raises the same error
             log.debug("a call in the background failed", exc_info=True)
             self.most_seconds = 0.0
+        self._compiling = False

@@ -177,9 +177,9 @@ def _first_reductions() -> Any:
     return First(walk_chains)
 
 
-def is_compiled_later(graph: Graph, job: BetweennessJob) -> bool:
-    """Whether a GPU would finish the full search before the CPU's part of the reduction is compiled."""
-    return bool(_first_reductions().avoids(len(job.sources) * graph.m / ARCS_PER_SECOND))
+def is_compiled_later(graph: Graph, job: BetweennessJob, use: Callable[[], Any]) -> bool:
+    """Whether a GPU would finish the full search before the CPU's part of the reduction, use(), is compiled."""
+    return bool(_first_reductions().avoids(len(job.sources) * graph.m / ARCS_PER_SECOND, use))
 
 
 def reduced(

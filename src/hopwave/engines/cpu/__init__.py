@@ -184,7 +184,8 @@ class Engine:
         if policy.sums_like_workers(loaded, job, plan):
             from hopwave.engines.cpu.betweenness.run import FIRST as FIRST_WORKERS
 
-            if FIRST_WORKERS.avoids(len(job.sources) * (loaded.n + loaded.m) * policy.SECONDS_PER_SUMMED_ARC):
+            seconds = len(job.sources) * (loaded.n + loaded.m) * policy.SECONDS_PER_SUMMED_ARC
+            if FIRST_WORKERS.avoids(seconds, lambda: workers().advance(0, lambda done: True)):
                 return SmallAccumulation(loaded, job, threads, workers, policy.block_size(job.planned_sources))
         return workers()
 
