@@ -37,8 +37,9 @@ all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths
 all_pairs_dijkstra multi_source_dijkstra_path_length single_source_dijkstra_path_length all_pairs_dijkstra_path_length
   multi_source_dijkstra_path single_source_dijkstra_path all_pairs_dijkstra_path multi_source_dijkstra
   single_source_dijkstra dijkstra_predecessor_and_distance: [] Along an edge attribute, in NetworkX's order.
-dijkstra_path dijkstra_path_length bidirectional_dijkstra: [] Along an edge attribute, in NetworkX's order. Runs if a
-  converted graph is cached; otherwise NetworkX is faster.
+dijkstra_path dijkstra_path_length: [] Along an edge attribute, in NetworkX's order. Runs if a converted graph is
+  cached; otherwise NetworkX is faster.
+bidirectional_dijkstra: [] Along an edge attribute, in NetworkX's order. Runs with `backend="hopwave"` only.
 shortest_simple_paths: [] In hops, or along an edge attribute; equally long paths in NetworkX's order.
 eccentricity diameter radius periphery center barycenter average_shortest_path_length harmonic_diameter wiener_index
   hyper_wiener_index schultz_index gutman_index closeness_centrality harmonic_centrality: [device threads] In hops (64

@@ -165,7 +165,8 @@ THRESHOLDS = [
     (dispatch.ONE_VERTEX, "closeness_centrality", (), {"u": 3}),
     (dispatch.MANY_SEARCHES, "closeness_centrality", (), {}),
     (dispatch.DIJKSTRA, "closeness_centrality", (3,), {"distance": "km"}),
-    (dispatch.DIJKSTRA_PAIR, "shortest_path", (0, 1, "km"), {}),
+    (dispatch.TWO_SIDED_PAIR, "shortest_path", (0, 1, "km"), {}),
+    (dispatch.DIJKSTRA_PAIR, "shortest_path_length", (0, 1, "km"), {}),
     (dispatch.LISTED_EDGES, "single_source_all_shortest_paths", (0,), {}),
     (dispatch.DIJKSTRA, "all_shortest_paths", (0, 1), {"weight": "km"}),
 ]

@@ -79,6 +79,7 @@ TWO_SIDES = Threshold(None, None)  # NetworkX stops at the first odd cycle, whic
 PAIR = Threshold(None, 100_000)  # a bidirectional search reads a few vertices
 DIJKSTRA = Threshold(2_000, 0)  # NetworkX's heap is Python code; also for PageRank
 DIJKSTRA_PAIR = Threshold(None, 0)
+TWO_SIDED_PAIR = Threshold(None, None)  # NetworkX reads a few weights, hopwave all of them
 TRIANGLES = Threshold(4_000, 2_000)
 SQUARES = Threshold(150, 60)  # NetworkX intersects sets
 POWERS = Threshold(500, 400)  # NetworkX's rounds are Python code; a product takes at least 60 µs here
@@ -87,13 +88,13 @@ DEGREES = Threshold(None, 1_500)  # one pass over the rows is cheaper than a con
 CORES = Threshold(20_000, 20_000)  # one vector product per core number
 
 
-def by_ends(from_one: Threshold) -> Callable[[Arguments], Threshold]:
-    """The threshold by the number of endpoints passed: both, one (`from_one`) or neither."""
+def by_ends(from_one: Threshold, dijkstra: Threshold) -> Callable[[Arguments], Threshold]:
+    """The threshold by the number of endpoints passed: both (`dijkstra` if weighted), one (`from_one`) or neither."""
 
     def chosen(arguments: Arguments) -> Threshold:
         ends = sum(arguments[end] is not None for end in ("source", "target"))
         along_weights = arguments["weight"] is not None
-        return ((MANY_SEARCHES, DIJKSTRA, DIJKSTRA_PAIR) if along_weights else (MANY_SEARCHES, from_one, PAIR))[ends]
+        return ((MANY_SEARCHES, DIJKSTRA, dijkstra) if along_weights else (MANY_SEARCHES, from_one, PAIR))[ends]
 
     return chosen
 

@@ -215,7 +215,7 @@ def has_path(G: NetworkXGraph, source: Any, target: Any) -> bool:
     return True
 
 
-@serves(why_not=hops_or_dijkstra, threshold=by_ends(dispatch.LISTED_PATHS), notes=ENDS)
+@serves(why_not=hops_or_dijkstra, threshold=by_ends(dispatch.LISTED_PATHS, dispatch.TWO_SIDED_PAIR), notes=ENDS)
 def shortest_path(
     G: NetworkXGraph, source: Any = None, target: Any = None, weight: Any = None, method: Any = "dijkstra"
 ) -> Any:
@@ -227,7 +227,7 @@ def shortest_path(
     return _ways(Search.paths, G, source, target, weight)
 
 
-@serves(why_not=hops_or_dijkstra, threshold=by_ends(dispatch.ONE_SEARCH), notes=ENDS)
+@serves(why_not=hops_or_dijkstra, threshold=by_ends(dispatch.ONE_SEARCH, dispatch.DIJKSTRA_PAIR), notes=ENDS)
 def shortest_path_length(
     G: NetworkXGraph, source: Any = None, target: Any = None, weight: Any = None, method: Any = "dijkstra"
 ) -> Any:
@@ -383,7 +383,7 @@ def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any
     return run.distance()
 
 
-@serves(threshold=dispatch.DIJKSTRA_PAIR, notes=PAIRED)
+@serves(threshold=dispatch.TWO_SIDED_PAIR, notes=dispatch.ALONG + " Runs with `backend=\"hopwave\"` only.")
 def bidirectional_dijkstra(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> tuple[Any, list[Any]]:
     check_ends(G, source, target)
     if source == target:
