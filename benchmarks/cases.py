@@ -32,7 +32,7 @@ class Benchmark:
 
 PER = "Milliseconds per source. "
 BEST_GPU = (
-    "*Best GPU code* is the fastest of six published codes on the same GPU model and graph family, timed earlier. "
+    "*Best GPU code* is the fastest of five published codes on the same GPU model and graph family, timed earlier. "
 )
 BENCHMARKS = {
     "cpu-search": Benchmark("Breadth-first search on the CPU", f"{PER}`times X` is the speedup over X."),
@@ -58,7 +58,7 @@ BENCHMARKS = {
     "cpu-gap-16": Benchmark(
         "The six kernels of the GAP benchmark",
         "Wall-clock time of the public call after warm-up, compared with the time that GAPBS's program prints for its "
-        "kernel; the best of some rounds each, in alternation. `--name cpu-gap-2` with HOPWAVE_NUM_THREADS=2.",
+        "kernel; the best of some rounds each, in alternation. For 2 threads: `--name cpu-gap-2` with HOPWAVE_NUM_THREADS=2.",
     ),
     "linalg-algorithms": Benchmark(
         "PageRank, shortest paths and triangles on the CPU",

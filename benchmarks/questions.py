@@ -285,7 +285,9 @@ def calls_of(ask: Callable[[], Any], least: int, seconds: float) -> tuple[list[f
 
 
 def touch(answer: Any) -> float | None:
-    """Wait for an answer that a GPU is still making."""
+    """Wait for answers that a GPU is still making."""
+    for one in answer if isinstance(answer, list) else ():
+        touch(one)
     for name in ("scores", "distances", "labels"):
         if getattr(answer, name, None) is not None:
             break
@@ -346,7 +348,9 @@ def main() -> int:
     for kind in given.parts or columns:
         options = ["--part", kind, "--calls", given.calls, "--seconds", given.seconds, "--scale", given.scale]
         words = [sys.executable, "-m", "benchmarks.questions", *map(str, options)]
-        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, cwd=setting.ROOT)
+        hidden = {} if kind == "gpu" else {"CUDA_VISIBLE_DEVICES": ""}  # graphs, too, are then generated on the CPU
+        todo: Any = {"stdout": subprocess.PIPE, "text": True, "check": True, "cwd": setting.ROOT}
+        done = subprocess.run(words, env=os.environ | hidden, **todo)
         for found in map(json.loads, done.stdout.splitlines()):
             row = rows.setdefault((found["graph"], found["question"]), {k: found[k] for k in ("graph", "question")})
             row[columns[kind]] = found.get("ms")
