@@ -58,7 +58,8 @@ BENCHMARKS = {
     "cpu-gap-16": Benchmark(
         "The six kernels of the GAP benchmark",
         "Wall-clock time of the public call after warm-up, compared with the time that GAPBS's program prints for its "
-        "kernel; the best of some rounds each, in alternation. For 2 threads: `--name cpu-gap-2` with HOPWAVE_NUM_THREADS=2.",
+        "kernel; the best of some rounds each, in alternation. For 2 threads: `--name cpu-gap-2` with "
+        "HOPWAVE_NUM_THREADS=2.",
     ),
     "linalg-algorithms": Benchmark(
         "PageRank, shortest paths and triangles on the CPU",
@@ -472,7 +473,9 @@ def gpu() -> Iterator[Case]:
         for kind in kinds:
             for what, function in (("betweenness", hw.betweenness_centrality),
                                    ("edge betweenness", hw.edge_betweenness_centrality),
-                                   ("closeness", hw.closeness_centrality)):  # fmt: skip
+                                   ("closeness", hw.closeness_centrality),
+                                   ("harmonic centrality", hw.harmonic_centrality),
+                                   ("global efficiency", hw.global_efficiency)):  # fmt: skip
                 call, question = ask(function, kind, **quiet()), f"{what}, {f'weights {kind}' if kind else 'hops'}"
                 if name == "union10000":
                     yield Case("gpu-unions", name, question, call, rounds=1, more=repeated)
@@ -494,7 +497,7 @@ def gteps(answer: Any, row: Any) -> dict[str, Any]:
 
 def repeated(answer: Any, _: Any) -> dict[str, Any]:
     """Ends the run if equal graphs of a union have unequal scores."""
-    scores = array_of(answer).reshape(100, -1)
+    scores = np.reshape(array_of(answer), (1 if isinstance(answer, float) else 100, -1))
     agree("equal graphs", scores, np.broadcast_to(scores[0], scores.shape), 1e-12)
     return {}
 
