@@ -1,7 +1,5 @@
 """Checks of the arguments that functions share: graphs, vertices, directions, numbers of hops, samples."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from contextlib import suppress

@@ -4,8 +4,6 @@ split="sources"   Every rank stores the full graph and computes a share of the s
 split="graph"     Every rank stores a part of the graph, and all ranks compute one batch of sources (dependencies.py)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal

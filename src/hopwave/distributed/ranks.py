@@ -6,8 +6,6 @@ many exchanges it took part in: a neighbour that waits in a later exchange ends 
 in it, a waiting rank is next to a rank that has ended.
 """
 
-from __future__ import annotations
-
 import atexit
 import importlib.util
 import os

@@ -9,8 +9,6 @@
 In a pull each rank sends at most n/8 · (R + C - 1)/(R C) bytes of bitmaps on a grid of R × C ranks, at most n/8.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

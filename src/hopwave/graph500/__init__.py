@@ -8,8 +8,6 @@ A run generates the edges, builds the graph (timed), draws roots, searches from 
 (True, 8)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

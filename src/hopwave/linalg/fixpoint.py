@@ -13,8 +13,6 @@ v, that neighbour is in f: otherwise the position would have been reached before
 instead of f, for every semiring. This is the paper's operand reuse (section 5.4), stated there for Boolean values.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -383,7 +383,7 @@ def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any
     return run.distance()
 
 
-@serves(threshold=dispatch.TWO_SIDED_PAIR, notes=dispatch.ALONG + " Runs with `backend=\"hopwave\"` only.")
+@serves(threshold=dispatch.TWO_SIDED_PAIR, notes=dispatch.ALONG + ' Runs with `backend="hopwave"` only.')
 def bidirectional_dijkstra(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> tuple[Any, list[Any]]:
     check_ends(G, source, target)
     if source == target:

@@ -19,8 +19,6 @@ last round and makes ten more products (Wu and Simon, Thick-restart Lanczos meth
 the largest eigenvalue, as in a bipartite graph, a is the eigenvector nearest to the first a.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -17,8 +17,6 @@ F   F(s, v): the number of shortest paths from source s to v, for v of one level
 D   D(s, v): the dependency of s on v, for one level: Σ_{w after v} σ(v)/σ(w) · (1 + D(s, w))
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterable, Sequence

@@ -23,8 +23,6 @@ L has the arcs from every vertex to lower vertices. For a triangle i > k > j, C�
 C⟨Lᵀ⟩ = Lᵀ · L counts i at (j, k).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hopwave.algebra.matrix import Matrix

@@ -167,8 +167,9 @@ def remove_root(keys, items, size):
 # ------------------------------------------------------------------ one search
 
 # per_length: buckets per unit of length; in_any_order: whether the vertices of a bucket may be settled in any order;
-# short: the rows that are relaxed immediately, with all arcs or only arcs shorter than `span` buckets.
-Arcs = namedtuple("Arcs", "indptr indices lengths per_length in_any_order short span")
+# scattered: whether rows are prefetched; short: the rows that are relaxed immediately, with all arcs or only those
+# shorter than `span` buckets.
+Arcs = namedtuple("Arcs", "indptr indices lengths per_length in_any_order scattered short span")
 ENDLESS = np.uint64(1 << 62)
 
 
@@ -202,7 +203,7 @@ def settle(A, d, own, source, limit, wanted, ahead):
                 if entry == NONE:
                     break
                 boundary = bucket + A.span
-            after = entry
+            after = entry if A.scattered else NONE
             while after != NONE:
                 prefetch(indptr, vertex[after])
                 after = np.uint64(following[after])
@@ -211,7 +212,7 @@ def settle(A, d, own, source, limit, wanted, ahead):
             after = np.uint64(following[entry])
             following[entry], free = free, entry  # reused: few entries stay in a core's cache
             entry = after
-            if after != NONE:
+            if A.scattered and after != NONE:
                 row = np.uint64(indptr[vertex[after]])
                 prefetch(indices, row)
                 prefetch(lengths, row)

@@ -241,7 +241,7 @@ def _arcs(loaded, k, threads, per_length, in_any_order):
         apart, delta = loaded.short_arcs(threads)
         if delta * per_length >= 2.0:
             short, span = apart, np.uint64(int(delta * per_length) - 1)  # one bucket less: products are rounded
-    return Arcs(*rows, per_length, in_any_order, short, span)
+    return Arcs(*rows, per_length, in_any_order, bool(loaded.scattered), short, span)
 
 
 def _aims(graph, sources, targets):

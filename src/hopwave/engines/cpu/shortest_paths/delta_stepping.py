@@ -7,6 +7,7 @@ import numpy as np
 from hopwave.arrays import ignoring
 from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
+from hopwave.engines.cpu.graph import is_scattered
 from hopwave.engines.cpu.integers import ONE, U0, U1, U2
 from hopwave.engines.cpu.intrinsics import inner, outer, prefetch
 from hopwave.engines.cpu.many import settling, weighted
@@ -41,7 +42,8 @@ def bucket_arcs(A):
 def arcs_for_one(A):
     arcs = arcs_of(A)
     buckets = policy.length_buckets(arcs.lengths.min(), arcs.lengths.max())
-    return settling.Arcs(*arcs, *buckets, ShortArcs(*arcs), settling.ENDLESS)
+    scattered = is_scattered(A.rows.indptr, A.rows.indices)
+    return settling.Arcs(*arcs, *buckets, scattered, ShortArcs(*arcs), settling.ENDLESS)
 
 
 def whole_lengths(values, n):
