@@ -213,6 +213,8 @@ class Faults:
         return {path.name: path.read_bytes() for path in self.folder.iterdir()}
 
     def _compare(self, before: dict[str, Any], old: dict[str, bytes], where: str, name: str) -> None:
+        ignored = [error for error in self._ignored if not isinstance(error, KeyboardInterrupt | ResourceWarning)]
+        self._ignored.clear()  # the frames of Ctrl-C in a generator that was being closed hold its file
         after = self._state()
         if after != before:
             gc.collect()
@@ -221,8 +223,6 @@ class Faults:
         for key, value in before.items():
             if after[key] != value:
                 raise Difference(f"{where}: {key} were {value}, and are {after[key]}")
-        ignored = [error for error in self._ignored if not isinstance(error, KeyboardInterrupt | ResourceWarning)]
-        self._ignored.clear()
         if ignored:
             raise Difference(f"{where}: {ignored} on the error stream")
         for file, content in self._contents().items():
