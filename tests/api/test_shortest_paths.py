@@ -70,6 +70,9 @@ def test_threads_share_large_buckets_and_the_pool_grows(monkeypatch: pytest.Monk
     for threads in (1, 2, 4):
         for delta in (None, 3.0, 1000.0):
             assert np.array_equal(hw.sssp(graph, source, delta=delta, threads=threads).distances, right)
+    monkeypatch.setattr(policy, "CACHED_VERTICES", 0)  # one thread searches a large graph like several
+    large = hw.sssp(graph, source, method="delta-stepping", threads=1)
+    assert large.plan == "delta-stepping" and np.array_equal(large.distances, right)
     monkeypatch.setattr(policy, "ENTRIES_PER_VERTEX", 0)
     monkeypatch.setattr(policy, "BLOCKS_PER_WORKER", 0)
     for threads in (1, 3):

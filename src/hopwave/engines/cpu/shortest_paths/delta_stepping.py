@@ -88,7 +88,7 @@ def delta_stepping(A, job, delta, threads, trace):
     free = given is None and not trace and len(sources) == 1 and A.rows.values is not None and m > 0
     on_threads = partial(by_buckets, A, job, delta, workers, trace)
     if free and (
-        workers == 1
+        (workers == 1 and n <= policy.CACHED_VERTICES)
         or (workers <= policy.FEW_WORKERS and m / n < policy.THIN_DEGREE)
         or FIRST.avoids(m * policy.SECONDS_PER_SETTLED_ARC, on_threads)
     ):
