@@ -113,7 +113,10 @@ def hiragushi() -> dict[str, str]:
     named = {graph: f"the stand-in of {graph}" if graph in stand_ins else graph for graph in (least, most)}
     teps = {(row["ranks on"], row["ranks"]): row["GTEPS"] for row in rows_of("hiragushi", "Figure 5(a)")}
     ranks = {job: f"{gteps:.2f}" for job, gteps in teps.items()}
+    sent = {row["layout"]: row["KB sent per search"] for row in pages.rows("ranks-h200")
+            if (row["table"], row["device"], row["ranks"]) == ("strong", "cpu", 4)}  # fmt: skip
     return {
+        "hybrid_layouts": f"{sent['1d']:,.0f} KB with 1D and {sent['2d']:,.0f} KB with 2D",
         "hybrid_rows": str(len(gains)),
         "hybrid_least": f"{gains[least]:.1f}", "hybrid_least_on": named[least],
         "hybrid_most": f"{gains[most]:.1f}", "hybrid_most_on": named[most],
