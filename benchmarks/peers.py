@@ -219,17 +219,23 @@ def as_given(ask: Callable[[Setup], Callable[[], Any]]) -> Prepare:
 
 
 def gapbs(
-    *programs: str, repeat: int = 3, of_sources: int = 0, widths: tuple[int, ...] = (), more: tuple[object, ...] = ()
+    *programs: str,
+    repeat: int = 3,
+    of_sources: int = 0,
+    widths: tuple[int, ...] = (),
+    more: tuple[object, ...] = (),
+    variable: str = "GAPBS",
 ) -> Prepare:
-    """GAPBS's programs, built in the folder GAPBS: the best time that one of them prints, with as many threads.
+    """GAPBS's programs: the best time that one of them prints, with as many threads as hopwave.
 
+    The environment variable GAPBS is their folder, WASP that of Wasp's `sssp`, which has the same options.
     `widths`: Δ, of which the best counts. `of_sources`: the mean over that many sources, a run for each.
     """
 
     def prepare(setup: Setup) -> Peer | None:
-        folder = os.environ.get("GAPBS")
+        folder = os.environ.get(variable)
         if folder is None:
-            print("left out: GAPBS; set the variable GAPBS to the folder of its programs", flush=True)
+            print(f"left out: {variable}; set the variable {variable} to the folder of its programs", flush=True)
             return None
         weighted = programs[0] == "sssp"
         file = Path(tempfile.gettempdir()) / f"{setup.name}{'.wsg' if weighted else '.sg'}"
