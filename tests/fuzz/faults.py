@@ -131,9 +131,10 @@ class Faults:
         self.same = every_call.close if device == "cuda" else operator.eq
         self.calls = every_call.calls(device) | (every_call.files(self.folder) if device == "cpu" else {})
         self.right: dict[str, Any] = {}
-        self._ignored: list[BaseException | None] = []  # errors in `__del__`, which Python prints and ignores
+        # Errors in `__del__`, which Python prints and ignores. As text: the frames of a closed generator hold its file.
+        self._ignored: list[tuple[type[BaseException], str]] = []
         warnings.filterwarnings("ignore", "progress cannot be saved", RuntimeWarning)
-        sys.unraisablehook = lambda caught: self._ignored.append(caught.exc_value)
+        sys.unraisablehook = lambda caught: self._ignored.append((caught.exc_type, repr(caught.exc_value)))
 
     def known(self, name: str) -> Any:
         """The right answer of a call, which compiles what it needs."""
@@ -213,8 +214,6 @@ class Faults:
         return {path.name: path.read_bytes() for path in self.folder.iterdir()}
 
     def _compare(self, before: dict[str, Any], old: dict[str, bytes], where: str, name: str) -> None:
-        ignored = [error for error in self._ignored if not isinstance(error, KeyboardInterrupt | ResourceWarning)]
-        self._ignored.clear()  # the frames of Ctrl-C in a generator that was being closed hold its file
         after = self._state()
         if after != before:
             gc.collect()
@@ -223,6 +222,8 @@ class Faults:
         for key, value in before.items():
             if after[key] != value:
                 raise Difference(f"{where}: {key} were {value}, and are {after[key]}")
+        ignored = [error for kind, error in self._ignored if not issubclass(kind, KeyboardInterrupt | ResourceWarning)]
+        self._ignored.clear()
         if ignored:
             raise Difference(f"{where}: {ignored} on the error stream")
         for file, content in self._contents().items():
