@@ -265,14 +265,14 @@ def paper(
 ) -> None:
     """Measure every table and figure of a paper, and write one page with the published numbers next to ours.
 
-    Graphs are generated, read from the folder HOPWAVE_DATA, or downloaded. If none of these is possible, a graph of the
+    Graphs are read from the folder HOPWAVE_DATA, generated or downloaded. If none of these is possible, a graph of the
     same kind replaces it, and its row is marked.
 
     name: Paper to reproduce.
     device @Running: Device to measure on.
     quick @Running: Small graphs, one of each kind: under two minutes.
     only @Running: Measure only this table or figure, for example "Table II".
-    seconds min=1 @Running: Total measuring time, divided among the graphs; less time means fewer trials.
+    seconds min=1 @Running: Total measuring time, divided among the graphs; it decides how many trials there are.
     out @Output: Folder for NAME.html and NAME.jsonl; with --only, NAME-NUMBER.html and NAME-NUMBER.jsonl.
     """
     engines.engine(device)  # raises an error at once if the engine cannot run
