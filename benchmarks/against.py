@@ -1,15 +1,17 @@
 """`make against REV=…`: every public question under two source trees, in alternation.
 
-    python -m benchmarks.against REV [--scale 16] [--device cpu] [--only bfs …] [--rounds 6] [--threads N]
+    python -m benchmarks.against REV [--scale 16] [--device cpu] [--only bfs …] [--rounds 6] [--seconds 16]
 
 checks out REV into build/against, starts one process per tree, and asks both in turn. It prints every question whose
 answers differ, and every one whose time differs by more than 5%, with the best times of both; the exit status is 1 if
-answers differ. REV may also be a folder with a source tree. Run it before a merge into main: on the cores and on the
-GPU (--device cuda; --scale 24 shows what small graphs hide) of a machine.
+answers differ. --seconds limits one question in one tree, compiling included. REV may also be a folder with a source
+tree. Run it before a merge into main: on the cores and on the GPU (--device cuda; --scale 24 shows what small graphs
+hide) of a machine.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -41,8 +43,9 @@ def tree_of(revision: str) -> Path:
 class Tree:
     """A process that asks questions with the hopwave of one source tree."""
 
-    def __init__(self, tree: Path, device: str, scale: int) -> None:
-        words = [sys.executable, "-m", "benchmarks.against", "-", "--device", device, "--scale", str(scale)]
+    def __init__(self, tree: Path, given: argparse.Namespace) -> None:
+        options = ["--device", given.device, "--scale", given.scale, "--seconds", given.seconds]
+        words = [sys.executable, "-m", "benchmarks.against", "-", *map(str, options)]
         known = os.environ | {"HOPWAVE_SOURCE": str(tree / "src"), "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{ROOT}"}
         known |= {"HOPWAVE_PROGRESS": "0"}
         self.process = subprocess.Popen(
@@ -63,7 +66,7 @@ class Tree:
         self.process.communicate()  # its input ends, and so does it
 
 
-def serve(device: str, scale: int) -> None:
+def serve(device: str, scale: int, seconds: float) -> None:
     """The other side of Tree: reads questions, writes answers."""
     warnings.simplefilter("ignore")
     cases = {name: Case(name, scale) for name in GRAPHS}
@@ -83,7 +86,7 @@ def serve(device: str, scale: int) -> None:
             times, value = calls_of(ask, least, 0.05)
             return {"times": times, "digest": value}
 
-        print(json.dumps(limited(2 * LONGEST, work)), file=answers, flush=True)
+        print(json.dumps(limited(seconds, work)), file=answers, flush=True)
 
 
 def compared(old: Tree, new: Tree, question: str, graph: str, rounds: int) -> dict[str, Any]:
@@ -105,16 +108,15 @@ def compared(old: Tree, new: Tree, question: str, graph: str, rounds: int) -> di
 
 def main() -> int:
     """Compare, print, and return 1 if an answer differs."""
-    given = command_line(
-        __doc__, {"revision": []}, device="cpu", scale=16, only=[str], graphs=list(GRAPHS), rounds=6, out=Path
-    )
+    asks = {"device": "cpu", "scale": 16, "only": [str], "graphs": list(GRAPHS), "rounds": 6}
+    given = command_line(__doc__, {"revision": []}, **asks, seconds=2.0 * LONGEST, out=Path)
     if given.revision == ["-"]:
-        serve(given.device, given.scale)
+        serve(given.device, given.scale, given.seconds)
         return 0
     (revision,) = given.revision
     asked = [(graph, question) for graph in given.graphs for question in given.only or [*questions(), *METHODS]]
     rows, wrong, trees = [], 0, (tree_of(revision), ROOT)
-    with Tree(trees[0], given.device, given.scale) as old, Tree(trees[1], given.device, given.scale) as new:
+    with Tree(trees[0], given) as old, Tree(trees[1], given) as new:
         for graph, question in asked:
             row = {"graph": f"{graph} {given.scale}", "question": question, "device": given.device}
             row |= compared(old, new, question, graph, given.rounds)

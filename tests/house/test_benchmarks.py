@@ -62,7 +62,7 @@ def test_a_row_is_compared_before_it_is_timed() -> None:
 @pytest.mark.slow
 def test_two_trees_are_compared(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The same tree twice: no answer differs."""
-    given = ["--scale", "7", "--only", "bfs", "diameter", "--rounds", "2", "--graphs", "kron"]
+    given = ["--scale", "7", "--only", "bfs", "diameter", "--rounds", "2", "--graphs", "kron", "--seconds", "600"]
     monkeypatch.setattr("sys.argv", ["against", str(setting.ROOT), *given])
     assert against.main() == 0
     assert "2 questions; new / old: median" in (said := capsys.readouterr().out) and "0 answers differ" in said
