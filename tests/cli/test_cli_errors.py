@@ -226,7 +226,7 @@ def test_no_arguments_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
 def started(*command: str, **changes: str) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a new process that can import what this one can; `changes` of its environment."""
     environment: dict[str, Any] = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **changes}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -239,7 +239,7 @@ def test_a_pipe_that_is_closed_early_gives_no_error_message(command: str) -> Non
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(words, env=environment, text=True, stderr=subprocess.PIPE, stdout=writer)
     os.close(writer)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert (process.returncode, err) == (141, "")
 
 

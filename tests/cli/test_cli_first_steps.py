@@ -74,7 +74,7 @@ def test_warmup(run, answer, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_processes_end_with_a_warmup_that_is_interrupted_or_killed(signal: int) -> None:
     code = "import os, threading, time; from hopwave.cli import warmup; warmup.PARTS = {300: ()}; "
     code += f"warmup.use_part = time.sleep; threading.Timer(3, os.kill, (os.getpid(), {signal})).start(); "
-    subprocess.run([sys.executable, "-c", f"{code}warmup.warmup()"], capture_output=True, timeout=60, check=False)
+    subprocess.run([sys.executable, "-c", f"{code}warmup.warmup()"], capture_output=True, timeout=600, check=False)
 
 
 def test_warmup_knows_the_arguments_of_every_function() -> None:

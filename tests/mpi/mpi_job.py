@@ -21,7 +21,7 @@ NEEDS_MPI = [
 ]
 
 
-def start(ranks: int, *command: Any, seconds: float = 300, device: str = "cpu") -> subprocess.CompletedProcess[str]:
+def start(ranks: int, *command: Any, seconds: float = 600, device: str = "cpu") -> subprocess.CompletedProcess[str]:
     """Run Python on several ranks; raises subprocess.TimeoutExpired if the job does not end in time."""
     assert MPIEXEC is not None
     known = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOPWAVE_NUM_THREADS": "1"}

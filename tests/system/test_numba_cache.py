@@ -84,7 +84,7 @@ def said_by(script: str, **environment: str) -> tuple[str, str]:
     """What a new process prints."""
     given = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOPWAVE_PROGRESS": "0", **environment}
     command = [sys.executable, "-W", "error", "-c", script]
-    done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=600, check=False)
     return done.stdout, done.stderr
 
 
