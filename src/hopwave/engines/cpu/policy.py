@@ -197,6 +197,7 @@ def batch_width(sources, workers, together):
 ROUND_WORKERS, ROUND_DEGREE, ROUND_HUB = 4, 8.0, 64  # minimum workers; maximum mean and largest degree (round_workers)
 ROUND_ARCS = {True: 1 << 19, False: 1 << 22}  # minimum k × arcs for k nearest in rounds: along lengths, by hops
 ARCS_PER_PATH_THREAD = 1 << 16  # arcs per thread of a search for shortest paths
+ARCS_TO_DEAL_HUBS = 1 << 22  # minimum arcs at which two threads share the vertices of a few blocks with hubs one by one
 ENTRIES_PER_VERTEX = 1  # initial capacity of the pool of blocks; it grows if necessary
 BLOCKS_PER_WORKER = 2048  # minimum blocks per worker: each may have one open block per bin
 LENGTHS_LOOKED_AT = 4096  # number of lengths sampled to choose the width of buckets

@@ -103,10 +103,10 @@ def by_buckets(A, job, delta, workers, trace):
     pool = left_or_new(spare, lambda: None)
     if pool is None or len(pool.link) < blocks:
         pool = bins.new_pool(blocks, arcs.lengths.dtype)
-    run = _Run(pool, n, workers, trace, (1 / delta, has_hubs(A)), job)
-    start = np.asarray(sources, np.uint32)
+    dealt = has_hubs(A) and (workers > 2 or len(A.rows.indices) >= policy.ARCS_TO_DEAL_HUBS)
+    run = _Run(pool, n, workers, trace, (1 / delta, dealt), job)
     while run.here[loop.PHASE] != loop.OVER:
-        run.go_on(arcs, start)
+        run.go_on(arcs, np.asarray(sources, np.uint32))
     spare[:] = [run.pool]  # one suffices, for any number of concurrent searches
     return run.answer if len(run.answer) else run.d, delta, run.trace, False
 

@@ -35,7 +35,7 @@ TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
 
 # d: the distances so far; beyond: one number, the distance of vertices that are unreached or beyond the limit; answer:
 # the distances as float64, empty if d has them; rows: one per worker (bins.py); F: the next blocks; numbers: buckets
-# per length, and whether the graph has hubs; targets: the search ends after the bucket of the last target
+# per length, and whether hubs are dealt; targets: the search ends after the bucket of the last target
 Run = namedtuple("Run", "d beyond answer pool rows F here numbers targets")
 
 
