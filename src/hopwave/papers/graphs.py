@@ -1,7 +1,6 @@
 """Graphs of the papers: read from the folder HOPWAVE_DATA (NAME.mtx.gz), else generated (`MADE`) or downloaded.
 
-If that fails, a graph of the same kind, size, direction and depth replaces it (`KINDS`), and its row is marked. Every
-stand-in has its own seed.
+If that fails, one of the same kind, size, direction and depth, with its own seed, replaces it (`KINDS`), as rows say.
 """
 
 import math
@@ -192,7 +191,7 @@ def recursive(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = n
     if xp is not np:
         from hopwave.engines.cuda.kronecker import edges as draw
     drawn = draw(scale, 1 + (count >> scale), seed, 0, count) if xp is np else draw(scale, seed, 0, count, np.int32)
-    source, target = (ids % n for ids in drawn)  # 2^scale ids become n, and the mean degree stays the paper's
+    source, target = ((ids.astype(xp.int64) * n >> scale).astype(ids.dtype) for ids in drawn)  # 2^scale ids become n
     return with_path(source, target, n, directed, depth, seed, f"Kronecker graph of {n:,} vertices", xp)
 
 
@@ -222,7 +221,9 @@ def layered(n: int, m: int, directed: bool, depth: int, seed: int, xp: Any = np)
     size, first = xp.asarray(sizes), xp.asarray(np.cumsum(sizes) - sizes)
     ids, random = xp.arange(n), xp.random.default_rng(seed)
     level = xp.searchsorted(first, ids, side="right") - 1
-    u = random.integers(0, n, max(0, m // (1 if directed else 2) - n + 1))
+    slots = n * 51 / (1 if directed else 2)  # 17 near ids in each of three levels; draws repeat
+    share = max(0, m // (1 if directed else 2) - n + 1) / slots
+    u = random.integers(0, n, int(-slots * math.log1p(-min(share, 0.9))))
     others = xp.clip(level[u] + random.integers(-1, 2, len(u)), 0, count - 1)
     near = (u - first[level[u]]) * size[others] // size[level[u]] + random.integers(-8, 9, len(u))
     parents = first[level[1:] - 1] + (ids[1:] - first[level[1:]]) * size[level[1:] - 1] // size[level[1:]]

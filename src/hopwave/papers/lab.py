@@ -1,5 +1,4 @@
-"""Shared by all studies: the device, the time limits, graphs, sources, checks before timing, searches
-level by level, and SuiteSparse:GraphBLAS for comparison if it is installed."""
+"""Shared by all studies: the device, time limits, graphs, sources, checks, searches by level, SuiteSparse:GraphBLAS."""
 
 import importlib.util
 import re

@@ -97,16 +97,15 @@ def delta_stepping(A, job, delta, threads, trace):
 
 
 def by_buckets(A, job, delta, workers, trace):
-    n, sources = A.shape[0], job.sources
-    arcs, spare = bucket_arcs(A), A._prepared.made(bins.Pool, list)
-    blocks = 64 + (policy.ENTRIES_PER_VERTEX * n + len(sources)) // 64 + policy.BLOCKS_PER_WORKER * workers
+    n, arcs, spare = A.shape[0], bucket_arcs(A), A._prepared.made(bins.Pool, list)
+    blocks = 64 + (policy.ENTRIES_PER_VERTEX * n + len(job.sources)) // 64 + policy.BLOCKS_PER_WORKER * workers
     pool = left_or_new(spare, lambda: None)
     if pool is None or len(pool.link) < blocks:
         pool = bins.new_pool(blocks, arcs.lengths.dtype)
     dealt = has_hubs(A) and (workers > 2 or len(A.rows.indices) >= policy.ARCS_TO_DEAL_HUBS)
     run = _Run(pool, n, workers, trace, (1 / delta, dealt), job)
     while run.here[loop.PHASE] != loop.OVER:
-        run.go_on(arcs, np.asarray(sources, np.uint32))
+        run.go_on(arcs, np.asarray(job.sources, np.uint32))
     spare[:] = [run.pool]  # one suffices, for any number of concurrent searches
     return run.answer if len(run.answer) else run.d, delta, run.trace, False
 
