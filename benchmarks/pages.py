@@ -84,7 +84,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {  # pages with several records:
         "Other programs, measured once",
         ("peers-authors", "peers-cugraph", "peers-cugraph-many", "peers-gap", "peers-networkit"),
     ),
-    "questions": ("Every public question", ("questions", "questions-calls")),
+    "questions": ("Every public question", ("questions", "questions-calls", "questions-calls-2")),
     "ranks": ("Searches over MPI ranks", ("ranks-cpu", "ranks-h200")),
 }
 PAPERS = {

@@ -7,7 +7,8 @@ acyclic orientation. The page has each question on one core, on all cores and on
 call after the second and its number; benchmarks/against.py asks the same questions of two source trees.
 
 `--calls 60 --parts all gpu` checks a rule: no call after the second takes more than 4 times the median and more than
-10 ms. Calls that break it are listed at the end, and the exit status is 1. No page is written.
+10 ms. Calls that break it are listed at the end, and the exit status is 1. The page shows this record, too; one of two
+cores is named by `--name questions-calls-2`.
 """
 
 from __future__ import annotations
@@ -338,7 +339,7 @@ def part(kind: str, seconds: float, scale: int, least: int) -> None:
 
 def main() -> int:
     """Measure in one process per column, and publish; returns 1 if a call stalled."""
-    given = command_line(__doc__, seconds=100.0, scale=18, part="", calls=3, parts=[str])
+    given = command_line(__doc__, seconds=100.0, scale=18, part="", calls=3, parts=[str], name="")
     if given.part:
         part(given.part, given.seconds, given.scale, given.calls)
         return 0
@@ -368,7 +369,7 @@ def main() -> int:
     for row in rows.values():
         row.pop("digest", None)
     publish(
-        "questions-calls" if given.parts else "questions",
+        given.name or ("questions-calls" if given.parts else "questions"),
         f"{given.calls} calls of every question" if given.parts else "Every public question",
         list(rows.values()),
         "Wall-clock time of the public call in milliseconds: the best of some calls. *hopwave ms* is on all cores. "
