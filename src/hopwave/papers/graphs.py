@@ -1,6 +1,6 @@
 """Graphs of the papers: read from the folder HOPWAVE_DATA (NAME.mtx.gz), else generated (`MADE`) or downloaded.
 
-If that fails, one of the same kind, size, direction and depth, with its own seed, replaces it (`KINDS`), as rows say.
+Otherwise a stand-in of the same kind, size, direction and depth, with its own seed, is made (`KINDS`): rows say so.
 """
 
 import math
