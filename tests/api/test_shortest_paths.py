@@ -162,17 +162,6 @@ def with_lengths(G: Graph) -> Graph:
     return Graph.from_edges(source, target, weights=lengths, n=G.n)
 
 
-def test_threads_share_hubs_of_a_small_bucket() -> None:
-    """Every hub of a star of stars is in one bucket: each is dealt out by itself, also where blocks run out."""
-    hubs, leaves = 40, 2000
-    source = np.concatenate([np.zeros(hubs, int), np.repeat(np.arange(1, hubs + 1), leaves)])
-    target = np.concatenate([np.arange(1, hubs + 1), np.arange(hubs + 1, hubs + 1 + hubs * leaves)])
-    G = Graph.from_edges(source, target, weights=np.full(len(source), 2.0))
-    assert G.m > 2 * policy.HUB_ARCS * policy.SMALL_BUCKET
-    found = hw.sssp(G, 0, method="delta-stepping", delta=5.0, threads=2, device="cpu", trace=True)
-    assert found.distances[1 : hubs + 1].tolist() == [2.0] * hubs and set(found.distances[hubs + 1 :]) == {4.0}
-
-
 def test_predecessors_are_the_lowest_with_fewest_arcs() -> None:
     """Two paths of two arcs lead to 4, one of three; all are as long."""
     G = Graph.from_edges([0, 0, 3, 2, 0, 1, 5], [3, 2, 4, 4, 1, 5, 4], weights=[2, 2, 2, 2, 1, 1, 2], directed=True)

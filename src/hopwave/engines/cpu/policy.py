@@ -15,8 +15,6 @@ SMALL_LEVEL = 1024  # arcs and vertices of a level below which only the leader p
 MANY_MARKS = 4096  # minimum frontier at which all threads build the first bitmap, by a pass over all vertices
 LARGE_SHARE = 16  # one thread passes over all vertices if the frontier has at least n / LARGE_SHARE
 SMALL_BUCKET = 256  # entries of a bucket of shortest paths below which only the leader relaxes them
-HUBS_AT_ONCE = 64  # maximum blocks of a bucket in which hubs are distributed one by one
-HUB_ARCS = 64  # minimum mean arcs per entry at which entries count as hubs
 FUSED_BLOCKS = 8  # maximum blocks of 64 entries in the current bucket that a thread relaxes without a new job
 SMALL_GRAPH = 1 << 13  # maximum vertices and arcs at which one pushing thread finishes before a shared search starts
 # Estimated times on one core: of a search, of a source of betweenness, of a search along lengths.
@@ -197,7 +195,6 @@ def batch_width(sources, workers, together):
 ROUND_WORKERS, ROUND_DEGREE, ROUND_HUB = 4, 8.0, 64  # minimum workers; maximum mean and largest degree (round_workers)
 ROUND_ARCS = {True: 1 << 19, False: 1 << 22}  # minimum k × arcs for k nearest in rounds: along lengths, by hops
 ARCS_PER_PATH_THREAD = 1 << 16  # arcs per thread of a search for shortest paths
-ARCS_TO_DEAL_HUBS = 1 << 22  # minimum arcs at which two threads share the vertices of a few blocks with hubs one by one
 ENTRIES_PER_VERTEX = 1  # initial capacity of the pool of blocks; it grows if necessary
 BLOCKS_PER_WORKER = 2048  # minimum blocks per worker: each may have one open block per bin
 LENGTHS_LOOKED_AT = 4096  # number of lengths sampled to choose the width of buckets

@@ -14,7 +14,7 @@ import numpy as np
 
 from hopwave.engines.cpu.crew import POOL_NEXT
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, trailing_zeros
+from hopwave.engines.cpu.intrinsics import atomic_add, compare_and_swap, inner, noinline, ordered_load, trailing_zeros
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.ledger import declare
 
@@ -29,11 +29,13 @@ HEADS = BINS
 MASKS = np.uint64(2 * 64 * LEVELS)
 FREE, FREE_COUNT, LEFT, VERTICES, ARCS = (MASKS + np.uint64(LEVELS + i) for i in range(5))
 ROW_CELLS = 2 * 64 * LEVELS + 32
-# FREE: a chain of free blocks. LEFT: the chain of blocks that the worker could not finish, 0 if none.
+QUEUE = np.uint64(ROW_CELLS - 9)  # alone in its cache line: other workers also take blocks from the queue
+# FREE: a chain of free blocks. LEFT: the chain of blocks that the worker could not finish, 0 if none. QUEUE: the chain
+# of blocks of the current job that the worker filled earlier.
 
 BLOCKS_AT_ONCE = 16  # blocks that a worker takes from the pool
 
-# Rows, and the lengths of their arcs: float64, or uint32 as in loop.py; one number if all are equal.
+# Rows. lengths: float64. If it is None, the lower halves of `indices` are the heads, the upper halves integer lengths.
 Arcs = namedtuple("Arcs", "indptr indices lengths")
 
 # The blocks. link: the next block of the chain, 0 at its end: block 0 is unused; begin, end: of the remaining entries
@@ -129,6 +131,15 @@ def take_bin(pool, row, level, digit):
     row[MASKS + level] &= ~(U1 << digit)
     row[bin] = U0
     return row[HEADS + bin]
+
+
+@inner
+def take_queued(pool, cells, place):
+    """Take the first block of the queue at cells[place], 0 if it is empty. The block never returns to this queue."""
+    while True:
+        b = ordered_load(cells, place)
+        if b == U0 or compare_and_swap(cells, place, b, np.uint64(pool.link[b])):
+            return b
 
 
 @inner

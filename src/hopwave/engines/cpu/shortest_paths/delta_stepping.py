@@ -19,7 +19,7 @@ from hopwave.system.compile_notice import First
 
 TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths processed at a time, which fit into a cache
 NARROWEST, WIDEST = 1e-300, 1e300  # bucket widths for which neither Δ nor 1/Δ is infinite
-NO_LENGTHS, ALL_ONE = read_only(np.empty(0)), read_only(np.ones(1, np.uint32))
+NO_LENGTHS, ONES = read_only(np.empty(0)), read_only(np.ones(AT_ONCE))
 FIRST = First(loop.take_part)
 BEYOND = {np.dtype(np.float64): np.inf, np.dtype(np.uint32): 2**32 - 1}  # larger than all distances, by type
 
@@ -34,8 +34,9 @@ def arcs_of(A):
 
 @kept
 def bucket_arcs(A):
-    whole = ALL_ONE if A.rows.values is None else whole_lengths(A.rows.values, A.shape[0])
-    return arcs_of(A) if whole is None else bins.Arcs(*unsigned_rows(A.rows), read_only(whole))
+    indptr, indices = unsigned_rows(A.rows)
+    both = with_whole_lengths(indices, A.rows.values, A.shape[0])
+    return arcs_of(A) if both is None else bins.Arcs(indptr, read_only(both), None)
 
 
 @kept
@@ -46,21 +47,22 @@ def arcs_for_one(A):
     return settling.Arcs(*arcs, *buckets, scattered, ShortArcs(*arcs), settling.ENDLESS)
 
 
-def whole_lengths(values, n):
-    """The lengths as uint32; None if one is not an integer, or a path through n vertices may reach 2³²."""
-    made = new_array(len(values), np.uint32)
-    for begin in range(0, len(values), AT_ONCE):
-        some = values[begin : begin + AT_ONCE]
-        if not float(np.max(some)) * n < BEYOND[made.dtype] or (np.floor(some) != some).any():
+def with_whole_lengths(indices, values, n):
+    """Heads and lengths (bins.Arcs); None if a length is not an integer, or a path through n vertices may reach 2³²."""
+    made = new_array(len(indices), np.uint64)
+    for begin in range(0, len(indices), AT_ONCE):
+        here = slice(begin, begin + AT_ONCE)
+        some = ONES[: len(indices) - begin] if values is None else values[here]
+        if not float(np.max(some)) * n < BEYOND[np.dtype(np.uint32)] or (np.floor(some) != some).any():
             return None
-        made[begin : begin + AT_ONCE] = some
+        made[here] = some.astype(np.uint64) << np.uint64(32) | indices[here]
     return made
 
 
 @kept
 def width_of(A):
     """The width of buckets: wide without hubs, or if vertices have few arcs, since few distances are then corrected."""
-    typical = typical_length(ALL_ONE if A.rows.values is None else A.rows.values)
+    typical = typical_length(ONES if A.rows.values is None else A.rows.values)
     degree, power = len(A.rows.indices) / max(1, A.shape[0]), policy.BUCKET_POWER
     width = typical * policy.BUCKET_WIDTH / max(degree, 1.0) ** power
     return width if has_hubs(A) else width * max(1.0, degree / policy.REGULAR_DEGREE) ** (power / 2)
@@ -101,9 +103,8 @@ def by_buckets(A, job, delta, workers, trace):
     blocks = 64 + (policy.ENTRIES_PER_VERTEX * n + len(job.sources)) // 64 + policy.BLOCKS_PER_WORKER * workers
     pool = left_or_new(spare, lambda: None)
     if pool is None or len(pool.link) < blocks:
-        pool = bins.new_pool(blocks, arcs.lengths.dtype)
-    dealt = has_hubs(A) and (workers > 2 or len(A.rows.indices) >= policy.ARCS_TO_DEAL_HUBS)
-    run = _Run(pool, n, workers, trace, (1 / delta, dealt), job)
+        pool = bins.new_pool(blocks, np.dtype(np.uint32) if arcs.lengths is None else arcs.lengths.dtype)
+    run = _Run(pool, n, workers, trace, 1 / delta, job)
     while run.here[loop.PHASE] != loop.OVER:
         run.go_on(arcs, np.asarray(job.sources, np.uint32))
     spare[:] = [run.pool]  # one suffices, for any number of concurrent searches
@@ -127,10 +128,10 @@ def on_one_core(A, job):
 
 
 class _Run:
-    def __init__(self, pool, n, workers, trace, numbers, job):
+    def __init__(self, pool, n, workers, trace, per_length, job):
         kind = pool.distance.dtype
-        self.pool, self.d, self.trace, self.numbers = pool, new_array(n, kind), [], np.array(numbers, float)
-        self.F, self.targets = np.empty(len(pool.link), np.uint32), np.array(job.targets, np.uint32)
+        self.pool, self.d, self.trace, self.per_length = pool, new_array(n, kind), [], np.array([per_length])
+        self.targets = np.array(job.targets, np.uint32)
         beyond = np.nextafter(job.limit, np.inf) if kind == np.float64 else np.floor(job.limit) + 1
         self.beyond = np.array([min(beyond, BEYOND[kind])], kind)
         self.answer = new_array(n, np.float64) if kind != np.float64 else self.d if beyond < np.inf else np.empty(0)
@@ -144,16 +145,14 @@ class _Run:
         """Run until all buckets are done, or the trace is full, or the pool is empty."""
         here, board, pool = self.here, self.board, self.pool
         here[loop.TRACED] = 0
-        W = loop.Run(self.d, self.beyond, self.answer, pool, self.rows, self.F, here, self.numbers, self.targets)
+        W = loop.Run(self.d, self.beyond, self.answer, pool, self.rows, here, self.per_length, self.targets)
         kind = arcs.indptr.itemsize, self.d.itemsize
         team.lead(len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer), kind)
         self.trace += self.buffer[: here[loop.TRACED]].tolist()
         self.board = new_board()  # the old board dismissed its helpers
         self.board[POOL_NEXT] = min(board[POOL_NEXT], len(pool.link))
-        if here[loop.PHASE] == loop.STOPPED and here[loop.BLOCKS]:
+        if here[loop.LEFT]:
             self.pool = bins.new_pool(2 * len(pool.link), self.d.dtype, pool)
-            F, self.F = self.F, np.empty(len(self.pool.link), np.uint32)
-            self.F[: len(F)] = F
 
 
 # ------------------------------------------------------------------ one core

@@ -19,43 +19,58 @@ import numpy as np
 
 from hopwave.engines.cpu import crew, team
 from hopwave.engines.cpu import intrinsics as asm
-from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U6, U63
+from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U6, U32, U63
 from hopwave.engines.cpu.intrinsics import inner, noinline, outer
-from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, HUB_ARCS, HUBS_AT_ONCE, SMALL_BUCKET
+from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, SMALL_BUCKET
 from hopwave.engines.cpu.shortest_paths import bins
 
 RELAX, SPREAD, FILL, FINISH = (np.int64(kind) for kind in range(1, 5))
 FILLED = 1 << 14  # distances that a thread processes at a time
-AHEAD = np.uint64(4)  # prefetch distance (entries) for rows
+AHEAD = np.uint64(8)  # prefetch distance (entries)
 
 # Cells of `here`: the state of the run.
-NOW, BLOCKS, ENTRIES, KIND, PHASE, ROUNDS, TRACED, BEGAN, BEFORE_VERTICES, BEFORE_ARCS, SETTLED, HERE_CELLS = range(12)
+NOW, LEFT, KIND, PHASE, ROUNDS, TRACED, BEGAN, BEFORE_VERTICES, BEFORE_ARCS, SETTLED, HERE_CELLS = range(11)
 BEFORE, BETWEEN, WORKED, STOPPED, OVER = range(5)  # phases
 TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
 
 # d: the distances so far; beyond: one number, the distance of vertices that are unreached or beyond the limit; answer:
-# the distances as float64, empty if d has them; rows: one per worker (bins.py); F: the next blocks; numbers: buckets
-# per length, and whether hubs are dealt; targets: the search ends after the bucket of the last target
-Run = namedtuple("Run", "d beyond answer pool rows F here numbers targets")
+# the distances as float64, empty if d has them; rows: one per worker (bins.py); per_length: one number, buckets per
+# length; targets: the search ends after the bucket of the last target
+Run = namedtuple("Run", "d beyond answer pool rows here per_length targets")
 
 
 @inner
-def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
+def prefetch_vertex(A, d, v):
+    asm.prefetch(d, v)
+    asm.prefetch(A.indptr, v)
+
+
+@inner
+def prefetch_row(A, lengths, v):
+    """Prefetch the first and last arcs of a row, which often has two cache lines."""
+    for j in (np.uint64(A.indptr[v]), np.uint64(A.indptr[v + ONE]) - U1):
+        asm.prefetch(A.indices, j)
+        if lengths is not None:
+            asm.prefetch(lengths, j)
+
+
+@inner
+def pass_on(A, lengths, d, pool, row, board, kind, now, per_length, shared, b):
     """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, entries remain."""
     noinline()
-    indptr, indices, lengths = A.indptr, A.indices, A.lengths
+    indptr, indices = A.indptr, A.indices
     vertex, distance = pool.vertex, pool.distance
-    chains, weighs = indices.size < CHAIN_DEGREE * indptr.size, lengths.size > 1
+    chains = indices.size < CHAIN_DEGREE * indptr.size
     first, last = (b << U6) + np.uint64(pool.begin[b]), (b << U6) + np.uint64(pool.end[b])
+    for i in range(first, min(first + AHEAD, last)):
+        prefetch_vertex(A, d, vertex[i])
+    for i in range(first, min(first + AHEAD // U2, last)):
+        prefetch_row(A, lengths, vertex[i])
     for i in range(first, last):
         if i + AHEAD < last:
-            asm.prefetch(d, vertex[i + AHEAD])
-            asm.prefetch(indptr, vertex[i + AHEAD])
+            prefetch_vertex(A, d, vertex[i + AHEAD])
         if i + AHEAD // U2 < last:
-            place = np.uint64(indptr[vertex[i + AHEAD // U2]])
-            asm.prefetch(indices, place)
-            if weighs:
-                asm.prefetch(lengths, place)
+            prefetch_row(A, lengths, vertex[i + AHEAD // U2])
         u, du = vertex[i], distance[i]
         if d[u] != du:
             continue
@@ -68,13 +83,16 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
             bins.push(pool, row, now, per_length, u, du)
             continue
         while True:  # along a chain
-            follow, length, followed = u, du, False
+            follow, farther, followed = u, du, False
             begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
             row[bins.VERTICES] += U1
             row[bins.ARCS] += end - begin
             for j in range(begin, end):
-                v = indices[j]
-                offer = du + lengths[j if weighs else U0]
+                v = np.uint32(indices[j])
+                if lengths is None:
+                    offer = du + (np.uint64(indices[j]) >> U32)
+                else:
+                    offer = du + lengths[j]
                 if offer >= d[v]:
                     continue
                 if shared:
@@ -84,7 +102,7 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
                     d[v] = offer
                 k = np.uint64(np.int64(min(offer * per_length, bins.FARTHEST)))
                 if chains and not followed and k == now and np.uint64(indptr[v + ONE]) - np.uint64(indptr[v]) <= U2:
-                    follow, length, followed = v, offer, True
+                    follow, farther, followed = v, offer, True
                     continue
                 bin, differ = k & U63, k ^ now
                 if differ > U63:
@@ -102,7 +120,7 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
                 row[bin] = at + U1
             if not followed:
                 break
-            u, du = follow, length
+            u, du = follow, farther
             if row[bins.FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one exists
                 bins.push(pool, row, now, per_length, u, du)
                 break
@@ -114,7 +132,7 @@ def pass_on_chain(A, d, pool, row, board, kind, now, per_length, shared, b):
     """`pass_on` for every block of a chain. Finished blocks become free; the others become LEFT."""
     while b != U0:
         after = np.uint64(pool.link[b])
-        if not pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
+        if not pass_on(A, A.lengths, d, pool, row, board, kind, now, per_length, shared, b):
             row[bins.LEFT] = b
             return
         bins.release(pool, row, b)
@@ -146,19 +164,20 @@ def over_vertices(d, beyond, answer, board, kind):
 @inner
 def work(A, W, board, me):
     noinline()
-    d, pool, row, F, now, per_length = W.d, W.pool, W.rows[me], W.F, np.uint64(W.here[NOW]), W.numbers[0]
-    kind, end = board[crew.JOB_KIND], board[crew.JOB_END]
+    d, pool, row, now, per_length = W.d, W.pool, W.rows[me], np.uint64(W.here[NOW]), W.per_length[0]
+    kind = board[crew.JOB_KIND]
     if kind >= FILL:
         over_vertices(d, W.beyond[0], W.answer, board, kind)
         return
-    while row[bins.LEFT] == U0:
-        i = asm.atomic_add(board, crew.NEXT_CHUNK, 1)
-        if i >= end:
-            break
-        pool.link[F[i]] = np.uint32(0)
-        pass_on_chain(A, d, pool, row, board, kind, now, per_length, True, np.uint64(F[i]))
-    alone = kind == RELAX and W.numbers[1] == 0.0  # neighbours of hubs may be hubs, which are distributed
-    while alone and row[bins.LEFT] == U0 and (row[bins.MASKS] >> (now & U63)) & U1:
+    cells, workers, whose, tried = W.rows.reshape(W.rows.size), W.rows.shape[0], me, 0
+    while row[bins.LEFT] == U0 and tried < workers:  # own blocks first: this core's cache has their distances
+        b = bins.take_queued(pool, cells, np.uint64(whose * bins.ROW_CELLS) + bins.QUEUE)
+        if b == U0:
+            whose, tried = whose + 1 if whose + 1 < workers else 0, tried + 1
+            continue
+        pool.link[b] = np.uint32(0)
+        pass_on_chain(A, d, pool, row, board, kind, now, per_length, True, b)
+    while kind == RELAX and row[bins.LEFT] == U0 and (row[bins.MASKS] >> (now & U63)) & U1:
         # Bucket fusion: a few vertices of this bucket that this worker found are not worth another job.
         if not is_short(pool, row[bins.BINS + (now & U63)], FUSED_BLOCKS):
             break
@@ -167,84 +186,44 @@ def work(A, W, board, me):
 
 
 @inner
-def collect(pool, rows, F, here, level, digit):
-    """Prepare the next job over this bin of all workers."""
-    blocks, cells, bin = 0, rows.reshape(rows.size), (level << U6) + digit
+def collect(pool, rows, level, digit):
+    """Move this bin of every worker to the worker's queue."""
+    cells, bin = rows.reshape(rows.size), (level << U6) + digit
     for w in range(np.uint64(rows.shape[0])):  # other cores wrote these cells last: prefetch all before reading one
         row = w * np.uint64(rows.shape[1])
         asm.prefetch_to_write(cells, row + bins.MASKS + level)
         asm.prefetch_to_write(cells, row + bin)
         asm.prefetch(cells, row + bins.HEADS + bin)
     for w in range(rows.shape[0]):
-        b = bins.take_bin(pool, rows[w], level, digit)
-        if b != U0:
-            F[blocks] = np.uint32(b)
-            blocks += 1
-    add_chains(pool, F, here, blocks)
+        rows[w, bins.QUEUE] = bins.take_bin(pool, rows[w], level, digit)
 
 
 @inner
-def add_chains(pool, F, here, blocks):
-    """F starts with the first blocks of chains: add the others, chains interleaved, to overlap cache misses."""
-    entries, i = 0, 0
-    while i < blocks:
-        b = F[i]
-        entries += np.int64(pool.end[b]) - np.int64(pool.begin[b])
-        if pool.link[b] != np.uint32(0):
-            F[blocks] = pool.link[b]
-            blocks += 1
-        i += 1
-    here[BLOCKS], here[ENTRIES] = blocks, entries
+def is_small(pool, rows):
+    """Whether the queues have so few entries that the leader processes all of them."""
+    entries = 0
+    for w in range(rows.shape[0]):
+        b = rows[w, bins.QUEUE]
+        while b != U0 and entries < SMALL_BUCKET:
+            entries += np.int64(pool.end[b]) - np.int64(pool.begin[b])
+            b = np.uint64(pool.link[b])
+    return entries < SMALL_BUCKET
 
 
 @inner
-def deal_hubs(A, pool, row, board, F, here):
-    """Whether the next job had few blocks with many arcs: each of its vertices then has its own block."""
-    noinline()
-    blocks, entries, arcs = here[BLOCKS], here[ENTRIES], U0
-    if blocks > HUBS_AT_ONCE or here[KIND] != RELAX:
-        return False
-    for i in range(blocks):
-        b = np.uint64(F[i])
-        for place in range((b << U6) + np.uint64(pool.begin[b]), (b << U6) + np.uint64(pool.end[b])):
-            v = pool.vertex[place]
-            arcs += np.uint64(A.indptr[v + ONE]) - np.uint64(A.indptr[v])
-    if np.int64(arcs) < HUB_ARCS * max(entries, SMALL_BUCKET) or not bins.reserve(pool, row, board, np.uint64(entries)):
-        return False
-    for i in range(blocks):
-        b = np.uint64(F[i])
-        pool.link[b] = np.uint32(0)
-        first = (b << U6) + np.uint64(pool.begin[b])
-        for place in range(first + U1, (b << U6) + np.uint64(pool.end[b])):
-            alone = bins.take_block(pool, row, U1)
-            pool.vertex[alone << U6] = pool.vertex[place]
-            pool.distance[alone << U6] = pool.distance[place]
-            F[here[BLOCKS]] = np.uint32(alone)
-            here[BLOCKS] += 1
-        pool.end[b] = np.uint8(pool.begin[b] + 1)
-    return True
-
-
-@inner
-def collect_left(pool, rows, board, F, here):
-    """Prepare the next job over the unfinished blocks of workers. Returns whether there are any."""
-    taken, end = min(board[crew.NEXT_CHUNK], here[BLOCKS]), here[BLOCKS]
+def queue_left(pool, rows):
+    """Return unfinished blocks to the queues. Returns whether there were any."""
     left = False
     for w in range(rows.shape[0]):
-        left |= rows[w, bins.LEFT] != U0
-    if not left:
-        return False
-    for i in range(taken, end):  # untaken blocks; moved to the front
-        pool.link[F[i]] = np.uint32(0)
-        F[i - taken] = F[i]
-    blocks = end - taken
-    for w in range(rows.shape[0]):
-        if rows[w, bins.LEFT] != U0:
-            F[blocks] = np.uint32(rows[w, bins.LEFT])
-            blocks += 1
-        rows[w, bins.LEFT] = U0
-    add_chains(pool, F, here, blocks)
-    return True
+        b = rows[w, bins.LEFT]
+        if b != U0:
+            left = True
+            last = b
+            while pool.link[last] != np.uint32(0):
+                last = np.uint64(pool.link[last])
+            pool.link[last] = np.uint32(rows[w, bins.QUEUE])
+            rows[w, bins.QUEUE], rows[w, bins.LEFT] = b, U0
+    return left
 
 
 @inner
@@ -274,18 +253,18 @@ def all_settled(d, here, targets, now, per_length):
 
 
 @inner
-def next_job(A, d, pool, rows, board, F, here, per_length, hubs, targets, trace):
+def next_job(A, d, pool, rows, board, here, per_length, targets, trace):
     """The leader's work between jobs. Returns whether it posted a job: not if the run is over or must stop."""
     noinline()
     threads = rows.shape[0]
     while True:
         if here[PHASE] == WORKED:
             here[PHASE] = BETWEEN
-            if collect_left(pool, rows, board, F, here):
+            here[LEFT] = queue_left(pool, rows)
+            if here[LEFT]:
                 here[PHASE] = STOPPED  # Python enlarges the pool and calls again
                 return False
-            here[BLOCKS] = 0
-        if here[BLOCKS] == 0:
+        if here[LEFT] == 0:
             level, digit = bins.first_bin(rows, threads)
             now = bins.moved_to(np.uint64(here[NOW]), level, digit) if level < np.uint64(bins.LEVELS) else U0
             if trace.size and (np.int64(now) != here[NOW] or level == np.uint64(bins.LEVELS)):
@@ -299,20 +278,16 @@ def next_job(A, d, pool, rows, board, F, here, per_length, hubs, targets, trace)
             here[NOW] = np.int64(now)
             here[KIND] = SPREAD if level else RELAX
             here[ROUNDS] += 0 if level else 1
-            collect(pool, rows, F, here, level, digit)
-        now, kind = np.uint64(here[NOW]), here[KIND]
-        here[PHASE] = WORKED
-        dealt = threads > 1 and hubs and deal_hubs(A, pool, rows[0], board, F, here)
-        if threads > 1 and (dealt or here[ENTRIES] >= SMALL_BUCKET):
-            crew.open_job(board, kind, 0, here[BLOCKS], 1, here[NOW], 0, 0)
+            collect(pool, rows, level, digit)
+        here[PHASE], here[LEFT] = WORKED, 0
+        if threads > 1 and not is_small(pool, rows):
+            crew.open_job(board, here[KIND], 0, threads, 1, here[NOW], 0, 0)
             return True
-        board[crew.NEXT_CHUNK] = 0
-        row = rows[0]
-        while board[crew.NEXT_CHUNK] < here[BLOCKS] and row[bins.LEFT] == U0:
-            b = np.uint64(F[board[crew.NEXT_CHUNK]])
-            board[crew.NEXT_CHUNK] += 1
-            pool.link[b] = np.uint32(0)
-            pass_on_chain(A, d, pool, row, board, kind, now, per_length, False, b)
+        for w in range(threads):
+            if rows[0, bins.LEFT] == U0:
+                b = rows[w, bins.QUEUE]
+                rows[w, bins.QUEUE] = U0
+                pass_on_chain(A, d, pool, rows[0], board, here[KIND], np.uint64(here[NOW]), per_length, False, b)
 
 
 together = team.chunks(work)
@@ -322,7 +297,7 @@ together = team.chunks(work)
 def lead(A, W, board, sources, trace):
     """Jobs until all buckets are done, or the trace is full, or the pool is empty."""
     noinline()
-    d, pool, rows, F, here, per_length, hubs = W.d, W.pool, W.rows, W.F, W.here, W.numbers[0], W.numbers[1] > 0.0
+    d, pool, rows, here, per_length = W.d, W.pool, W.rows, W.here, W.per_length[0]
     if trace.size and here[BEGAN] == 0:
         here[BEGAN] = asm.nanoseconds()
     if here[PHASE] == BEFORE:
@@ -332,7 +307,7 @@ def lead(A, W, board, sources, trace):
             bins.reserve(pool, rows[0], board, U1)
             bins.push(pool, rows[0], U0, per_length, s, d[s])
     here[PHASE] = BETWEEN
-    while next_job(A, d, pool, rows, board, F, here, per_length, hubs, W.targets, trace):
+    while next_job(A, d, pool, rows, board, here, per_length, W.targets, trace):
         work(A, W, board, np.int64(0))
         crew.close_job(board)
     if here[PHASE] == OVER and W.answer.size:
