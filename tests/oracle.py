@@ -201,8 +201,7 @@ class Scaled:
     """σ and δ of one source on a graph of any size: σ(v) = mantissa[v] · 2^exponent[v], mantissa in [½, 1) or 0.
 
     All terms are positive, so relative errors stay below a few ulp times the depth (1e-12 on a 1000 × 1000 grid). σ
-    cannot overflow. A δ below 1e-308 may become 0, which does not change a sum over sources. `flow` is δ per stored
-    arc.
+    cannot overflow. A δ below 1e-308 may become 0, which does not change a sum over sources. `flow`: δ per stored arc.
     """
 
     def __init__(self, graph: Graph, s: int) -> None:

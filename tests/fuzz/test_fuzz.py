@@ -148,9 +148,7 @@ def test_a_full_disk_leaves_the_old_file(name: str, known: faults.Faults) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["write mtx", "read txt.gz", "write txt.gz", "read npz"])
 def test_ctrl_c_at_many_steps_of_a_file(name: str, known: faults.Faults) -> None:
-    """Python's own streams drop those that come while their buffers begin or end; its zipfile complains of an archive
-    half made, and NumPy's fromfile of a damaged file.
-    """
+    """Python's streams drop some; its zipfile complains of half an archive, and NumPy's fromfile of a damaged file."""
     count, apart = known.count(name, "interrupt"), 1 if PROFILE == "complete" else 3
     for fails in (*range(1, min(count, 260), 2 * apart), *range(max(260, count - 700), count + 1, 4 * apart)):
         known.attempt(name, "interrupt", fails)

@@ -114,9 +114,7 @@ def check_ids_beyond_32_bits() -> None:
 
 
 def check_bytes_sent() -> None:
-    """Each rank sends at most n/8 bytes of bitmaps in a pull, in every layout. Parents are counted separately; without
-    them, only the ranks' counts are sent too, 200 bytes per rank.
-    """
+    """In a pull, each rank sends at most n/8 bytes of bitmaps and, without parents, 200 bytes of counts."""
     root = int(np.argmax(np.bincount(hw.generate.kronecker_edges(13)[0])))
     for ranges in ("1d", "2d", (1, WORLD.size), (WORLD.size, 1)):
         parts = hd.kronecker(13, device=DEVICE, layout=ranges)

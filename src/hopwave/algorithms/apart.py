@@ -7,7 +7,7 @@ An engine may need n steps per source or batch. In parts, a job costs the sum of
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,17 +21,19 @@ from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Integers
 from hopwave.planning.plan import Plan
 from hopwave.planning.rules import Always
 
+Way = Literal["whole", "within", "alike", "shared"]  # see parts_of
 LEAST_SOURCES = 1000  # minimum sources: finding the components takes as long as several searches
 LEAST_SHARE = 1 / 16  # minimum share of sources among vertices: fewer sources seldom share a component
-LEAST_GAIN = 1.5  # minimum ratio of k · (n + m) of the full graph to the sum over its parts
+LEAST_GAIN = 1.5  # minimum ratio of k · n of the full graph to the sum over its parts
 LEAST_VERTICES = {"cpu": 1 << 14, "cuda": 1 << 15}  # minimum vertices of a part, which costs a millisecond or two
+SMALL_ARCS = 1 << 17  # maximum arcs of a component of mean degree at which a GPU that counts hops stays inside it
 MOST_COMPONENTS = 32  # maximum size of a larger part, relative to its largest component
 FEW_ARCS = 1 << 18  # maximum arcs of a component in parts whose edges are scored only by pushes, source by source
 MOST_LEVELS = 24  # maximum levels of a probe in components that share searches; other searches may be twice as deep
 
 
 class Part(NamedTuple):
-    """A graph, and the indices of its vertices, arcs and sources in the full job; components if there are several."""
+    """A graph, and the indices of its vertices, arcs and sources in the full job; components if an engine uses them."""
 
     graph: Graph
     components: Any
@@ -44,17 +46,14 @@ class Part(NamedTuple):
 class Parts:
     """The parts of a graph that contain sources. `ends`: cumulative numbers of sources per part."""
 
-    def __init__(
-        self, graph: Graph, sources: Integers, component: Any, order: Integers, bounds: Integers, shared: bool
-    ) -> None:
-        self.graph, self._component, self._order, self._bounds = graph, component, order, bounds
+    def __init__(self, graph: Graph, sources: Integers, component: Any, order: Any, bounds: Any, way: Way) -> None:
+        self.graph, self._component, self._order, self._bounds, self._way = graph, component, order, bounds, way
         self._number = np.full(graph.n, -1, np.int32)
         self._number[order] = np.arange(len(order), dtype=np.int32)
         number = self._number[sources]
         self._places = np.argsort(number, kind="stable")[np.count_nonzero(number < 0) :]
         self._sources = number[self._places].astype(np.int64)
         self.ends: list[int] = np.searchsorted(self._sources, bounds[1:]).tolist()
-        self._shared = shared
 
     def __getitem__(self, i: int) -> Part:
         first, last = self._bounds[i : i + 2]
@@ -74,13 +73,14 @@ class Parts:
         label = self._component[first:last] - self._component[first]
         graph._prepared.record(Structure).components[False] = label
         sources, places = self._sources[some] - first, self._places[some]
-        if self._shared:  # the first source of every component, then the second of each, …
+        if self._way == "shared":  # the first source of every component, then the second of each, …
             its = label[sources]
             firsts = np.flatnonzero(np.diff(its, prepend=-1))
             turn = np.arange(len(its)) - np.repeat(firsts, np.diff(firsts, append=len(its)))
             order = np.argsort(turn.astype(np.min_scalar_type(turn.max())), kind="stable")
             sources, places = sources[order], places[order]
-        return Part(graph, label if self._shared or label[-1] else None, ids, arcs, sources, places)
+        known = label if self._way == "shared" or (self._way != "whole" and label[-1]) else None
+        return Part(graph, known, ids, arcs, sources, places)
 
     def begin(self, i: int) -> int:
         """The number of sources in the parts before number i."""
@@ -98,50 +98,51 @@ def most_sources(engine: Engine, graph: Graph, sources: Integers) -> int:
     return int(np.bincount(engine.components(graph, False)[sources]).max())
 
 
-def parts_of(
-    engine: Engine, graph: Graph, sources: Integers, shared: bool = False, within: bool = False
-) -> Parts | None:
+def parts_of(engine: Engine, graph: Graph, sources: Integers, way: Way, small: bool = False) -> Parts | None:
     """The parts of a graph for searches from these sources; None if this saves little work.
 
-    `shared`: a search may start in many components simultaneously if these are similar and shallow; they form one part.
-    `within`: the engine spends no time outside a source's component, so that small components share larger parts.
+    "whole"    a search costs its full part        "within"   it costs only its component, in parts of limited size
+    "alike"    it costs only its component, with `small` if all are small: similar components form one part
+    "shared"   a search may start in many components simultaneously if these are similar and shallow: one part
     """
     if _too_few(engine, graph, sources):
         return None
     label = engine.components(graph, False)
     size = np.bincount(label)
-    if np.count_nonzero(size > 1) < 2:
-        return None
-    count, arcs = np.bincount(label[sources], minlength=len(size)), np.bincount(label, np.diff(graph.indptr))
+    count = np.bincount(label[sources], minlength=len(size))
     used = np.flatnonzero((size > 1) & (count > 0))  # sources in other components reach only themselves
     if len(used) < 2:
         return None
-    deep = np.full(len(size), graph.directed or not shared)
+    if small and size[used].max() * graph.m > SMALL_ARCS * graph.n:
+        way = "whole"
+    within, deep = way in ("within", "alike"), np.full(len(size), graph.directed or way != "shared")
     if not deep[0]:
         one_of_each = np.flatnonzero(np.diff(np.maximum.accumulate(label), prepend=-1))
         deep[label[hops(engines.engine("cpu"), graph, tuple(one_of_each.tolist())) > MOST_LEVELS]] = True
     used = used[np.lexsort((-size[used], deep[used]))]
-    size, count, work, shallow = size[used], count[used], (size + arcs)[used], int(np.count_nonzero(~deep[used]))
+    size, count, shallow = size[used], count[used], int(np.count_nonzero(~deep[used]))
     total, cuts, cost = np.cumsum(size), [0], 0.0
     while (first := cuts[-1]) < len(used):
         most = LEAST_VERTICES[engine.name] * (1 + within)
         if not within or engine.name == "cuda":  # within 2¹⁵ vertices, a CPU's searches stay in a core's cache
             most = max(most, MOST_COMPONENTS * size[first])
         last = max(first + 1, int(np.searchsorted(total, total[first] - size[first] + most, "right")))
-        if first < shallow:
-            alike = int(np.searchsorted(-size[:shallow], -size[first] / 2, "right"))
-            last = min(max(last, alike), shallow)
-        here, its = count[first:last], work[first:last]
+        if first < shallow or way == "alike":
+            end, ratio = (shallow, 2) if first < shallow else (len(used), MOST_COMPONENTS)
+            last = min(max(last, int(np.searchsorted(-size[:end], -size[first] / ratio, "right"))), end)
+        used[first:last].sort()  # the original order, in which the components may already be contiguous
+        here, its = count[first:last], size[first:last]
         searches = here.max() if first < shallow else here.sum()
         cost += float(here @ its) if within else float(searches) * float(its.sum())
         cuts.append(last)
-    if float(count.sum()) * (graph.n + graph.m) < LEAST_GAIN * cost:
+    if float(count.sum()) * graph.n < LEAST_GAIN * cost:
         return None
     place = np.full(len(deep), len(used), np.int32)
     place[used] = np.arange(len(used), dtype=np.int32)
     component = place[label]
     order = np.argsort(component, kind="stable")[: total[-1]]
-    return Parts(graph, sources, component[order], order, np.append(0, total[np.array(cuts[1:]) - 1]), shared)
+    bounds = np.append(0, total[np.array(cuts[1:]) - 1])
+    return Parts(graph, sources, component[order], order, bounds, way)
 
 
 class Together:
@@ -204,8 +205,8 @@ class Together:
 def accumulation(engine: Engine, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None) -> Accumulation:
     """A run over a job, in parts if this saves much work."""
     shared = engine.name == "cuda" and plan.regime == "batch" and not (job.weighted or job.endpoints or job.has_demand)
-    within = engine.name == "cpu" or job.weighted or plan.regime == "block"
-    parts = parts_of(engine, graph, job.sources, shared, within)
+    way: Way = "shared" if shared else "within" if engine.name == "cpu" or plan.regime == "block" else "whole"
+    parts = parts_of(engine, graph, job.sources, "alike" if engine.name == "cuda" and job.weighted else way)
     if parts is None:
         return engine.accumulation(graph, job, plan, threads)
 
@@ -213,8 +214,8 @@ def accumulation(engine: Engine, graph: Graph, job: BetweennessJob, plan: Plan, 
         given = {name: getattr(job, name) for name in ("targets", "origins", "copies")}
         some: Any = {name: values[part.vertices] for name, values in given.items() if values is not None}
         some |= {"components": part.components, "shared": shared}
-        arcs = part.graph.m if part.components is None else np.bincount(part.components, part.graph.degrees).max()
-        few = job.edges and not job.weighted and engine.name == "cpu" and arcs <= FEW_ARCS
+        few, label = job.edges and not job.weighted and engine.name == "cpu", part.components
+        few = few and (part.graph.m if label is None else np.bincount(label, part.graph.degrees).max()) <= FEW_ARCS
         pushed = [step for step in plan.steps if step.direction == "push"][:1] if few else []
         here = replace(plan, steps=tuple(pushed), rule=Always()) if pushed else plan
         return engine.accumulation(part.graph, replace(job, sources=part.sources, **some), here, threads)

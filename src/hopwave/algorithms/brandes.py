@@ -38,9 +38,8 @@ class Certificate:
     For each source s, Σ_v δ_s(v) over v ≠ s equals Σ_t (h(s, t) − 1) over the reached targets (for edges: Σ_t h(s, t)).
     A pair with demand a(s) · b(t) counts with this factor on both sides.
     h(s, t) is the number of hops, d(s, t). Along weights, shortest paths differ in their number of hops, and h(s, t) is
-    their mean: with σ the number of shortest paths from s, h(s, v) = Σ_u σ(u) (h(s, u) + 1) / σ(v) over
-    the predecessors u of v. Both sides are by-products of the run. An error above the tolerance raises an
-    EngineError.
+    their mean: with σ the number of shortest paths from s, h(s, v) = Σ_u σ(u) (h(s, u) + 1) / σ(v) over the
+    predecessors u of v. Both sides are by-products of the run. An error above the tolerance raises an EngineError.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms.apart import parts_of
+from hopwave.algorithms.apart import Way, parts_of
 from hopwave.algorithms.bfs import hops
 from hopwave.arrays import Structure, ignoring
 from hopwave.engines import Engine
@@ -64,7 +64,8 @@ def sweep(
 ) -> Swept:
     """Run a job, in parts if the graph has many components and only sums are requested. Shows progress."""
     k = len(job.sources)
-    parts = parts_of(engine, graph, job.sources, within=job.weighted) if job.keep == "sums" else None
+    way: Way = "alike" if engine.name == "cuda" else "within" if job.weighted else "whole"
+    parts = parts_of(engine, graph, job.sources, way, not job.weighted) if job.keep == "sums" else None
     with polled(title, k, quietly(progress, k * (graph.n + graph.m))) as poll:
         if parts is None:
             return engine.sweep(graph, prepared(engine, graph, job, threads), poll, threads)
@@ -73,9 +74,8 @@ def sweep(
         for number in range(len(parts.ends)):
             part, before = parts[number], parts.begin(number)
             here = replace(job, sources=part.sources, components=part.components)
-            some = prepared(engine, part.graph, here, threads)
             later = partial(lambda before, done: poll(before + done), before)
-            swept = engine.sweep(part.graph, some, later, threads)
+            swept = engine.sweep(part.graph, prepared(engine, part.graph, here, threads), later, threads)
             for name in ("reached", "total", "farthest", "inverse"):
                 getattr(found, name)[part.places] = getattr(swept, name)
             found.histogram[: len(swept.histogram)] += swept.histogram
@@ -88,7 +88,7 @@ def prepared(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> S
     shareable = k >= FEW_SOURCES and job.keep != "pairs" and not job.weighted
     if not shareable:
         job = replace(job, together=False, block=block_rows(graph.n, weighted=True) if job.weighted else None)
-    elif graph.n > DEEP_SCATTERED or engine.name != "cpu":  # a small graph is not deep; a GPU needs the depth anyway
+    elif job.components is None and (graph.n > DEEP_SCATTERED or engine.name != "cpu"):  # a small graph is not deep
         depth = probed_depth(engine, graph, threads)
         depth = depth if job.limit is None else min(depth, int(job.limit))
         job = replace(job, together=together(graph.n, depth, k), depth=depth)

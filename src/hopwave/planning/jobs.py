@@ -85,8 +85,9 @@ class BetweennessJob:
 
 def component_ranges(components: Any, sources: Any) -> Any:
     """The first vertex and the end of every source's component, if the components of all vertices ascend."""
-    ends = np.append(0, np.cumsum(np.bincount(components))).astype(np.int32)
-    return np.stack([ends[:-1], ends[1:]], 1)[components[sources]]
+    bounds = np.searchsorted(components, np.arange(components[-1] + 2)).astype(np.int32)
+    pairs = np.stack([bounds[:-1], bounds[1:]], 1).view(np.int64)  # NumPy gathers one number faster than two
+    return pairs[components[sources], 0].view(np.int32).reshape(-1, 2)
 
 
 class Accumulation(Protocol):

@@ -54,10 +54,9 @@ class Sweep:
     "values"   per source, column and limit of `valued` the sum of values; only along weights
 
     `together` lets searches share their steps, and `depth` is the expected number of levels, if known; both change the
-    time, never the results. `weighted` measures along the graph's weights: `limit` is then a
-    length, w(d) = d is also in units of 2^-shift, pairs at distance 0 have no 1/d, and there is no histogram. Columns
-    are then summed block by block, `block` sources each, so that results do not depend on where a block is computed.
-    `out_of` and `components`: see BetweennessJob.
+    time, never the results. `weighted` measures along the graph's weights: `limit` is then a length, w(d) = d is also
+    in units of 2^-shift, pairs at distance 0 have no 1/d, and there is no histogram. Columns are then summed block by
+    block, `block` sources each: results do not depend on where. `out_of` and `components`: see BetweennessJob.
     """
 
     sources: Integers

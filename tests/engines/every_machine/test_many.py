@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import hopwave as hw
 import oracle
 from graphs import TRAPS, graphs
 from hopwave import Graph, engines, generate
+from hopwave.algorithms import apart
 from hopwave.algorithms.distances import rounding
 from hopwave.arrays import on_host
 from hopwave.engines.cpu import policy
@@ -169,3 +171,18 @@ def test_numbers_of_vertices_change_no_bit(kind: str) -> None:
 def test_where_sums_of_weights_are_exact() -> None:
     for weights, exact in (([1, 2, 3], True), ([0.5, 0.25, 7], True), ([0.1, 1, 1], False), ([1, 2.0**52, 1], False)):
         assert (rounding(Graph.from_edges([0, 1, 2], [1, 2, 3], weights=weights)) == 0) == exact
+
+
+@on([name for name in ("cuda", "cpu") if available(name)])
+def test_searches_in_parts_agree_with_searches_of_the_full_graph(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    sizes = rng.integers(1, 120, 40)
+    first, size, name = np.repeat(np.cumsum(sizes) - sizes, sizes), np.repeat(sizes, sizes), rng.permutation(sum(sizes))
+    ends = np.tile(name, 3), np.concatenate([name[first + rng.integers(0, size)] for _ in range(3)])
+    both, weights = (False, True), rng.integers(1, 9, len(ends[0]))
+    for ask, directed, weighted in product((hw.closeness_centrality, hw.betweenness_centrality), both, both):
+        G = Graph.from_edges(*ends, directed=directed, weights=weights, combine="min")
+        parts = ask(G, weights=weighted, device=device).scores
+        with monkeypatch.context() as patch:
+            patch.setattr(apart, "LEAST_GAIN", np.inf)
+            assert np.allclose(parts, ask(G, weights=weighted, device=device).scores, rtol=1e-12, atol=0)

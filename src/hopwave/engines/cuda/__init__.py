@@ -223,7 +223,7 @@ class Engine(NoOperations):
         from hopwave.engines.cuda import many
 
         plan = CATALOGUE["hopwave-dense"]
-        if many.one_block_each(graph, job):
+        if job.components is not None or many.one_block_each(graph, job):
             return many.sweep_each(self.load(graph, plan), job, poll)
         on_device = self._on_device(graph)
         many.begin(on_device.offset, len(job.sources))

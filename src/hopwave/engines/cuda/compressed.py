@@ -48,7 +48,7 @@ class ByDegree:
     def job(self, job):
         """A job for many sources with numbers instead of ids; `swept` drops pairs from a higher to a lower id."""
         sources = self.numbers[cupy.asarray(job.sources)].get().astype(job.sources.dtype)
-        return replace(job, sources=sources, upwards=False)
+        return replace(job, sources=sources, components=None, upwards=False)
 
     def betweenness(self, job):
         ids = self.ids.get()

@@ -12,6 +12,7 @@ from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
 from hopwave.engines.cuda.policy import most_long_rows, sweep_arrays
 from hopwave.engines.cuda.records import fill, filled, record
 from hopwave.engines.host_memory import check_memory
+from hopwave.planning.jobs import component_ranges
 from hopwave.planning.many_sources import Swept
 
 HEADER = "many/search.cuh"
@@ -39,7 +40,8 @@ def sweep(loaded, job, labels, poll):
     if job.keep != "rows":
         run.search(0, k, poll)
         return run.swept()
-    size = max(1, k) if follows else run.rows_at_once()
+    groups = policy.SWEEP.table_bytes // (4 * max(1, n)) // run.width  # whose distances are on the GPU at a time
+    size = max(1, k) if follows else max(1, groups) * run.width
     answer = None if size >= k else np.empty((k, n), np.int32)
     for first in range(0, max(1, k), size):
         table = run.new_table(min(size, k - first))
@@ -109,11 +111,6 @@ class Run:
         return loaded.n - np.count_nonzero(closed) + closed[sources].astype(np.int64)
 
     # ---------------------------------------------------------------- searching
-
-    def rows_at_once(self):
-        """Number of sources whose distances are on the GPU at a time: full groups within policy.SWEEP.table_bytes."""
-        groups = policy.SWEEP.table_bytes // (4 * max(1, self.loaded.n)) // self.width
-        return max(1, groups) * self.width
 
     def new_table(self, rows):
         self.rows = cupy.empty((rows, self.loaded.n), np.int32)
@@ -218,10 +215,10 @@ class Run:
 
 # ---------------------------------------------------------------- one block per source
 
-EACH = "many/each.cuh"
+EACH, SUMMED = "many/each.cuh", ("reached", "total", "farthest", "inverse")
 EACH_JOB = record(
-    EACH, "Each", "ptr sources ticket spill reached total farthest inverse histogram rows",
-    "i64 n count limit words room",
+    EACH, "Each", "ptr sources spans ticket spill reached total farthest inverse histogram rows",
+    "i64 n most count limit words room",
 )  # fmt: skip
 
 
@@ -233,20 +230,23 @@ def sweep_each(loaded, job, poll):
     """Run all searches of the job; see hopwave.algorithms.many_sources. Results are bitwise identical to `sweep`."""
     n, k, follows = loaded.n, len(job.sources), loaded.on_device.follows
     kernel = nvrtc.configurable(EACH, expression(EACH, "search_each", offset_type(loaded.offsets)))
-    words, shared = -(-n // 32), policy.each_shared(n)
+    ranges = None if job.components is None else component_ranges(job.components, job.sources)
+    most = n if ranges is None else int(np.diff(ranges).max())
+    words, shared = -(-most // 32), policy.each_shared(most)
     kernel.allow_shared(shared)
     gpu = machine()
-    blocks, threads = policy.each_grid(n, k, gpu.multiprocessors, gpu.threads, gpu.shared, free_memory())
+    blocks, threads = policy.each_grid(most, k, gpu.multiprocessors, gpu.threads, gpu.shared, free_memory())
     ids, ticket = cupy.asarray(job.sources.astype(np.int32)), cupy.zeros(1, np.uint32)
     summed = job.keep == "sums"
-    sums, histogram = cupy.zeros((4, k * summed), np.int64), cupy.zeros((n + 1) * summed, np.int64)
-    spill = cupy.empty((blocks, 2, n), np.int32)
+    sums, histogram = cupy.zeros((4, k * summed), np.int64), cupy.zeros((most + 1) * summed, np.int64)
+    spill = cupy.empty((blocks, 2, most), np.int32)
+    spans = None if ranges is None else cupy.asarray(ranges)
     given = filled(
-        EACH_JOB, n=n, words=words, room=policy.SWEEP.room, ticket=ticket, spill=spill,
+        EACH_JOB, n=n, most=most, words=words, room=policy.SWEEP.room, ticket=ticket, spill=spill,
         limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT),
         histogram=histogram if job.keep == "sums" else None,
     )  # fmt: skip
-    step = policy.SWEEP.rounds * blocks  # sources per launch: Ctrl-C waits for the end of a launch
+    step = policy.SWEEP.rounds * blocks * n // max(1, most)  # sources per launch: Ctrl-C waits for the end of a launch
     if job.keep == "rows":
         step = max(1, min(step, policy.SWEEP.table_bytes // (4 * max(1, n)))) if not follows else max(1, k)
     answer = np.empty((k, n), np.int32) if job.keep == "rows" and step < k else None
@@ -254,12 +254,13 @@ def sweep_each(loaded, job, poll):
         last = min(k, first + step)
         ticket.data.memset_async(0, 4)
         given["sources"], given["count"] = ids[first:].data.ptr, last - first
+        given["spans"] = 0 if spans is None else spans[first:].data.ptr
         if job.keep == "rows":
             table = cupy.empty((last - first, n), np.int32)
             table.data.memset_async(0xFF, table.nbytes)  # -1 everywhere
             given["rows"] = table.data.ptr
         else:
-            for name, row in zip(("reached", "total", "farthest", "inverse"), sums, strict=True):
+            for name, row in zip(SUMMED, sums, strict=True):
                 given[name] = row[first:].data.ptr
         if last > first:
             kernel((min(blocks, last - first),), (threads,), (loaded.offsets, loaded.neighbours, given), shared)
@@ -271,6 +272,5 @@ def sweep_each(loaded, job, poll):
         poll(last)
     if job.keep == "rows":
         return Swept.of(k, weighted=False, rows=answer, histogram=histogram.get())
-    reached, total, farthest, inverse = sums.get()
-    found = {"reached": reached, "total": total, "farthest": farthest, "inverse": inverse.view(np.float64)}
-    return Swept.of(k, weighted=False, histogram=histogram.get(), **found)
+    found = dict(zip(SUMMED, sums.get(), strict=True))
+    return Swept.of(k, False, histogram=histogram.get(), **found | {"inverse": found["inverse"].view(np.float64)})

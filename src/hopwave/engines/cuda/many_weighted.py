@@ -97,11 +97,11 @@ class WeightedRun:
 
     def shape_of_blocks(self):
         loaded, sources = self.loaded, max(1, self.job.planned_sources)
-        threads = self.kernels.resident_threads(self.header, self.kernel, self._flags(1))
-        here = replace(machine(), shared=0, threads=threads)
-        reached = regimes.largest(self.job.components, loaded.n)
-        self.rounds = policy.ALONG_WEIGHTS.rounds * loaded.n // max(1, reached)  # sources per block and launch
-        return regimes.block_shape(loaded.n, loaded.m, sources, probed_depth(loaded), here, reached)
+        resident = self.kernels.resident_threads(self.header, self.kernel, self._flags(1))
+        here = replace(machine(), shared=0, threads=resident)
+        self.room = regimes.largest(self.job.components, loaded.n)
+        self.rounds = policy.ALONG_WEIGHTS.rounds * loaded.n // max(1, self.room)  # sources per block and launch
+        return regimes.block_shape(loaded.n, loaded.m, sources, probed_depth(loaded), here, self.room)
 
     @staticmethod
     def require(needed, budget):
@@ -137,14 +137,12 @@ class Run(WeightedRun):
 
     def _fit(self, budget):
         n, k = self.loaded.n, max(1, len(self.job.sources))
-        state, row = total(length_arrays(n, 1, not self.table)), 8 * n if self.table else 0
+        state, row = total(length_arrays(self.room, 1, not self.table)), 8 * n if self.table else 0
         self.require(state + row, budget)
         searches = min(self.shape.blocks, k, budget // (state + row))
         most = self.rounds * self.shape.blocks
         if self.table:
-            most = min(
-                most, policy.ALONG_WEIGHTS.table_bytes // max(1, row), (budget - searches * state) // max(1, row)
-            )
+            most = min(most, min(policy.ALONG_WEIGHTS.table_bytes, budget - searches * state) // max(1, row))
         return searches, max(1, min(k, max(searches, most)))
 
     def piece(self, begin, end, searches):
@@ -156,7 +154,7 @@ class Run(WeightedRun):
         rows = cupy.full((count, n), np.inf) if self.table else None
         reached = cupy.zeros(count, np.int64) if self.summed else None
         sums = cupy.zeros((3, count), np.float64)
-        state = Searches(self.loaded, searches, self.shape, self.job.limit, own=not self.table)
+        state = Searches(self.loaded, searches, self.shape, self.job.limit, self.room, own=not self.table)
         found = filled(
             LENGTHS, sources=sources, spans=spans, rows=rows, reached=reached,
             ticket=(ticket := cupy.zeros(1, np.uint32)), total=sums[0], inverse=sums[1], farthest=sums[2],
@@ -264,7 +262,7 @@ class ChosenRun(WeightedRun):
     def _fit(self, budget):
         """The number of concurrent searches, and of sources per launch, that fit; two pieces are in progress."""
         k, row = max(1, len(self.job.sources)), 8 * max(1, int(np.prod(self.width)))
-        state = total(length_arrays(self.loaded.n, 1, True))
+        state = total(length_arrays(self.room, 1, True))
         self.require(state + row, budget // 2)
         return policy.table_fit(k, self.shape.blocks, state, row, budget)
 
@@ -274,7 +272,7 @@ class ChosenRun(WeightedRun):
         searches = min(searches, count)
         sources, ticket = cupy.asarray(self.job.sources[begin:end].astype(np.int32)), cupy.zeros(1, np.uint32)
         piece = cupy.empty((count, *self.width), np.float64)
-        state = Searches(self.loaded, searches, self.shape, self.job.limit)
+        state = Searches(self.loaded, searches, self.shape, self.job.limit, self.room)
         shared = {"sources": sources, "ticket": ticket, "count": count, "width": self.width[0]}
         if decay is None:
             wanted = filled(CHOSEN, targets=self.targets, rows=piece, **shared)

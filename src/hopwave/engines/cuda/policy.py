@@ -169,7 +169,7 @@ SORTED_ARCS = 1 << 27  # arcs that are sorted by degree at a time: sorting needs
 class AlongWeightsPolicy:
     """Searches along weights, many sources at a time (kernels/common/shortest.cuh)."""
 
-    arcs_within_delta: int = 32  # the bound moves by mean weight × this / mean degree, as in Davidson et al.
+    step: int = 64  # the bound moves by mean weight × this / mean degree²; Davidson et al.: × 32 / mean degree
     long_row: int = 32  # minimum arcs per lane of a group at which a row uses a full warp
     lists: int = 4  # LISTS in the kernel: piles of a search
     rounds: int = 8  # sources per block between two checks of the clock

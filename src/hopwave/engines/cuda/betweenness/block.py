@@ -58,9 +58,11 @@ class Blocks:
         self.ranges = None if job.shared else job.components  # of vertices: one per component
         self.reached = regimes.largest(job.components, n)
         self.scores = self.width = m if job.edges else n  # width: of a row of scores
+        self.arcs = m  # that a search inspects at most
         if self.ranges is not None:
-            degrees = np.diff(loaded.graph.indptr) if job.edges else None
-            self.width = int(np.bincount(self.ranges, degrees).max())
+            bounds = np.searchsorted(self.ranges, np.arange(self.ranges[-1] + 2))
+            self.arcs = int(np.diff(loaded.graph.indptr[bounds]).max())
+            self.width = self.arcs if job.edges else self.reached
         self.kernels = kernels()
         self.offset = offset_type(loaded.offsets)
         threads = self.kernels.resident_threads(self.header, self.kernel, self._flags("double", True, 1))

@@ -30,7 +30,7 @@ MIN_ARCS_TO_RENUMBER = 1 << 27  # minimum sources × arcs at which renumbering p
 MIN_NEAR_SHARE = 0.25  # minimum share of arcs between near numbers in a good order (renumber.neighbours_near)
 MAX_ORDERED_VERTICES = 1 << 19  # a graph with more vertices is renumbered regardless of its order
 MAX_THREADS = 1024  # threads per block
-MIN_THREADS = 64  # threads per block
+MIN_THREADS = 64, 32  # threads per block: by hops, along weights
 MAX_TEAM = 32  # blocks per source
 MAX_BATCHES = 32  # batches per launch
 BATCH_ARCS = 1 << 25  # arcs × batches that fill the GPU: more concurrent batches are not faster
@@ -117,15 +117,16 @@ def block_shape(n: int, m: int, k: int, depth: int, machine: Machine, reached: i
     shared = 4 * code_words(n)
     if shared > machine.shared:
         shared = 0
-    resident = machine.shared // (shared + 1024) if shared else 16  # blocks; CUDA reserves 1 kB for each
+    resident = machine.shared // (shared + 1024) if shared else 32  # blocks; CUDA reserves 1 kB for each
     reached = reached or n
+    least, most = (MIN_THREADS[0], 4.5 * reached**0.5) if shared else (MIN_THREADS[1], reached**0.625)
     level = reached / (depth + 1) * group  # lanes that a mean level occupies
     threads = max(
-        power_of_two(min(2.25 * level, 4.5 * reached**0.5)),
+        power_of_two(min(2.25 * level, most)),
         power_of_two(machine.threads / max(1, resident)),  # otherwise a multiprocessor is not filled
         power_of_two(machine.threads * machine.multiprocessors / max(1, k)),  # otherwise the GPU is not filled
     )
-    threads = min(MAX_THREADS, max(MIN_THREADS, threads))
+    threads = min(MAX_THREADS, max(least, threads))
     blocks = max(1, min(resident, machine.threads // threads)) * machine.multiprocessors
     if threads == MAX_THREADS and machine.cooperative:
         widest, available = power_of_two(4 * level / MAX_THREADS), power_of_two(machine.multiprocessors / max(1, k))
@@ -166,7 +167,7 @@ def weighted_arrays(n: int, m: int, blocks: int, numbers: int, team: int) -> dic
     return (
         declare(np.uint32, fill=0, ticket=1)
         | declare(np.float64, X=(blocks, n, numbers), hops=(blocks, n))
-        | declare(np.uint32, fill=0, tight=(blocks, 2, -(-m // 32)))
+        | declare(np.uint32, fill=0, tight=(blocks, 2, m // 32 + 2))
         | declare(np.float64, parts=(blocks * team, 2))
     )
 

@@ -26,7 +26,7 @@ GRAPH = record(
 STATE = record(
     SHORTEST, "PathState", "ptr distance near_stamp far_stamp lists boards",
     "f64 delta limit",
-    "i64 group long_row team",
+    "i64 group long_row team room",
 )  # fmt: skip
 
 
@@ -64,18 +64,18 @@ def _uploaded(loaded):
     )  # fmt: skip
     mean = float(lengths.mean()) if loaded.m else 0.0
     arrays = offsets, neighbours, lengths, in_offsets, in_neighbours, in_lengths
-    step = mean * max(1.0, policy.ALONG_WEIGHTS.arcs_within_delta * loaded.n / max(1, loaded.m))  # of the near bound
+    step = mean * max(1.0, policy.ALONG_WEIGHTS.step * (loaded.n / max(1, loaded.m)) ** 2)  # of the near bound
     return Arcs(arrays, made, step)
 
 
 class Searches:
     """The arrays in which several blocks or teams search at the same time, and the kernels' struct PathState."""
 
-    def __init__(self, loaded, searches, shape, limit, own=True):
-        self.arrays = allocate(length_arrays(loaded.n, searches, own))
+    def __init__(self, loaded, searches, shape, limit, room, own=True):
+        self.arrays = allocate(length_arrays(room, searches, own))
         self.state = filled(
             STATE, **self.arrays, delta=arcs_of(loaded).delta, limit=FAR if limit is None else min(float(limit), FAR),
-            group=shape.group, long_row=policy.ALONG_WEIGHTS.long_row * shape.group, team=shape.team,
+            group=shape.group, long_row=policy.ALONG_WEIGHTS.long_row * shape.group, team=shape.team, room=room,
         )  # fmt: skip
 
 
@@ -98,7 +98,7 @@ class WeightedBlocks(Blocks):
         return super()._shape(n, m, k, depth, replace(machine, shared=0))
 
     def _state_bytes(self):
-        return regimes.weighted_state(self.loaded.n, self.loaded.m)
+        return regimes.weighted_state(self.reached, self.arcs)
 
     def _graph(self, arrays):
         return arcs_of(self.loaded).graph
@@ -123,10 +123,9 @@ class WeightedBlocks(Blocks):
         return np.flatnonzero(status == TOO_MANY).astype(np.int32)
 
     def _run(self, results, which, count, blocks, number, shared, team):
-        job, n, m = self.job, self.loaded.n, self.loaded.m
-        blocks = min(blocks, count)
-        searches = Searches(self.loaded, blocks, replace(self.shape, team=team), job.cutoff)
-        state = allocate(regimes.weighted_arrays(n, m, blocks, 1 if number == "double" else 2, team))
+        job, blocks = self.job, min(blocks, count)
+        searches = Searches(self.loaded, blocks, replace(self.shape, team=team), job.cutoff, self.reached)
+        state = allocate(regimes.weighted_arrays(self.reached, self.arcs, blocks, 1 if number == "double" else 2, team))
         numbers = {
             "count": count, "width": self.width, "words": state["tight"].shape[-1], "endpoints": job.endpoints,
             "edges": job.edges, "directed": self.loaded.directed,

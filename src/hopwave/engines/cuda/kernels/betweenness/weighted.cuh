@@ -31,8 +31,8 @@ struct Weighted {
   double *due;                 // per source: Σ (h - 1) or Σ h over the targets reached, and their number
   int *status;                 // per source
   u64 *cycle;                  // per source, all bits set before
-  void *X;                     // per team: n numbers
-  double *hops;                // per team: h of n vertices
+  void *X;                     // per team: S.room numbers
+  double *hops;                // per team: h of S.room vertices
   u32 *tight;                  // per team: 2 * words, zero before and after each source
   double *parts;               // per block: its part of due
   i64 count, width, words;     // number of sources; scores per row; words per bitmap of arcs
@@ -64,23 +64,24 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
   using Base = PathThreads<Offset, TEAM>;
   using Base::board, Base::distance, Base::each_arc, Base::each_row, Base::everyone, Base::G, Base::me, Base::wait;
   const Weighted &R;
-  Number *const X;
-  double *const hops;
-  u32 *const tight_in, *const tight_out;
-  int *const begins, *const queue, *const unready;  // start of each wave; all waves; tight in-arcs not yet done
+  Number *X;
+  double *hops;
+  u32 *tight_in, *tight_out;
+  int *const begins, *const queue, *unready;  // start of each wave; all waves; tight in-arcs not yet done
   Span span;
 
   __device__ __forceinline__ WeightedThreads(const WeightedGraph<Offset> &G, const PathState &S, PathBoard *own,
                                              const Weighted &R)
-      : Base(G, S, own),
-        R(R),
-        X((Number *)R.X + this->team * G.n),
-        hops(R.hops + this->team * G.n),
-        tight_in(R.tight + this->team * 2 * R.words),
-        tight_out(tight_in + R.words),
-        begins(this->list(0)),
-        queue(this->list(2)),
-        unready(this->list(3)) {}
+      : Base(G, S, own), R(R), begins(this->list(0)), queue(this->list(2)) {}
+
+  __device__ __forceinline__ void begin_with(Span its) {
+    span = its;
+    Base::begin_with(span.begin);
+    const i64 shift = this->team * this->S.room - span.begin;
+    X = (Number *)R.X + shift, hops = R.hops + shift, unready = this->list(3) - span.begin;
+    tight_in = R.tight + (this->team * 2 * R.words - ((i64)G.in_offsets[span.begin] >> 5));
+    tight_out = R.tight + ((this->team * 2 + 1) * R.words - ((i64)G.offsets[span.begin] >> 5));
+  }
 
   template <class Arc>
   __device__ __forceinline__ void each_marked(const u32 *bits, const Offset *offsets, int v, int sub, int width,
@@ -224,13 +225,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     }
     clear_marks(tight_in, G.in_offsets), clear_marks(tight_out, G.offsets);
     const auto both = [](Due x, Due y) { return Due{x.sum + y.sum, x.targets + y.targets}; };
-    mine = block_total(mine, warps, both);
-    if (!TEAM) return mine;
-    Due *const parts = (Due *)R.parts + this->team * this->blocks;
-    if (threadIdx.x == 0) parts[blockIdx.x % this->blocks] = mine;
-    wait();
-    for (u32 b = 1; b < this->blocks && me == 0; ++b) mine = both(mine, parts[b]);
-    return mine;
+    return this->total(mine, warps, R.parts, both);
   }
 };
 
@@ -254,8 +249,8 @@ __global__ void __launch_bounds__(1024) sources_weighted(WeightedGraph<Offset> G
     const i64 number = R.which ? R.which[item] : item;
     const int source = R.sources[number];
     double *const row = row_of(R.rows, number, R.width, R.places);
-    threads.span = span_of(R.spans, number, G.n);
-    threads.search(source);
+    threads.begin_with(span_of(R.spans, number, G.n));
+    threads.search(source, [] { return false; });
     if (me == 0) {
       threads.queue[0] = source;
       threads.begins[0] = 0, threads.begins[1] = 1;

@@ -12,7 +12,7 @@
 namespace hopwave {
 
 constexpr int ARCS_IN_FLIGHT = 4;  // arcs that a lane loads at a time
-constexpr int LISTS = 4;           // n + 2 vertices each: two near piles, two far piles
+constexpr int LISTS = 4;           // room + 2 vertices each: two near piles, two far piles
 
 __device__ __forceinline__ double infinite() { return __longlong_as_double(0x7ff0000000000000ll); }
 
@@ -37,13 +37,26 @@ struct __align__(128) PathBoard {
 };
 
 struct PathState {
-  double *distance;             // per team: n, unless distances are written elsewhere
-  u32 *near_stamp, *far_stamp;  // per team: n, zero before
-  int *lists;                   // per team: LISTS * (n + 2)
+  double *distance;             // per team: room, unless distances are written elsewhere
+  u32 *near_stamp, *far_stamp;  // per team: room, zero before
+  int *lists;                   // per team: LISTS * (room + 2)
   PathBoard *boards;            // per team, zero before
   double delta, limit;          // minimum step of the bound; maximum distance
   i64 group, long_row, team;    // lanes per row; minimum arcs of a row for a full warp; blocks per search
+  i64 room;                     // vertices that a search reaches at most: n, or those of the largest component
 };
+
+// Returns Σ x over a block in thread 0, always added in the same order. The full block calls this function.
+template <class T, class Add>
+__device__ __forceinline__ T block_total(T x, T *warps, Add add) {
+  for (int step = WARP / 2; step; step /= 2) x = add(x, x.from(step));
+  if (lane() == 0) warps[block_warp()] = x;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int w = 1; w < blockDim.x / WARP; ++w) x = add(x, warps[w]);
+  __syncthreads();
+  return x;
+}
 
 template <class Offset, bool TEAM>
 struct PathThreads {
@@ -52,7 +65,7 @@ struct PathThreads {
   PathBoard *const board;
   const u32 blocks, team;
   const int me, everyone;  // index of this thread; number of threads
-  u32 *const near_stamp, *const far_stamp;
+  u32 *near_stamp, *far_stamp;
   int *const lists;
   double *distance;
   u32 arrivals = 0, round = 1, pile = 1;  // for barrier(); index of the round; index of the far pile
@@ -66,17 +79,36 @@ struct PathThreads {
         team(blockIdx.x / (TEAM ? (u32)S.team : 1)),
         me(blockIdx.x % (TEAM ? (u32)S.team : 1) * blockDim.x + threadIdx.x),
         everyone((TEAM ? (u32)S.team : 1) * blockDim.x),
-        near_stamp(S.near_stamp + team * G.n),
-        far_stamp(S.far_stamp + team * G.n),
-        lists(S.lists + team * LISTS * (G.n + 2)),
-        distance(S.distance ? S.distance + team * G.n : nullptr) {}
+        lists(S.lists + team * LISTS * (S.room + 2)) {
+    begin_with(0);
+  }
+
+  // Arrays with one entry per vertex now begin with that of `first`, the first vertex that the next search may reach.
+  __device__ __forceinline__ void begin_with(int first) {
+    const i64 shift = team * S.room - first;
+    near_stamp = S.near_stamp + shift, far_stamp = S.far_stamp + shift;
+    distance = S.distance ? S.distance + shift : nullptr;
+  }
 
   __device__ __forceinline__ void wait() {
     if (TEAM) barrier(&board->arrived, arrivals, blocks, [] {}, [] {});
     else __syncthreads();
   }
 
-  __device__ __forceinline__ int *list(int number) const { return lists + number * (G.n + 2); }
+  // Returns Σ x over this search's threads in thread 0. `parts`: one per block, in global memory.
+  template <class T, class Add>
+  __device__ __forceinline__ T total(T x, T *warps, void *parts, Add add) {
+    x = block_total(x, warps, add);
+    if (!TEAM) return x;
+    T *const here = (T *)parts + team * blocks;
+    if (threadIdx.x == 0) here[blockIdx.x % blocks] = x;
+    wait();
+    for (u32 b = 1; b < blocks && me == 0; ++b) x = add(x, here[b]);
+    wait();
+    return x;
+  }
+
+  __device__ __forceinline__ int *list(int number) const { return lists + number * (S.room + 2); }
   __device__ __forceinline__ int *near_pile(u32 round) const { return list(round & 1); }
   __device__ __forceinline__ int *far_pile(u32 pile) const { return list(2 + (pile & 1)); }
 
@@ -168,12 +200,8 @@ struct PathThreads {
     }
   }
 
-  // Writes the distances from a source, up to the limit. The caller has called the barrier since the last search.
-  __device__ __forceinline__ void search(int source) {
-    search(source, [] { return false; });
-  }
-
-  // Same, but ends early if over() is true. over() is called whenever all distances within the bound are final.
+  // Writes the distances from a source, up to the limit. The caller has called the barrier since the last search. The
+  // search ends early if over() is true; over() is called whenever all distances within the bound are final.
   template <class Over>
   __device__ __forceinline__ void search(int source, Over over) {
     ++round, ++pile;
@@ -229,17 +257,5 @@ struct PathThreads {
     wait();
   }
 };
-
-// Returns Σ x over a block in thread 0, always added in the same order. The full block calls this function.
-template <class T, class Add>
-__device__ __forceinline__ T block_total(T x, T *warps, Add add) {
-  for (int step = WARP / 2; step; step /= 2) x = add(x, x.from(step));
-  if (lane() == 0) warps[block_warp()] = x;
-  __syncthreads();
-  if (threadIdx.x == 0)
-    for (int w = 1; w < blockDim.x / WARP; ++w) x = add(x, warps[w]);
-  __syncthreads();
-  return x;
-}
 
 }  // namespace hopwave

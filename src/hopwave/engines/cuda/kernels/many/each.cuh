@@ -9,13 +9,15 @@ constexpr int EACH_AHEAD = 4;  // arcs that a thread loads at a time
 
 struct Each {
   const int *sources;
-  u32 *ticket;                       // index of the next source
-  int *spill;                        // per block: two lists of entries that do not fit into shared memory
-  i64 *reached, *total, *farthest;   // per source
-  double *inverse;                   // per source, Σ 1/d
-  u64 *histogram;                    // per distance
-  int *rows;                         // per source, the distance of every vertex, -1 before; may be null
-  i64 n, count, limit, words, room;  // words of the bitmap; room: capacity of a list in shared memory
+  const Span *spans;                // per source; null: all vertices
+  u32 *ticket;                      // index of the next source
+  int *spill;                       // per block: two lists of entries that do not fit into shared memory
+  i64 *reached, *total, *farthest;  // per source
+  double *inverse;                  // per source, Σ 1/d
+  u64 *histogram;                   // per distance
+  int *rows;                        // per source, the distance of every vertex, -1 before; may be null
+  i64 n, most, count, limit;        // most: vertices that a search reaches at most
+  i64 words, room;                  // words of the bitmap; capacity of a list in shared memory
 };
 
 template <class Offset>
@@ -24,10 +26,10 @@ __global__ void __launch_bounds__(1024)
   extern __shared__ u32 shared[];
   u32 *visited = shared;
   int *lists = (int *)(shared + job.words);
-  int *spill = job.spill + 2 * job.n * blockIdx.x;
+  int *spill = job.spill + 2 * job.most * blockIdx.x;
   __shared__ u32 counts[3], taken;
   const u32 room = (u32)job.room;
-  auto entry = [&](int side, u32 i) -> int & { return i < room ? lists[side * room + i] : spill[side * job.n + i]; };
+  auto entry = [&](int side, u32 i) -> int & { return i < room ? lists[side * room + i] : spill[side * job.most + i]; };
   while (true) {
     __syncthreads();
     if (threadIdx.x == 0) taken = atomicAdd(job.ticket, 1u);
@@ -35,10 +37,10 @@ __global__ void __launch_bounds__(1024)
     __syncthreads();
     const u32 number = taken;
     if (number >= job.count) return;
-    const int source = job.sources[number];
+    const int source = job.sources[number], base = span_of(job.spans, number, job.n).begin;
     int *row = job.rows ? job.rows + number * job.n : nullptr;
     if (threadIdx.x == 0) {
-      visited[source / 32] = 1u << source % 32;
+      visited[(source - base) / 32] = 1u << (source - base) % 32;
       entry(0, 0) = source;
       counts[0] = 1, counts[1] = 0;
       if (row) row[source] = 0;
@@ -71,8 +73,8 @@ __global__ void __launch_bounds__(1024)
             next[j] = arc + j < end ? neighbour(neighbours, arc, j) : v;  // v is visited
           for (int j = 0; j < EACH_AHEAD; ++j) {
             const int u = next[j];
-            const u32 bit = 1u << u % 32;
-            if (*(volatile u32 *)(visited + u / 32) & bit || atomicOr(visited + u / 32, bit) & bit) continue;
+            const u32 place = u - base, bit = 1u << place % 32;
+            if (*(volatile u32 *)(visited + place / 32) & bit || atomicOr(visited + place / 32, bit) & bit) continue;
             entry(side ^ 1, atomicAdd(tail, 1u)) = u;
             if (row) row[u] = (int)depth + 1;
           }

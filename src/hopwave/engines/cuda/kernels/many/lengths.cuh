@@ -59,10 +59,11 @@ __global__ void __launch_bounds__(1024) search_lengths(WeightedGraph<Offset> G, 
     const u32 item = board->item;
     if (item >= R.count) return;
     double *const row = R.rows ? R.rows + item * G.n : nullptr;
+    const Span span = span_of(R.spans, item, G.n);
+    threads.begin_with(span.begin);
     if (row) threads.distance = row;
-    threads.search(R.sources[item]);
+    threads.search(R.sources[item], [] { return false; });
     if (R.reached) {
-      const Span span = span_of(R.spans, item, G.n);
       Sums mine{{0.0, 0.0}, {0.0, 0.0}, 0.0, 0};
       for (i64 v = span.begin + me; v < span.end; v += threads.everyone) {
         const double d = threads.distance[v];
@@ -72,13 +73,7 @@ __global__ void __launch_bounds__(1024) search_lengths(WeightedGraph<Offset> G, 
         mine.farthest = max(mine.farthest, d);
         if (d > 0.0) mine.total.add(d), mine.inverse.add(1.0 / d);
       }
-      mine = block_total(mine, warps, both);
-      if (TEAM) {
-        Sums *const parts = (Sums *)R.parts + threads.team * threads.blocks;
-        if (threadIdx.x == 0) parts[blockIdx.x % threads.blocks] = mine;
-        threads.wait();
-        for (u32 b = 1; b < threads.blocks && me == 0; ++b) mine = both(mine, parts[b]);
-      }
+      mine = threads.total(mine, warps, R.parts, both);
       if (me == 0) {
         R.reached[item] = mine.reached, R.farthest[item] = mine.farthest;
         R.total[item] = mine.total.value(), R.inverse[item] = mine.inverse.value();
@@ -219,14 +214,7 @@ __global__ void __launch_bounds__(1024) search_values(WeightedGraph<Offset> G, P
             for (int q = 0; q < SUMS_AT_ONCE; ++q)
               if (d <= limit[q]) mine.sum[q].add(__dmul_rn(column[q][v], share));
           }
-          mine = block_total(mine, warps, [](SomeSums x, const SomeSums &y) { return joined(x, y); });
-          if (TEAM) {
-            SomeSums *const parts = (SomeSums *)R.parts + threads.team * threads.blocks;
-            if (threadIdx.x == 0) parts[blockIdx.x % threads.blocks] = mine;
-            threads.wait();
-            for (u32 b = 1; b < threads.blocks && me == 0; ++b) mine = joined(mine, parts[b]);
-            threads.wait();
-          }
+          mine = threads.total(mine, warps, R.parts, [](SomeSums x, const SomeSums &y) { return joined(x, y); });
           for (int q = 0; q < SUMS_AT_ONCE && me == 0 && first + q < outputs; ++q)
             R.sums[item * outputs + first + q] = mine.sum[q].value();
         }
