@@ -355,7 +355,7 @@ def _variants(shape: Shape, ask: Ask) -> list[str]:
     if what.endswith("components"):
         return ["components"]
     if what in ("sssp", "from_edges"):
-        return [what, *(["weights of edges"] if what == "from_edges" and ask.weighted else [])]
+        return [what, *(["weights of edges"] if ask.weighted else [])]
     if what == "accessibility":
         return [f"sums along weights{on_mesh}", *([] if weighted else ["lengths of 1"])]
     if what in SUMS:

@@ -35,7 +35,8 @@ QUEUE = np.uint64(ROW_CELLS - 9)  # alone in its cache line: other workers also 
 
 BLOCKS_AT_ONCE = 16  # blocks that a worker takes from the pool
 
-# Rows. lengths: float64. If it is None, the lower halves of `indices` are the heads, the upper halves integer lengths.
+# Rows. lengths: float64. If it is None, the lower halves of `indices` are the heads, the upper halves integer lengths
+# XOR 1: heads without upper halves have arcs of length 1.
 Arcs = namedtuple("Arcs", "indptr indices lengths")
 
 # The blocks. link: the next block of the chain, 0 at its end: block 0 is unused; begin, end: of the remaining entries

@@ -8,7 +8,7 @@ from hopwave.arrays import ignoring
 from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
 from hopwave.engines.cpu.graph import is_scattered
-from hopwave.engines.cpu.integers import ONE, U0, U1, U2
+from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U32
 from hopwave.engines.cpu.intrinsics import inner, outer, prefetch
 from hopwave.engines.cpu.many import settling, weighted
 from hopwave.engines.cpu.many.settling import LAST, NONE, ShortArcs, forget, put, take_bucket
@@ -19,7 +19,7 @@ from hopwave.system.compile_notice import First
 
 TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths processed at a time, which fit into a cache
 NARROWEST, WIDEST = 1e-300, 1e300  # bucket widths for which neither Δ nor 1/Δ is infinite
-NO_LENGTHS, ONES = read_only(np.empty(0)), read_only(np.ones(AT_ONCE))
+NO_LENGTHS = read_only(np.empty(0))
 FIRST = First(loop.take_part)
 BEYOND = {np.dtype(np.float64): np.inf, np.dtype(np.uint32): 2**32 - 1}  # larger than all distances, by type
 
@@ -35,7 +35,7 @@ def arcs_of(A):
 @kept
 def bucket_arcs(A):
     indptr, indices = unsigned_rows(A.rows)
-    both = with_whole_lengths(indices, A.rows.values, A.shape[0])
+    both = indices if A.rows.values is None else with_whole_lengths(indices, A.rows.values, A.shape[0])
     return arcs_of(A) if both is None else bins.Arcs(indptr, read_only(both), None)
 
 
@@ -51,18 +51,18 @@ def with_whole_lengths(indices, values, n):
     """Heads and lengths (bins.Arcs); None if a length is not an integer, or a path through n vertices may reach 2³²."""
     made = new_array(len(indices), np.uint64)
     for begin in range(0, len(indices), AT_ONCE):
-        here = slice(begin, begin + AT_ONCE)
-        some = ONES[: len(indices) - begin] if values is None else values[here]
+        some = values[begin : begin + AT_ONCE]
         if not float(np.max(some)) * n < BEYOND[np.dtype(np.uint32)] or (np.floor(some) != some).any():
             return None
-        made[here] = some.astype(np.uint64) << np.uint64(32) | indices[here]
+        lengths = some.astype(np.uint64) ^ U1
+        made[begin : begin + AT_ONCE] = lengths << U32 | indices[begin : begin + AT_ONCE]
     return made
 
 
 @kept
 def width_of(A):
     """The width of buckets: wide without hubs, or if vertices have few arcs, since few distances are then corrected."""
-    typical = typical_length(ONES if A.rows.values is None else A.rows.values)
+    typical = typical_length(np.ones(1) if A.rows.values is None else A.rows.values)
     degree, power = len(A.rows.indices) / max(1, A.shape[0]), policy.BUCKET_POWER
     width = typical * policy.BUCKET_WIDTH / max(degree, 1.0) ** power
     return width if has_hubs(A) else width * max(1.0, degree / policy.REGULAR_DEGREE) ** (power / 2)

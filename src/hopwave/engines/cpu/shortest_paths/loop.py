@@ -90,7 +90,7 @@ def pass_on(A, lengths, d, pool, row, board, kind, now, per_length, shared, b):
             for j in range(begin, end):
                 v = np.uint32(indices[j])
                 if lengths is None:
-                    offer = du + (np.uint64(indices[j]) >> U32)
+                    offer = du + (np.uint64(indices[j]) >> U32 ^ U1)
                 else:
                     offer = du + lengths[j]
                 if offer >= d[v]:
