@@ -27,7 +27,8 @@ LEAST_SHARE = 1 / 16  # minimum share of sources among vertices: fewer sources s
 LEAST_GAIN = 1.5  # minimum ratio of k · n of the full graph to the sum over its parts
 LEAST_VERTICES = {"cpu": 1 << 14, "cuda": 1 << 15}  # minimum vertices of a part, which costs a millisecond or two
 SMALL_ARCS = 1 << 17  # maximum arcs of a component of mean degree at which a GPU that counts hops stays inside it
-MOST_COMPONENTS = 32  # maximum size of a larger part, relative to its largest component
+MOST_COMPONENTS = 32  # maximum size of a larger part, or ratio of the sizes of similar components
+MOST_VERTICES = 1 << 22  # maximum vertices of similar components in one part, of which the host may make a copy
 FEW_ARCS = 1 << 18  # maximum arcs of a component in parts whose edges are scored only by pushes, source by source
 MOST_LEVELS = 24  # maximum levels of a probe in components that share searches; other searches may be twice as deep
 
@@ -93,9 +94,8 @@ def _too_few(engine: Engine, graph: Graph, sources: Integers) -> bool:
 
 def most_sources(engine: Engine, graph: Graph, sources: Integers) -> int:
     """The maximum number of sources in one component; the total if there are too few sources to check."""
-    if _too_few(engine, graph, sources):
-        return len(sources)
-    return int(np.bincount(engine.components(graph, False)[sources]).max())
+    few = _too_few(engine, graph, sources)
+    return len(sources) if few else int(np.bincount(engine.components(graph, False)[sources]).max())
 
 
 def parts_of(engine: Engine, graph: Graph, sources: Integers, way: Way, small: bool = False) -> Parts | None:
@@ -113,8 +113,9 @@ def parts_of(engine: Engine, graph: Graph, sources: Integers, way: Way, small: b
     used = np.flatnonzero((size > 1) & (count > 0))  # sources in other components reach only themselves
     if len(used) < 2:
         return None
-    if small and size[used].max() * graph.m > SMALL_ARCS * graph.n:
-        way = "whole"
+    packed = graph.device == "cuda" and graph._gpu is None  # the rows of a part are plain, unless it is the full graph
+    if way == "alike" and (packed or (small and size[used].max() * graph.m > SMALL_ARCS * graph.n)):
+        way = "whole" if small else "within"
     within, deep = way in ("within", "alike"), np.full(len(size), graph.directed or way != "shared")
     if not deep[0]:
         one_of_each = np.flatnonzero(np.diff(np.maximum.accumulate(label), prepend=-1))
@@ -128,7 +129,8 @@ def parts_of(engine: Engine, graph: Graph, sources: Integers, way: Way, small: b
             most = max(most, MOST_COMPONENTS * size[first])
         last = max(first + 1, int(np.searchsorted(total, total[first] - size[first] + most, "right")))
         if first < shallow or way == "alike":
-            end, ratio = (shallow, 2) if first < shallow else (len(used), MOST_COMPONENTS)
+            room = int(np.searchsorted(total, total[first] - size[first] + MOST_VERTICES, "right"))
+            end, ratio = (shallow, 2) if first < shallow else (max(last, room), MOST_COMPONENTS)
             last = min(max(last, int(np.searchsorted(-size[:end], -size[first] / ratio, "right"))), end)
         used[first:last].sort()  # the original order, in which the components may already be contiguous
         here, its = count[first:last], size[first:last]
@@ -141,8 +143,7 @@ def parts_of(engine: Engine, graph: Graph, sources: Integers, way: Way, small: b
     place[used] = np.arange(len(used), dtype=np.int32)
     component = place[label]
     order = np.argsort(component, kind="stable")[: total[-1]]
-    bounds = np.append(0, total[np.array(cuts[1:]) - 1])
-    return Parts(graph, sources, component[order], order, bounds, way)
+    return Parts(graph, sources, component[order], order, np.append(0, total[np.array(cuts[1:]) - 1]), way)
 
 
 class Together:
@@ -152,8 +153,7 @@ class Together:
 
     def __init__(self, begin: Callable[[Part], Accumulation], job: BetweennessJob, parts: Parts) -> None:
         self._begin, self._parts, self._edges, self.blocks = begin, parts, job.edges, parts.ends[-1]
-        n, m = parts.graph.n, parts.graph.m
-        self._sums: Any = np.zeros((2 if job.squares else 1, m if job.edges else n))
+        self._sums: Any = np.zeros((2 if job.squares else 1, parts.graph.m if job.edges else parts.graph.n))
         self.certificate = np.zeros((len(job.sources), 2))
         self._saved = 0  # number of sources whose results are copied
         self._now: tuple[int, Part, Accumulation] | None = None  # sources before the part, the part, its run
