@@ -150,8 +150,7 @@ def _by_lowest_vertex(label: Array) -> npt.NDArray[np.int32]:
     else:
         xp.minimum.at(first, label, vertices)
     lowest = first[label]
-    found: npt.NDArray[np.int32] = on_host((xp.cumsum(lowest == vertices, dtype=np.int32) - 1)[lowest])
-    return found
+    return on_host((xp.cumsum(lowest == vertices, dtype=np.int32) - 1)[lowest])
 
 
 def _pattern(G: Any) -> Graph:

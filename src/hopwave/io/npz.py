@@ -108,8 +108,7 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, map
     if mapped and len(shape):
         raise source.fail(f"the entry {entry.filename!r} is compressed, so it cannot be mapped; omit mmap=")
     with archive.open(entry) as stream:
-        array: Ids = np.lib.format.read_array(stream, allow_pickle=False)
-        return array
+        return np.lib.format.read_array(stream, allow_pickle=False)
 
 
 def _in_one_piece(

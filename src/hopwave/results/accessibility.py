@@ -99,8 +99,7 @@ class DistanceTable(Mapped, Tabled):
             pandas.Index(names[ids], name=what, tupleize_cols=False)
             for ids, what in ((self.sources, "source"), (self.targets, "target"))
         )
-        wide: pd.DataFrame = pandas.DataFrame(on_host(self.values), rows, columns)
-        return wide
+        return pandas.DataFrame(on_host(self.values), rows, columns)
 
     def _names(self) -> dict[str, npt.NDArray[Any]]:
         pairs = self.values.tocoo() if self.is_sparse else None
@@ -288,8 +287,7 @@ class Isochrone(Mapped):
 
     def to_pandas(self, limit: float | None = None) -> pd.DataFrame:
         """A DataFrame with one row per reached arc: tail, head and fraction."""
-        made: pd.DataFrame = optional("pandas", "to_pandas").DataFrame(self.arcs(limit)._asdict())
-        return made
+        return optional("pandas", "to_pandas").DataFrame(self.arcs(limit)._asdict())
 
     def to_polars(self, limit: float | None = None) -> pl.DataFrame:
         """A polars DataFrame with the columns of `to_pandas`."""

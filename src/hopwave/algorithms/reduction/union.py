@@ -192,8 +192,7 @@ class Twins:
         """Scores of all vertices, from the scores of classes."""
         pairs = np.bincount(self._of, self._out, len(self.copies))
         between = np.bincount(self._y[self._via], pairs[self._x[self._via]], len(self.copies))
-        found: Floats = (sums / self.copies + between)[self._of]
-        return found
+        return (sums / self.copies + between)[self._of]
 
     def edge_sums(self, sums: Floats) -> Floats:
         """Scores of all arcs, from the scores of arcs between classes."""

@@ -140,8 +140,7 @@ class Engine:
         helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)
         with address_of(plan.rule) as cells[state.OWN_RULE]:
             team.lead(helpers, loop.take_part, part, offsets)
-        rows: list[list[int]] = buffer[: here[state.TRACED]].tolist()
-        return rows
+        return buffer[: here[state.TRACED]].tolist()
 
     def _counts(self, search: Search, plan: Plan) -> npt.NDArray[np.float64] | ScaledCounts:
         """σ from σ̂ and each level's shift; by mantissa and exponent if a level spans more than float64."""

@@ -157,8 +157,7 @@ class Algebra(NoShortcuts):
 
         @explained
         def path(_: Algebra, target: int) -> list[int] | None:
-            found: list[int] | None = paths.path_back(A, search.sources[0], target, distances)
-            return found
+            return paths.path_back(A, search.sources[0], target, distances)
 
         return jobs.FoundNearFar(
             distances, tuple(buckets), lambda: predecessors(self), to_host, lambda target: path(self, target)
