@@ -276,10 +276,6 @@ def test_pauses_for_checkpoints_lose_no_block(
 # ---------------------------------------------------------------- real workers
 
 
-def end_this_process() -> None:
-    os._exit(1)
-
-
 @pytest.mark.slow
 def test_a_run_continues_after_a_worker_process_died(tmp_path: Path) -> None:
     """A spawned worker shares nothing with this process. After its death the pool cannot continue; the run can."""
@@ -289,7 +285,7 @@ def test_a_run_continues_after_a_worker_process_died(tmp_path: Path) -> None:
 
         def progress(done: int, count: int) -> None:
             if done >= 50 and not ends:
-                ends.append(pool.submit(end_this_process))
+                ends.append(pool.submit(os._exit, 1))
                 ends[0].exception(timeout=600)  # wait until the pool knows that a worker has died
 
         with pytest.raises(ExecutorError, match=r"executor cannot continue: BrokenProcessPool.*create a new"):

@@ -117,14 +117,6 @@ def demand(c: Case) -> dict[str, Any]:
     return {"source_weights": draws[0], "target_weights": draws[1], "normalized": False}
 
 
-def demand_of_vertices(c: Case) -> dict[str, Any]:
-    return demand(c) | {"endpoints": c.flag(), "cutoff": c.maybe(2)}
-
-
-def demand_along_weights(c: Case) -> dict[str, Any]:
-    return demand(c) | {"weights": True}
-
-
 def pair_by_pair(c: Case, source_weights: Any, target_weights: Any, weights: bool = False, **how: Any) -> Any:
     """Σ a(s) · b(t) · (scores of the one pair), by definition."""
     total: Any = 0.0
@@ -364,9 +356,9 @@ ROWS = [
         lambda c: {"cutoff": c.maybe(4), "normalized": False, "weights": True}, scores,
         only=lambda c: c.n > 2 and c.kind == "whole" and len(c.edges) > 0, devices=CPU,
         title="as igraph, along weights"),
-    Row("hw.betweenness_centrality", pair_by_pair, given=demand_of_vertices, read=scores, only=small,
-        devices=WITH_REFERENCE, title="demand"),
-    Row("hw.betweenness_centrality", pair_by_pair, "weighted", demand_along_weights, scores,
+    Row("hw.betweenness_centrality", pair_by_pair, read=scores, only=small, devices=WITH_REFERENCE, title="demand",
+        given=lambda c: demand(c) | {"endpoints": c.flag(), "cutoff": c.maybe(2)}),
+    Row("hw.betweenness_centrality", pair_by_pair, "weighted", lambda c: demand(c) | {"weights": True}, scores,
         only=lambda c: small(c) and positive(c), devices=WITH_REFERENCE, title="demand along weights"),
     Row("hw.edge_betweenness_centrality", pair_by_pair, given=demand, read=lambda b: list(b.to_dict().values()),
         only=lambda c: small(c) and len(c.edges) > 0, devices=WITH_REFERENCE, title="demand"),

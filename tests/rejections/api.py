@@ -345,15 +345,6 @@ for broken, word in ((-2.0, "from 'bob' to 'cyd' is negative; "), (np.inf, "from
 
 FOUR = [lambda G: hw.bfs(G, 0), lambda G: hw.sssp(G, 0), hw.closeness_centrality, hw.pagerank]
 
-
-def igraph_path() -> Any:
-    return pytest.importorskip("igraph").Graph(edges=[(0, 1), (1, 2)])
-
-
-def polars_table() -> Any:
-    return pytest.importorskip("polars").DataFrame({"u": [0], "v": [1]})
-
-
 LINE = Graph.from_edges([2, 0, 1], [3, 1, 2])
 REMEDY = "build the graph with Graph.from_edges(src, dst, weights=...)"
 ROWS += [
@@ -369,9 +360,11 @@ ROWS += [
     (lambda: hw.sssp(nx.path_graph(3), 0, weights=True), GraphError, "no edge has the attribute 'weight'"),
     *each(lambda w: hw.sssp(nx.Graph([(0, 1, {"weight": w})]), 0), ["far", None], GraphError, "which is not a number"),
     (lambda: pytest.importorskip("hopwave.distributed").spread(LENGTHS), GraphError, "without_weights"),
-    *each(lambda ask: ask(igraph_path()), FOUR, GraphError, "Graph.from_igraph(g)"),
+    *each(lambda ask: ask(pytest.importorskip("igraph").Graph.Ring(3)), FOUR, GraphError, "Graph.from_igraph(g)"),
     *each(lambda ask: ask(pd.DataFrame({"u": [0], "v": [1]})), FOUR, GraphError, "Graph.from_pandas(table, "),
-    *each(lambda ask: ask(polars_table()), FOUR, GraphError, "Graph.from_pandas(table, "),
+    *each(
+        lambda ask: ask(pytest.importorskip("polars").DataFrame([[0]])), FOUR, GraphError, "Graph.from_pandas(table, "
+    ),
     # memory, devices, validation, plans
     *each(lambda x: hw.estimate_memory(EDGES, x), [None, 3, object()], HopwaveError, "use"),
     (lambda: hw.estimate_memory(EDGES, "diameter"), GraphError, "use one of 'bfs'"),
