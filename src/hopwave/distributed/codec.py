@@ -5,16 +5,19 @@ A value is a row of bytes; numbers such as parents use as many bytes as the larg
 (count, bytes per gap, bytes per value); 0 bytes per gap means a bitmap.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hopwave.arrays import module_of
+from hopwave.system.threads import imported
 
 Shape = tuple[int, int, int]
 
 EMPTY: Shape = (0, 0, 0)
 PLAIN = 8  # bytes per vertex and per number without compression
+compiled = partial(imported, "hopwave.engines.cpu.rank")  # its loops over bitmaps; importing Numba is slow
 
 
 def _width(greatest: int) -> int:
@@ -134,7 +137,7 @@ def bitmap(xp: Any, positions: Any, length: int) -> Any:
     """A bitmap of 64-bit words with these positions set."""
     if xp is np:
         words = np.zeros(-(-length // 64), np.uint64)
-        _compiled().set_places(words, positions)
+        compiled().set_places(words, positions)
         return words
     if length == 0:
         return xp.empty(0, np.uint64)
@@ -145,21 +148,14 @@ def bitmap(xp: Any, positions: Any, length: int) -> Any:
 
 def count_set(xp: Any, words: Any) -> int:
     if xp is np:
-        return int(_compiled().count_places(words))
+        return int(compiled().count_places(words))
     return int(xp.unpackbits(words.view(np.uint8)).sum(dtype=np.int64)) if words.size else 0
 
 
 def set_positions(xp: Any, words: Any) -> Any:
     """The positions of a bitmap's set bits, ascending."""
     if xp is np:
-        return _compiled().list_places(words)
+        return compiled().list_places(words)
     if words.size == 0:
         return xp.empty(0, np.int64)
     return xp.flatnonzero(xp.unpackbits(words.view(np.uint8), bitorder="little"))
-
-
-def _compiled() -> Any:
-    """The CPU's loops over bitmaps, imported when first needed, because importing Numba is slow."""
-    from hopwave.engines.cpu import rank as part
-
-    return part

@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.generate import counter
+from hopwave.graph.csr_compiled import mixed
 from hopwave.system.numba_cache import njit
 from hopwave.system.threads import each, host_cores
 
 BLOCK = 1 << 16  # edges that a thread draws per call
 GROUP = 256  # edges of a block that are drawn in lockstep, level by level
-WEYL, FIRST, SECOND = (np.uint64(x) for x in (counter.WEYL, counter.FIRST, counter.SECOND))
-U0, U1, U63 = np.uint64(0), np.uint64(1), np.uint64(63)
+WEYL, U0, U1, U63 = np.uint64(counter.WEYL), np.uint64(0), np.uint64(1), np.uint64(63)
 
 
 def draw_edges(
@@ -30,13 +30,6 @@ def draw_edges(
 
     each(host_cores(), range(0, count, BLOCK), fill)
     return src, dst
-
-
-def mixed(z: Any) -> Any:
-    """SplitMix64's finaliser."""
-    z = (z ^ (z >> np.uint64(30))) * FIRST
-    z = (z ^ (z >> np.uint64(27))) * SECOND
-    return z ^ (z >> np.uint64(31))
 
 
 def scrambled(word: Any, turns: Any, scale: Any) -> Any:
@@ -65,7 +58,7 @@ def draw(scale: Any, begin: Any, first: Any, draw_bits: Any, borders: Any, turns
         for word in range(words):
             z = begin + ((first + np.uint64(group)) * words + U1 + word) * WEYL
             for i in range(count):
-                bits = _mixed(z + np.uint64(i) * (words * WEYL))
+                bits = mixed(z + np.uint64(i) * (words * WEYL))
                 drawn = bits >> high
                 over = (middle - drawn) >> U63
                 row = (rows[i] << U1) | over
@@ -81,5 +74,4 @@ def draw(scale: Any, begin: Any, first: Any, draw_bits: Any, borders: Any, turns
 
 
 _compile = njit(nogil=True, cache=True, boundscheck=False)
-_mixed, _scrambled = _compile(mixed), _compile(scrambled)
-_draw = _compile(draw)
+_scrambled, _draw = _compile(scrambled), _compile(draw)
