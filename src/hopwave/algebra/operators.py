@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -326,10 +326,7 @@ binary: Named = Named(
     _op("le", lambda x, y: x <= y, "x <= y", "less_equal", "x <= y", "bool"),
     _op("gt", lambda x, y: x > y, "x > y", "greater", "x > y", "bool"),
     _op("ge", lambda x, y: x >= y, "x >= y", "greater_equal", "x >= y", "bool"),
-    _position("firsti"),
-    _position("firstj"),
-    _position("secondi"),
-    _position("secondj"),
+    *map(_position, get_args(Position)),
 )
 
 unary: Named = Named(

@@ -156,24 +156,19 @@ def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
     if how.mask is None:
         return None
     m = as_vector(how.mask, n, "mask").to(engine.name)
-    if how.structural or m._present is m._values:
-        return places_of(m, engine, how.complement)
-    if m.format == "sparse" and not how.complement:
+    return places_of(m, engine, how.complement, how.structural or m._present is m._values)
+
+
+def places_of(m: Vector, engine: Algebra, complement: bool = False, structural: bool = True) -> Allowed:
+    """The positions where m has a value (a true one, unless `structural`), or with `complement` all others."""
+    if m.format == "sparse" and not complement:
         rows, values = m.listed()
-        rows = rows[values.astype(bool)]
+        rows = rows if structural else rows[values.astype(bool)]
         return Allowed(rows=rows, ascending=m._ascending, count=len(rows))
     convert(m, "dense", engine)
     values, present = m.arrays()
-    return Allowed(bits=present & values.astype(bool), complement=how.complement)
-
-
-def places_of(m: Vector, engine: Algebra, complement: bool = False) -> Allowed:
-    """The positions where m has a value, or with `complement` the positions where it has none."""
-    if m.format == "sparse" and not complement:
-        rows, _ = m.listed()
-        return Allowed(rows=rows, ascending=m._ascending, count=len(rows))
-    convert(m, "dense", engine)
-    _, present = m.arrays()
+    if not structural:
+        return Allowed(bits=present & values.astype(bool), complement=complement)
     count = m.count_if_known()
     if count is not None and complement:
         count = m.n - count

@@ -141,9 +141,8 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
         settled = select(waiting, less, end)
         waiting = select(waiting, binary.ge, end)
         if not given and settled.nnz * MANY < A.shape[0]:
-            delta = min(
-                2 * delta, sys.float_info.max
-            )  # L is not rebuilt: arcs that became light stay in H, which is harmless
+            # L is not rebuilt: arcs that became light stay in H, which is harmless.
+            delta = min(2 * delta, sys.float_info.max)
         if H.nnz:
             t = select(vxm(settled, H, min_plus), less, d)
             assign(d, t, accum=least)
