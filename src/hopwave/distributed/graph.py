@@ -84,7 +84,11 @@ class DistributedGraph(Named):
         self._count(tuples)
         self.number: int = next(_numbers)
         self._tail_groups: dict[int, Group] = {}
-        self._put_hubs_first()
+        if self.m:
+            # The neighbour of highest degree comes first in every row (Hiragushi, section 3.4), by classes of one byte.
+            xp = self.part.xp
+            classes = xp.minimum(xp.log2(xp.maximum(self.degrees, 1)) * 8, 255).astype(np.uint8)
+            self.part.hubs_first(allgather_values(self, self.pull_tails, classes, unused=0))
         del rows
         self.part.tidy()
 
@@ -107,13 +111,6 @@ class DistributedGraph(Named):
         closed = xp.ones(self.words * 64, np.uint8)
         closed[: self.own] = in_degrees == 0
         self.closed = xp.packbits(closed, bitorder="little").view(np.uint64)
-
-    def _put_hubs_first(self) -> None:
-        """Put the neighbour of highest degree first in every row (Hiragushi, section 3.4), by classes of one byte."""
-        xp = self.part.xp
-        if self.m:
-            classes = xp.minimum(xp.log2(xp.maximum(self.degrees, 1)) * 8, 255).astype(np.uint8)
-            self.part.hubs_first(allgather_values(self, self.pull_tails, classes, unused=0))
 
     def sort_rows(self) -> None:
         """Copy the rows, sorted by descending in-degree (Hiragushi, section 3.4), once; called by all ranks."""

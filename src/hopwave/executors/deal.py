@@ -341,8 +341,10 @@ class _Dealer:
     def _received(self, future: Future[Reply]) -> tuple[int, Reply | None]:
         """(number of a block, reply). The reply is None if this method had to send the block again."""
         number, with_graph = self._under_way.pop(future)
-        if with_graph:
-            self._release()
+        if with_graph:  # also submit the blocks that waited until a worker received the graph
+            held, self._held = self._held, []
+            for waiting in held:
+                self._submit(waiting)
         try:
             reply = future.result()
             if not isinstance(reply, Reply):
@@ -370,12 +372,6 @@ class _Dealer:
         self._lacking.discard(reply.process)
         self._workers.add((reply.process, reply.thread))
         return number, reply
-
-    def _release(self) -> None:
-        """Submit the blocks that waited until a worker received the graph."""
-        held, self._held = self._held, []
-        for number in held:
-            self._submit(number)
 
     def _stopped(self, error: BaseException) -> ExecutorError:
         return ExecutorError(
