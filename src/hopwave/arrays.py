@@ -113,10 +113,8 @@ def uploaded(array: npt.NDArray[Any]) -> Array:
     try:
         return cupy.asarray(array) if array.size else cupy.empty(0, array.dtype)  # cupy.empty is faster
     except MemoryError as error:  # CuPy's OutOfMemoryError is a subclass
-        raise EngineError(
-            f"the GPU ran out of memory for an array of {amount(array.nbytes)} ({error}); free some of your arrays, or "
-            "use device='cpu'"
-        ) from error
+        problem = f"the GPU ran out of memory for an array of {amount(array.nbytes)} ({error})"
+        raise EngineError(f"{problem}; free some of your arrays, or use device='cpu'") from error
 
 
 @explaining("fetching an array")

@@ -25,9 +25,8 @@ def refuse_masked(**arrays: Any) -> None:
     """Raise a LinalgError if NumPy's mask hides an entry: linalg represents missing entries differently."""
     for name, values in arrays.items():
         if (place := masked_place(values)) is not None:
-            raise LinalgError(
-                f"{name} is masked at index {place}; omit masked entries, or pass the mask's complement as present="
-            )
+            problem = f"{name} is masked at index {place}"
+            raise LinalgError(f"{problem}; omit masked entries, or pass the mask's complement as present=")
 
 
 def takes(function: Any, count: int) -> bool:

@@ -266,10 +266,8 @@ def stress(engine: Engine, graph: Graph, progress: Progress, threads: int | None
     counts = _summed(engine, graph, PathSums("stress"), progress, threads)
     beyond = np.flatnonzero(~np.isfinite(counts))
     if len(beyond):
-        raise GraphError(
-            f"more than 1.8e308 shortest paths lead through {graph.label(int(beyond[0]))!r}, too many for float64; "
-            "use betweenness_centrality, whose scores are shares of paths and never overflow"
-        )
+        problem = f"more than 1.8e308 shortest paths lead through {graph.label(int(beyond[0]))!r}, too many for float64"
+        raise GraphError(f"{problem}; use betweenness_centrality, whose scores are shares of paths and never overflow")
     return counts if graph.directed else counts / 2
 
 

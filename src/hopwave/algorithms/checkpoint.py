@@ -108,10 +108,8 @@ class Checkpoint:
                 self.path,
             ) from None
         if not same:
-            raise GraphError(
-                f"checkpoint {str(self.path)!r} belongs to another graph, function, sample, plan or device; "
-                "pass another path, delete the file, or repeat the same call"
-            )
+            problem = f"checkpoint {str(self.path)!r} belongs to another graph, function, sample, plan or device"
+            raise GraphError(f"{problem}; pass another path, delete the file, or repeat the same call")
         run.total[:] = total
         run.certificate[:] = certificate
         return done

@@ -180,10 +180,8 @@ def closeness(sample: Sample, wf_improved: bool) -> Estimated:
     """Scores. μ(v) is the mean distance to v from the r − 1 others in its component; along weights it may be 0."""
     engine, graph, k, seed, delta, interval, progress, threads, weighted = sample
     if graph.directed and not connected(engine, graph):
-        raise GraphError(
-            "the graph is not strongly connected, and infinite distances cannot be estimated; "
-            "use harmonic_centrality(k=...), or closeness_centrality without k"
-        )
+        problem = "the graph is not strongly connected, and infinite distances cannot be estimated"
+        raise GraphError(f"{problem}; use harmonic_centrality(k=...), or closeness_centrality without k")
     n = graph.n
     sources = draw(n, k, seed)
     shift = arc_lengths(graph, weighted)[2]

@@ -67,15 +67,11 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
     if chosen == "near-far" and device != "cuda":
         raise GraphError(f"near-far needs a GPU, not device={device!r}; use method='delta-stepping', or device='cuda'")
     if trace and (chosen, device) not in (("delta-stepping", "cpu"), ("near-far", "cuda")):
-        raise GraphError(
-            f"trace=True supports only Δ-stepping on the CPU and near-far on a GPU, not {chosen!r} on "
-            f"{device!r}; omit trace= or method="
-        )
+        problem = f"trace=True supports only Δ-stepping on the CPU and near-far on a GPU, not {chosen!r} on {device!r}"
+        raise GraphError(f"{problem}; omit trace= or method=")
     if threads is not None and (chosen != "delta-stepping" or device != "cpu"):
-        raise GraphError(
-            f"threads= supports only Δ-stepping on the CPU, not {chosen!r} on {device!r}; omit it, or use "
-            "method='delta-stepping', device='cpu'"
-        )
+        problem = f"threads= supports only Δ-stepping on the CPU, not {chosen!r} on {device!r}"
+        raise GraphError(f"{problem}; omit it, or use method='delta-stepping', device='cpu'")
     return Way(chosen, why, delta, device, threads, trace)
 
 

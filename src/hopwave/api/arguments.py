@@ -31,9 +31,8 @@ def as_graph(G: Any, repeats: Literal["merge", "keep"] = "merge") -> Graph:
     library = type(G).__module__.partition(".")[0].removeprefix("_")
     if library in CONSTRUCTORS:
         raise GraphError(f"{library}'s {type(G).__name__} must be converted first; pass {CONSTRUCTORS[library]}")
-    raise GraphError(
-        f"{type(G).__name__} is not a graph; pass hopwave.read(path), a Graph, a SciPy matrix or a NetworkX graph"
-    )
+    problem = f"{type(G).__name__} is not a graph"
+    raise GraphError(f"{problem}; pass hopwave.read(path), a Graph, a SciPy matrix or a NetworkX graph")
 
 
 def is_networkx(G: Any) -> bool:
@@ -106,10 +105,8 @@ def listed_vertices(graph: Named, vertices: Iterable[Any]) -> Integers:
         vertices = vertices.tolist(None)  # a masked vertex becomes None, which graph.index rejects
     if isinstance(vertices, np.ndarray) and vertices.dtype.kind in "iu" and vertices.ndim == 1 and graph.labels is None:
         if len(vertices) and not 0 <= vertices.min() <= vertices.max() < graph.n:
-            raise GraphError(
-                f"vertices from {vertices.min()} to {vertices.max()} are not all in this graph; "
-                f"its vertices are the numbers 0 to {graph.n - 1}"
-            )
+            problem = f"vertices from {vertices.min()} to {vertices.max()} are not all in this graph"
+            raise GraphError(f"{problem}; its vertices are the numbers 0 to {graph.n - 1}")
         return vertices.astype(np.int64)
     ids = np.array(graph._positions(vertices), np.int64)
     return np.sort(ids) if isinstance(vertices, set | frozenset) else ids

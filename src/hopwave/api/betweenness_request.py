@@ -147,10 +147,8 @@ def check_request(
     precision.check(endpoints, checkpoint)
     drawn = draw_sources(graph.n, precision.k, precision.seed)
     if drawn is not None and checkpoint is not None and precision.seed is None:
-        raise GraphError(
-            "checkpoint= with k= needs seed=: without it, every call draws different sources and cannot resume; pass "
-            "an integer as seed="
-        )
+        problem = "checkpoint= with k= needs seed=: without it, every call draws different sources and cannot resume"
+        raise GraphError(f"{problem}; pass an integer as seed=")
     if drawn is not None and order is not None:
         drawn = order[drawn]
     if precision.sources is not None:
@@ -191,10 +189,8 @@ def _demand(graph: Graph, end: str, weights: Any, chosen: Any) -> tuple[Any, flo
         return None, 1.0
     found = not_negative(graph, weights, f"{end}_weights")
     if chosen is not None and not found[chosen].any():
-        raise GraphError(
-            f"{end}_weights= is 0 for all of {end}s=, so that no pair counts; pass a positive number for at least one, "
-            f"or omit {end}s="
-        )
+        problem = f"{end}_weights= is 0 for all of {end}s=, so that no pair counts"
+        raise GraphError(f"{problem}; pass a positive number for at least one, or omit {end}s=")
     greatest = float(found.max(initial=0.0))
     unit = 2.0 ** min(1023.0, float(np.ceil(np.log2(greatest)))) if greatest > 0 else 1.0
     return found / unit, unit

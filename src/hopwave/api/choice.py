@@ -218,14 +218,11 @@ def choose_betweenness_plan(
         chosen, why = named_plan(plan, "betweenness"), "requested"
     if chosen.task != "betweenness":
         what = "a search" if chosen.task == "search" else "for shortest paths"
-        raise PlanError(
-            f"plan {chosen.name!r} is {what}; for betweenness use 'auto', 'hopwave-block' or 'turbobc-sccsc'"
-        )
+        problem = f"plan {chosen.name!r} is {what}"
+        raise PlanError(f"{problem}; for betweenness use 'auto', 'hopwave-block' or 'turbobc-sccsc'")
     if job.weighted and chosen.lengths == "hops":
-        raise PlanError(
-            f"plan {chosen.name!r} cannot be combined with weights=, because it counts hops; use 'auto' or "
-            f"{WEIGHTED_PLAN!r}, or omit weights="
-        )
+        problem = f"plan {chosen.name!r} cannot be combined with weights=, because it counts hops"
+        raise PlanError(f"{problem}; use 'auto' or {WEIGHTED_PLAN!r}, or omit weights=")
     if not job.weighted and chosen.lengths == "weights":
         raise PlanError(f"plan {chosen.name!r} needs weights; pass weights=, or use plan='auto' to count hops")
     reason = engine.why_not(chosen, job)

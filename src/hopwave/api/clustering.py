@@ -308,24 +308,19 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
         communities = as_column(communities, "communities")
     if isinstance(communities, np.ndarray):
         if communities.shape != (graph.n,) or communities.dtype.kind not in "iu":
-            raise GraphError(
-                f"communities has shape {communities.shape}, type {communities.dtype}; pass one integer for each "
-                f"of the {graph.n} vertices"
-            )
+            problem = f"communities has shape {communities.shape}, type {communities.dtype}"
+            raise GraphError(f"{problem}; pass one integer for each of the {graph.n} vertices")
         return np.unique(communities, return_inverse=True)[1]
     if not isinstance(communities, Iterable):
-        raise GraphError(
-            f"communities is a {type(communities).__name__}; pass one list of vertices per community, or the community "
-            "number of each vertex"
-        )
+        problem = f"communities is a {type(communities).__name__}"
+        raise GraphError(f"{problem}; pass one list of vertices per community, or the community number of each vertex")
     members = [listed_vertices(graph, some) for some in communities]
     times = np.bincount(np.concatenate([np.zeros(0, np.int64), *members]), minlength=graph.n)
     wrong = np.flatnonzero(times != 1)
     if len(wrong):
         vertex = int(wrong[0])
-        raise GraphError(
-            f"vertex {graph.label(vertex)!r} is in {times[vertex]} communities; in a partition, every vertex is in one"
-        )
+        problem = f"vertex {graph.label(vertex)!r} is in {times[vertex]} communities"
+        raise GraphError(f"{problem}; in a partition, every vertex is in one")
     label = np.empty(graph.n, np.int64)
     for number, some in enumerate(members):
         label[some] = number

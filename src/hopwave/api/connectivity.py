@@ -152,9 +152,8 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
     found = _sides(graph, device)
     if isinstance(found, tuple):
         u, v = (graph.label(end) for end in found)
-        raise GraphError(
-            f"the graph is not bipartite: edge {u!r}, {v!r} closes a cycle of odd length; call is_bipartite first"
-        )
+        problem = f"the graph is not bipartite: edge {u!r}, {v!r} closes a cycle of odd length"
+        raise GraphError(f"{problem}; call is_bipartite first")
     return found
 
 
@@ -266,9 +265,8 @@ def topological_order(G: Any) -> list[Any]:
         left = np.ones(graph.n, np.bool_)
         left[order] = False
         vertex = graph.label(int(np.argmax(left)))
-        raise GraphError(
-            f"vertex {vertex!r} is on a cycle or reachable from one, so there is no order; condensation(G) joins cycles"
-        )
+        problem = f"vertex {vertex!r} is on a cycle or reachable from one, so there is no order"
+        raise GraphError(f"{problem}; condensation(G) joins cycles")
     return order.tolist() if graph.labels is None else [graph.label(v) for v in order.tolist()]
 
 

@@ -197,9 +197,8 @@ def estimate_memory(
     check_thread_count(threads)
     if not isinstance(plan, str) or (plan != "auto" and (name not in BETWEENNESS or plan not in KNOWN_PLANS)):
         known = ", ".join(map(repr, KNOWN_PLANS))
-        raise GraphError(
-            f"estimate_memory does not support {name} with plan={plan!r}; omit plan=, or for betweenness use {known}"
-        )
+        problem = f"estimate_memory does not support {name} with plan={plan!r}"
+        raise GraphError(f"{problem}; omit plan=, or for betweenness use {known}")
     given = {
         "source": source, "sources": sources, "targets": targets, "values": values, "limit": limit, "k": k,
         "weights": weights, "threads": threads, "memory_limit": memory_limit, "plan": None if plan == "auto" else plan,

@@ -400,10 +400,8 @@ def all_shortest_paths(
 
 def _checked(device: str) -> str:
     if not isinstance(device, str) or device not in ("auto", "cpu", "cuda"):
-        raise EngineError(
-            f"device={device!r} does not support weighted paths between two vertices; use device='cpu' or 'cuda', or "
-            "weights=False to count hops"
-        )
+        problem = f"device={device!r} does not support weighted paths between two vertices"
+        raise EngineError(f"{problem}; use device='cpu' or 'cuda', or weights=False to count hops")
     return device
 
 

@@ -32,9 +32,8 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
     if isinstance(G, Matrix) or (not isinstance(G, Graph) and hasattr(G, "tocsr")):
         matrix = _chosen_values(G if isinstance(G, Matrix) else Matrix.from_scipy(G), weights)
         if matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(
-                f"a matrix of shape {matrix.shape} is not square; pass a matrix with one row and one column per vertex"
-            )
+            problem = f"a matrix of shape {matrix.shape} is not square"
+            raise GraphError(f"{problem}; pass a matrix with one row and one column per vertex")
         return graph_of(matrix), matrix
     if not isinstance(G, Graph) and is_networkx(G):
         if weights is None or isinstance(weights, bool | str):
@@ -53,10 +52,8 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
         if not graph.m and not graph.is_weighted:
             graph = graph.with_weights(np.empty(0))  # a graph without arcs counts as weighted
         if not graph.is_weighted:
-            raise GraphError(
-                "weights=True uses the graph's own weights, but this graph has none; build it with "
-                "Graph.from_edges(src, dst, weights=...), or omit weights="
-            )
+            problem = "weights=True uses the graph's own weights, but this graph has none"
+            raise GraphError(f"{problem}; build it with Graph.from_edges(src, dst, weights=...), or omit weights=")
         return graph, Matrix.from_graph(graph)
     return graph, Matrix.from_graph(graph, per_arc(graph, weights))
 
@@ -182,10 +179,8 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
     numbers = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
     sorted_rows = graph.order == "ascending"  # for other orders, Matrix.from_graph rejects values
     if not graph.directed and sorted_rows and not is_symmetric(Rows(graph.indptr, graph.indices, numbers)):
-        raise GraphError(
-            f"weights differ between the two arcs of an undirected edge, so they are not in the order of G.indices; "
-            f"{remedy}"
-        )
+        problem = "weights differ between the two arcs of an undirected edge, so they are not in the order of G.indices"
+        raise GraphError(f"{problem}; {remedy}")
     return array
 
 
@@ -206,9 +201,8 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
         raise GraphError(f"{what}[{place}] is masked; pass a number for every vertex, or a mapping without the vertex")
     array: npt.NDArray[Any] = as_array(given, what, GraphError)
     if array.shape != (graph.n,) or array.dtype.kind not in "biuf":
-        raise GraphError(
-            f"{what} has shape {array.shape}, type {array.dtype}; pass a mapping, or {graph.n} numbers in vertex order"
-        )
+        problem = f"{what} has shape {array.shape}, type {array.dtype}"
+        raise GraphError(f"{problem}; pass a mapping, or {graph.n} numbers in vertex order")
     return np.array(float64s(array))
 
 

@@ -68,10 +68,8 @@ def whole_numbers(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
         if greatest >= 2.0**63:
             raise GraphError(f"{name} contains {greatest:g}, which exceeds 64 bits; renumber sparse ids first")
         if kind == "f" and greatest > 2.0 ** (bits := np.finfo(values.dtype).nmant + 1):
-            raise GraphError(
-                f"{name} contains {greatest:.17g} as {values.dtype}, which rounds integers above 2^{bits}; "
-                "pass an array of an integer type"
-            )
+            problem = f"{name} contains {greatest:.17g} as {values.dtype}, which rounds integers above 2^{bits}"
+            raise GraphError(f"{problem}; pass an array of an integer type")
         whole = values.astype(np.int64)
         if not np.array_equal(whole, values):
             bad = values[whole != values][0]

@@ -240,9 +240,8 @@ def _receive(url: str, part: Part, most: int, meter: Meter) -> bool:
         ) from None
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        raise DownloadError(
-            f"{url}: no connection ({reason}); check the network, or set a mirror with url= or HOPWAVE_MIRROR"
-        ) from None
+        problem = f"{url}: no connection ({reason})"
+        raise DownloadError(f"{problem}; check the network, or set a mirror with url= or HOPWAVE_MIRROR") from None
     with answer:
         tag, length = answer.headers.get("ETag", "W/"), answer.headers.get("Content-Length", "")
         mark = answer.headers.get("Last-Modified") if not tag or tag.startswith("W/") else tag  # weak tags do not count

@@ -132,9 +132,8 @@ def betweenness_centrality(
                 f"use split='sources'{', or k=' if only_whole[0] == 'epsilon' else ''}"
             )
         if split == "graph" and (threads is not None or device == "cuda"):
-            raise GraphError(
-                "split='graph' computes with one CPU thread per rank; omit threads= and device=, or use split='sources'"
-            )
+            problem = "split='graph' computes with one CPU thread per rank"
+            raise GraphError(f"{problem}; omit threads= and device=, or use split='sources'")
         if in_parts and weights is not None and weights is not False:
             raise GraphError("a DistributedGraph has no weights; pass a hopwave.Graph on every rank, or omit weights=")
         if split == "graph" and not in_parts:

@@ -194,6 +194,5 @@ def grid_columns(layout: str | tuple[int, int] | Layout, size: int, n: int = 0) 
         return layout.columns
     if isinstance(layout, tuple) and len(layout) == 2 and layout[0] * layout[1] == size and min(layout) > 0:
         return int(layout[1])
-    raise GraphError(
-        f"layout={layout!r} does not fit {size} ranks; use '1d', '2d', or (rows, columns) whose product is {size}"
-    )
+    problem = f"layout={layout!r} does not fit {size} ranks"
+    raise GraphError(f"{problem}; use '1d', '2d', or (rows, columns) whose product is {size}")

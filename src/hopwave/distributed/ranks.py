@@ -276,9 +276,8 @@ def _mpi() -> Any:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         message = " ".join(str(error).split())
-        raise EngineError(
-            f"mpi4py is installed but finds no MPI library ({message}); run: {install('mpi')}, or load your cluster's"
-        ) from None
+        problem = f"mpi4py is installed but finds no MPI library ({message})"
+        raise EngineError(f"{problem}; run: {install('mpi')}, or load your cluster's") from None
     return MPI
 
 

@@ -20,9 +20,7 @@ def check_executor(executor: Any, device: str, threads: int | None) -> str:
             "dask.distributed's client.get_executor(), or mpi4py.futures' MPIPoolExecutor"
         )
     if threads is not None:
-        raise GraphError(
-            f"threads={threads!r} cannot be combined with executor=: each worker uses one thread; omit threads=, and "
-            "create the executor with one worker per core"
-        )
+        problem = f"threads={threads!r} cannot be combined with executor=: each worker uses one thread"
+        raise GraphError(f"{problem}; omit threads=, and create the executor with one worker per core")
     # A GPU in this process says nothing about the workers' machines.
     return "cpu" if isinstance(device, str) and device == "auto" else device

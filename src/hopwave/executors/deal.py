@@ -215,10 +215,8 @@ class Deal:
         if not self._begun:
             self._begun = True
             if not threads.crew.start(1, dealer.run):
-                raise ExecutorError(
-                    "the system cannot start another thread, and executor= needs one; end other threads, or raise the "
-                    "limit (ulimit -u)"
-                )
+                problem = "the system cannot start another thread, and executor= needs one"
+                raise ExecutorError(f"{problem}; end other threads, or raise the limit (ulimit -u)")
         while dealer.taken < dealer.count:
             try:
                 found = dealer.results.get(timeout=POLL_SECONDS)
@@ -329,10 +327,8 @@ class _Dealer:
         except RuntimeError as error:  # it is broken (BrokenExecutor), or was shut down
             raise self._stopped(error) from error
         if not hasattr(future, "add_done_callback"):
-            raise ExecutorError(
-                f"submit of executor={self._executor!r} returned {future!r:.80}, which is not a Future; pass another "
-                "executor, for example a ProcessPoolExecutor"
-            )
+            problem = f"submit of executor={self._executor!r} returned {future!r:.80}, which is not a Future"
+            raise ExecutorError(f"{problem}; pass another executor, for example a ProcessPoolExecutor")
         self._under_way[future] = number, with_graph
         self.sent.tasks += 1
         self.sent.graphs += with_graph

@@ -55,10 +55,8 @@ def check_memory(edges: int) -> None:
     """Raise a GraphError if the list of edges does not fit into the memory of this machine."""
     have, need = host_memory(), edges * _LEAST_BYTES_PER_EDGE
     if have is not None and need > have:
-        raise GraphError(
-            f"{edges:,} edges need at least {need / 2**30:.0f} GiB, but this machine has {have / 2**30:.0f} GiB; "
-            "choose a smaller graph"
-        )
+        problem = f"{edges:,} edges need at least {need / 2**30:.0f} GiB, but this machine has {have / 2**30:.0f} GiB"
+        raise GraphError(f"{problem}; choose a smaller graph")
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,8 @@ def kronecker(
     """
     scale, n, _, _ = _size(scale, initiator)
     if n > LARGEST_N:
-        raise GraphError(
-            f"scale={scale} gives {n:,} vertices, but ids have 31 bits; use kronecker_edges or a smaller scale"
-        )
+        problem = f"scale={scale} gives {n:,} vertices, but ids have 31 bits"
+        raise GraphError(f"{problem}; use kronecker_edges or a smaller scale")
     draws = check_part(n, edge_factor, 0, None)[1]
     check_memory(draws)
     seed, permute, directed = check_seed(seed), flag("permute", permute), flag("directed", directed)

@@ -67,10 +67,8 @@ def check_index(given: Any, name: str, order: str, remedy: str = "") -> None:
     index = index_of(given)
     if index is None or is_numbered(index, len(index)) or np.array_equal(index.to_numpy(), np.arange(len(index))):
         return
-    raise GraphError(
-        f"{name} has a pandas index, which begins with {shown(plain(index[0]))}, but is read {order}; pass "
-        f".to_numpy() if it is in that order{remedy}"
-    )
+    problem = f"{name} has a pandas index, which begins with {shown(plain(index[0]))}, but is read {order}"
+    raise GraphError(f"{problem}; pass .to_numpy() if it is in that order{remedy}")
 
 
 NO_COLUMN = "the labels have several types, exceed 64 bits or would be rounded, so they fit into no column"
@@ -121,9 +119,8 @@ def check_order(values: Any, name: str, remedy: str = "") -> None:
     """Reject a set or a dictionary: its order is arbitrary, and only the keys of a dictionary would be read."""
     if isinstance(values, Mapping | Set):
         kind = type(values).__name__
-        raise GraphError(
-            f"{name}={shown(values)} is a {kind}, whose order is arbitrary; pass a list or an array{remedy}"
-        )
+        problem = f"{name}={shown(values)} is a {kind}, whose order is arbitrary"
+        raise GraphError(f"{problem}; pass a list or an array{remedy}")
 
 
 def _ids_of(values: list[Any], name: str) -> npt.NDArray[Any]:
@@ -299,10 +296,8 @@ def factorize(
             )
         if texts and not isinstance(label, str) and (text := _text(label)) in texts:  # the columns have two types
             kind, remedy = ("a number", "astype(str), or to numbers") if is_real(type(label)) else _BYTES
-            raise GraphError(
-                f"{plain(label)!r} and {text!r} are both vertices, {kind} and a text; convert all of them to text with "
-                f"{remedy}"
-            )
+            problem = f"{plain(label)!r} and {text!r} are both vertices, {kind} and a text"
+            raise GraphError(f"{problem}; convert all of them to text with {remedy}")
     return codes[0::2], codes[1::2], object_array(list(number))
 
 

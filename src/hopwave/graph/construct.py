@@ -39,10 +39,8 @@ def networkx_columns(
         given = [1.0 if value is MISSING else value for value in values]
         wrong = [value for value in given if not is_real(type(value))]
         if wrong:
-            raise GraphError(
-                f"edge attribute {weight!r} of some edge is {shown(wrong[0])}, which is not a number; "
-                f"name another attribute, or omit weights"
-            )
+            problem = f"edge attribute {weight!r} of some edge is {shown(wrong[0])}, which is not a number"
+            raise GraphError(f"{problem}; name another attribute, or omit weights")
         weights = columns.weight_column(given, len(given), f"edge attribute {weight!r}")
     return ends[0::2], ends[1::2], weights, None if plain else columns.object_array(nodes), n
 
@@ -81,10 +79,8 @@ def check_symmetric(rows: csr.Rows) -> None:
     if csr.is_symmetric(rows):
         return
     if rows.values is not None and csr.is_symmetric(csr.Rows(rows.indptr, rows.indices)):
-        raise GraphError(
-            "directed=False, but some edge has two different weights, one per direction; pass directed=True, "
-            "or make the weights equal"
-        )
+        problem = "directed=False, but some edge has two different weights, one per direction"
+        raise GraphError(f"{problem}; pass directed=True, or make the weights equal")
     raise GraphError("directed=False, but some arc has no reverse; pass directed=True, or add the reverse arcs")
 
 
@@ -127,9 +123,8 @@ def arc_weights(weights: Any, arcs: int) -> npt.NDArray[Any]:
     columns.check_index(weights, "weights", "in the order of the stored arcs")
     column = columns.as_column(weights, "weights")
     if len(column) != arcs:
-        raise GraphError(
-            f"weights has {len(column)} entries for {arcs} stored arcs; pass one per arc, in the order of indices"
-        )
+        problem = f"weights has {len(column)} entries for {arcs} stored arcs"
+        raise GraphError(f"{problem}; pass one per arc, in the order of indices")
     return columns.weight_column(column, arcs)
 
 
@@ -154,10 +149,8 @@ def ends_of_pairs(pairs: Any) -> tuple[Any, Any]:
         listed = list(pairs)
         if all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in listed):
             return [u for u, _ in listed], [v for _, v in listed]
-    raise GraphError(
-        f"the {type(pairs).__name__} in from_edges(…) is not a list of pairs such as [(0, 1), (1, 2)]; use "
-        f"{columns.constructor_of(pairs)}, and pass weights as weights="
-    )
+    problem = f"the {type(pairs).__name__} in from_edges(…) is not a list of pairs such as [(0, 1), (1, 2)]"
+    raise GraphError(f"{problem}; use {columns.constructor_of(pairs)}, and pass weights as weights=")
 
 
 def is_sparse(greatest: int, edges: int) -> bool:
@@ -191,9 +184,8 @@ def vertex_count(n: int | None, least: int, greatest: int) -> int:
     elif greatest >= n:
         raise GraphError(f"vertex id {greatest} is too large for n={n}; ids must be from 0 to n - 1")
     if n > csr.LARGEST_VERTEX_COUNT:
-        raise GraphError(
-            f"{n} vertices are more than {csr.LARGEST_VERTEX_COUNT}, the limit of int32 ids; renumber sparse ids first"
-        )
+        problem = f"{n} vertices are more than {csr.LARGEST_VERTEX_COUNT}, the limit of int32 ids"
+        raise GraphError(f"{problem}; renumber sparse ids first")
     return int(n)
 
 

@@ -172,9 +172,8 @@ class GraphConstructors(GraphEdges):
             raise GraphError("indptr is empty; pass n + 1 offsets, so at least [0]")
         n = len(offsets) - 1
         if n > csr.LARGEST_VERTEX_COUNT:
-            raise GraphError(
-                f"{n} vertices are more than {csr.LARGEST_VERTEX_COUNT}, the limit of int32 ids; drop isolated vertices"
-            )
+            problem = f"{n} vertices are more than {csr.LARGEST_VERTEX_COUNT}, the limit of int32 ids"
+            raise GraphError(f"{problem}; drop isolated vertices")
         if check:
             csr.check_rows(offsets, neighbours, n)
         values = None if weights is None else construct.arc_weights(weights, len(neighbours))
@@ -221,9 +220,8 @@ class GraphConstructors(GraphEdges):
             remedy = "scipy.sparse.csr_array(A)" if getattr(A, "ndim", 0) == 2 else columns.constructor_of(A)
             raise GraphError(f"from_scipy needs a SciPy sparse matrix, not {type(A).__name__}; use {remedy}")
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
-            raise GraphError(
-                f"a matrix of shape {A.shape} is not square; pass a matrix with one row and one column per vertex"
-            )
+            problem = f"a matrix of shape {A.shape} is not square"
+            raise GraphError(f"{problem}; pass a matrix with one row and one column per vertex")
         if A.dtype.kind == "c":
             raise GraphError("the matrix contains complex numbers, but weights are real; pass A.real or abs(A)")
         if weights is None:
@@ -343,10 +341,8 @@ class GraphConstructors(GraphEdges):
                 if name in getattr(getattr(table, "index", None), "names", ()):
                     raise GraphError(f"{name!r} is in the table's index, but not a column; pass table.reset_index()")
                 found = ", ".join(map(repr, columns)) or "none"
-                raise GraphError(
-                    f"the table has no column {name!r}; pass source=, target= and, for weights, weight=: the columns "
-                    f"are {found}"
-                )
+                problem = f"the table has no column {name!r}"
+                raise GraphError(f"{problem}; pass source=, target= and, for weights, weight=: the columns are {found}")
         way = direction_column(name for name in columns if directed is None and name not in named)
         others = [name for name in columns if weight is None and name not in (*named, way)]
         left_out = [name for name in others if is_numeric(table[name]) or str(name).strip().lower() == "weight"]
@@ -379,9 +375,8 @@ class GraphConstructors(GraphEdges):
         shape = tuple(getattr(edge_index, "shape", ()))
         if len(shape) != 2 or shape[0] != 2:  # a list of two pairs looks like two rows
             found = f"has the shape {shape}" if hasattr(edge_index, "shape") else f"is a {type(edge_index).__name__}"
-            raise GraphError(
-                f"edge_index {found}, not an array of shape (2, edges); pass a row of sources and a row of targets"
-            )
+            problem = f"edge_index {found}, not an array of shape (2, edges)"
+            raise GraphError(f"{problem}; pass a row of sources and a row of targets")
         return cls.from_edges(edge_index[0], edge_index[1], n, directed, weights=weights, **options)
 
     @classmethod

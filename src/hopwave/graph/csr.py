@@ -180,9 +180,8 @@ def offset_type(m: int) -> type[np.int32] | type[np.int64]:
 def check_rows(offsets: npt.NDArray[Any], neighbours: npt.NDArray[Any], n: int) -> None:
     """Raise a GraphError unless offsets rise from 0 to the number of neighbours, and all neighbours are vertices."""
     if offsets[0] != 0 or offsets[-1] != len(neighbours) or (np.diff(offsets) < 0).any():
-        raise GraphError(
-            f"indptr goes from {offsets[0]} to {offsets[-1]}; it must rise from 0 to len(indices) = {len(neighbours)}"
-        )
+        problem = f"indptr goes from {offsets[0]} to {offsets[-1]}"
+        raise GraphError(f"{problem}; it must rise from 0 to len(indices) = {len(neighbours)}")
     if len(neighbours) and not (neighbours.min() >= 0 and neighbours.max() < n):
         bad = neighbours.min() if neighbours.min() < 0 else neighbours.max()
         raise GraphError(f"indices contains {bad}, which is not a vertex; vertices are 0 to {n - 1}")

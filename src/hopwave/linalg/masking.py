@@ -255,9 +255,8 @@ def mask_rows(how: Writing, shape: tuple[int, int], engine: Algebra) -> Rows | N
         return None
     m = as_matrix(how.mask).to(engine.name).checked()
     if m.shape != shape:
-        raise LinalgError(
-            f"mask is {m.shape[0]} × {m.shape[1]}, but the result is {shape[0]} × {shape[1]}; the shapes must match"
-        )
+        problem = f"mask is {m.shape[0]} × {m.shape[1]}, but the result is {shape[0]} × {shape[1]}"
+        raise LinalgError(f"{problem}; the shapes must match")
     if how.structural or not m.has_values:
         return m.rows._replace(values=None)
     true = m.stored_values().astype(bool)
@@ -272,9 +271,8 @@ def write_matrix(t: Matrix, how: Writing, mask: Rows | None, engine: Algebra) ->
     if not isinstance(out, Matrix):
         raise LinalgError("out is a vector, but the result is a matrix; pass a Matrix")
     if out.shape != t.shape:
-        raise LinalgError(
-            f"out is {out.shape[0]} × {out.shape[1]}, but the result is {t.shape[0]} × {t.shape[1]}; shapes must match"
-        )
+        problem = f"out is {out.shape[0]} × {out.shape[1]}, but the result is {t.shape[0]} × {t.shape[1]}"
+        raise LinalgError(f"{problem}; shapes must match")
     if t.dtype != out.dtype:
         t = t.astype(out.dtype)
     if how.accum is None and (mask is None or how.replace):

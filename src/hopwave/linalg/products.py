@@ -346,10 +346,8 @@ def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
     if how.mask is None or not how.complement or rows != inner:
         raise LinalgError("operand_reuse=True reads the mask instead of x; pass a complemented mask of x's length")
     if not ring.any_term and ring != semiring.or_and:
-        raise LinalgError(
-            f"operand_reuse=True with {ring.name} would add terms that x does not have; "
-            "use it with any_pair or another semiring that accepts any term"
-        )
+        problem = f"operand_reuse=True with {ring.name} would add terms that x does not have"
+        raise LinalgError(f"{problem}; use it with any_pair or another semiring that accepts any term")
     reads_none = ring.multiply.built_in and ring.multiply.name in ("pair", "land")
     if not reads_none and not ring.multiply.position:
         raise LinalgError(f"operand_reuse=True with {ring.name} would read values that x does not have; use any_pair")

@@ -170,9 +170,8 @@ class NetworkXGraph:
                 self._lengths_into.pop(attribute, None)
                 self._weighted.pop(attribute, None)
         elif attribute not in self.lengths:
-            raise NotImplementedError(
-                f"this graph was converted without the edge attribute {attribute!r}; pass the NetworkX graph"
-            )
+            problem = f"this graph was converted without the edge attribute {attribute!r}"
+            raise NotImplementedError(f"{problem}; pass the NetworkX graph")
         if into and self.directed:
             if attribute not in self._lengths_into:
                 self._lengths_into[attribute] = self._turned(self.lengths[attribute])

@@ -123,10 +123,8 @@ class Plan(_Checked):
                 raise PlanError(f"rule={given!r} is not a rule; pass one of hopwave.planning.rules, or a function")
             object.__setattr__(self, "rule", ByFunction(given, len(self.steps)))
         if isinstance(self.rule, ByFunction) and (self.loop == "device" or self.task != "search"):
-            raise PlanError(
-                f"plan {self.name!r} has a function as its rule, which only a search with loop='host' can call; "
-                "pass loop='host' and task='search', or one of hopwave.planning.rules"
-            )
+            problem = f"plan {self.name!r} has a function as its rule, which only a search with loop='host' can call"
+            raise PlanError(f"{problem}; pass loop='host' and task='search', or one of hopwave.planning.rules")
         if len(self.steps) != self.rule.choices:
             raise PlanError(
                 f"plan {self.name!r} has {len(self.steps)} steps, but {self.rule} chooses from {self.rule.choices}; "

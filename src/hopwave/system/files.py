@@ -104,9 +104,8 @@ def expanded(path: str | os.PathLike[str]) -> Path:
 def file_named(given: Any, option: str = "path") -> Path:
     """The caller's path to a file; raises a FormatError if it cannot be a file name."""
     if not isinstance(given, str | os.PathLike):
-        raise FormatError(
-            f"{option}={repr(given).partition(chr(10))[0]:.60} is not a file name; pass a string or a path"
-        )
+        problem = f"{option}={repr(given).partition(chr(10))[0]:.60} is not a file name"
+        raise FormatError(f"{problem}; pass a string or a path")
     try:
         path = expanded(given)
         path.stat()

@@ -66,9 +66,8 @@ class Meter:
         try:
             show = flag_or_none("progress", show)
         except GraphError:
-            raise GraphError(
-                f"progress={show!r} is not known; use None, True, False or a function of (done, total)"
-            ) from None
+            problem = f"progress={show!r} is not known"
+            raise GraphError(f"{problem}; use None, True, False or a function of (done, total)") from None
         self._stage = title, total
         self._done = 0
         self._wanted = _is_wanted() if show is None else show

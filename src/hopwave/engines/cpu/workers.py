@@ -37,10 +37,8 @@ def workers_within(limit, workers, each, what="betweenness"):
         return max(1, workers)
     usable = free if limit is not None else free * 3 // 4
     if each > usable:
-        raise EngineError(
-            f"{what} of this graph needs {amount(each)} for one worker and may use {amount(usable)}; "
-            "raise memory_limit=, or use a machine with more memory"
-        )
+        problem = f"{what} of this graph needs {amount(each)} for one worker and may use {amount(usable)}"
+        raise EngineError(f"{problem}; raise memory_limit=, or use a machine with more memory")
     return max(1, min(workers, usable // max(1, each)))
 
 
@@ -57,10 +55,8 @@ def run_workers(function, A, states, shared, poll, alone=False):
     try:
         running = threads.crew.start(len(states), run.work)
         if running == 0:
-            raise EngineError(
-                "the system cannot start another thread, which this run needs; end other threads, or raise the limit "
-                "(ulimit -u)"
-            )
+            problem = "the system cannot start another thread, which this run needs"
+            raise EngineError(f"{problem}; end other threads, or raise the limit (ulimit -u)")
         while not run.over.wait(policy.POLL_SECONDS) and control[LEFT] < running:
             if poll(int(control[FINISHED])):
                 control[STOP] |= STOPPED

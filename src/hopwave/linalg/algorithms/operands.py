@@ -35,9 +35,8 @@ def generator(seed: Any) -> np.random.Generator:
     try:
         return seeded(seed)
     except (TypeError, ValueError):
-        raise LinalgError(
-            f"seed={seed!r} is not a seed; pass an integer of at least 0, a NumPy generator, or None"
-        ) from None
+        problem = f"seed={seed!r} is not a seed"
+        raise LinalgError(f"{problem}; pass an integer of at least 0, a NumPy generator, or None") from None
 
 
 def place(A: Matrix, vertex: Any, what: str = "source") -> int:

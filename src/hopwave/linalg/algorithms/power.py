@@ -368,7 +368,6 @@ def shares(weights: Any, what: str, A: Matrix) -> Array | float:
     array = floats(weights, what, (A.shape[0],))
     total = float(array.sum())
     if not (array >= 0).all() or not 0 < total < np.inf:
-        raise GraphError(
-            f"{what} has the sum {total:g} and the minimum {array.min():g}; pass weights of at least 0, not all 0"
-        )
+        problem = f"{what} has the sum {total:g} and the minimum {array.min():g}"
+        raise GraphError(f"{problem}; pass weights of at least 0, not all 0")
     return algebra(A.device).xp.asarray(array / total)
