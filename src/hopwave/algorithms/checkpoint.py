@@ -103,10 +103,8 @@ class Checkpoint:
             if same and not 0 <= done <= run.blocks:
                 raise ValueError(f"{done} of {run.blocks} blocks")
         except Exception as error:  # NumPy parses headers as Python, so a damaged file may raise any exception
-            raise FormatError(
-                f"not a checkpoint of a betweenness run ({error}); pass another path, or delete the file",
-                self.path,
-            ) from None
+            reason = f"not a checkpoint of a betweenness run ({error})"
+            raise FormatError(f"{reason}; pass another path, or delete the file", self.path) from None
         if not same:
             problem = f"checkpoint {str(self.path)!r} belongs to another graph, function, sample, plan or device"
             raise GraphError(f"{problem}; pass another path, delete the file, or repeat the same call")

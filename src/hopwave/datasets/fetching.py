@@ -162,9 +162,8 @@ def _download(url: str, full: str, file: Path, part: Part, meter: Meter) -> None
         near = [] if entry is not None else collection.nearest(full)
         if getattr(error, "status", None) != 404 or not near:
             raise
-        raise DownloadError(
-            f"{url}: the server has no such file (404); did you mean {' or '.join(map(repr, near))}?", status=404
-        ) from None
+        problem = f"{url}: the server has no such file (404)"
+        raise DownloadError(f"{problem}; did you mean {' or '.join(map(repr, near))}?", status=404) from None
     finally:
         if not part.kept:
             _note_file(part.path).unlink(missing_ok=True)
@@ -332,6 +331,5 @@ def unpacked(archive: Path, member: str, target: Path, most: int, meter: Meter) 
                     raise FormatError(f"over {amount(most)} of data besides {member}; use another mirror", archive)
             yield total.hexdigest()
     except (EOFError, zlib.error, tarfile.TarError) as error:
-        raise FormatError(
-            f"the archive is damaged ({error}) and was removed; call again to download a complete .tar.gz", archive
-        ) from None
+        problem = f"the archive is damaged ({error}) and was removed"
+        raise FormatError(f"{problem}; call again to download a complete .tar.gz", archive) from None

@@ -127,10 +127,8 @@ def betweenness_centrality(
         one_of("split", split, ("auto", "sources", "graph"))
         check_bytes("memory_limit", memory_limit)
         if split == "graph" and only_whole:
-            raise GraphError(
-                f"{only_whole[0]}= needs the full graph on every rank, so it cannot be combined with split='graph'; "
-                f"use split='sources'{', or k=' if only_whole[0] == 'epsilon' else ''}"
-            )
+            reason = f"{only_whole[0]}= needs the full graph on every rank, so it cannot be combined with split='graph'"
+            raise GraphError(f"{reason}; use split='sources'{', or k=' if only_whole[0] == 'epsilon' else ''}")
         if split == "graph" and (threads is not None or device == "cuda"):
             problem = "split='graph' computes with one CPU thread per rank"
             raise GraphError(f"{problem}; omit threads= and device=, or use split='sources'")

@@ -264,11 +264,8 @@ def write(
         chosen.write(Target(place, stream), graph, **options)
     if directed is None and chosen.assumes not in (None, graph.directed):
         kind = "directed" if graph.directed else "undirected"
-        warn(
-            f"{place}: {chosen.title} does not record that a graph is {kind}; pass "
-            f"directed={graph.directed} to read and to write",
-            LostDirectionWarning,
-        )
+        reason = f"{place}: {chosen.title} does not record that a graph is {kind}"
+        warn(f"{reason}; pass directed={graph.directed} to read and to write", LostDirectionWarning)
 
 
 # ---------------------------------------------------------------- which format a file is in
@@ -307,11 +304,8 @@ def detect(source: Source) -> Format:
         raise unknown(source.path)
     if named is None or chosen.read is named.read or named.content_decides:
         return chosen
-    raise source.fail(
-        f"the extension says {named.title} but the content is {chosen.title}; rename the file, or pass "
-        f"format={chosen.name!r}",
-        1,
-    )
+    problem = f"the extension says {named.title} but the content is {chosen.title}"
+    raise source.fail(f"{problem}; rename the file, or pass format={chosen.name!r}", 1)
 
 
 def unknown(path: Path) -> FormatError:

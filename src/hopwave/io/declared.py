@@ -108,9 +108,8 @@ class Declared:
                 )
         odd = 0 if names else next((i for i, label in enumerate(labels) if not _WHOLE.fullmatch(label)), None)
         if odd is not None and names is False:
-            raise self.source.fail(
-                f"vertex {short(labels[odd])} is not an integer; pass names=True to read names", self.lines[odd]
-            )
+            problem = f"vertex {short(labels[odd])} is not an integer"
+            raise self.source.fail(f"{problem}; pass names=True to read names", self.lines[odd])
         if odd is not None:
             return None, object_array(labels)
         ids = np.array([int(label) for label in labels], np.int64)
@@ -354,10 +353,8 @@ def write_pajek(target: Target, graph: Graph) -> None:
     texts, marked = texts_of(target, graph)
     for text in texts:
         if '"' in text or text != text.strip() or len(text.splitlines()) != 1 or "\0" in text:
-            raise target.fail(
-                f"label {text[:40]!r} contains a quote, a line break or outer spaces, which Pajek cannot store; use "
-                ".graphml or .npz, or labels=False"
-            )
+            problem = f"label {text[:40]!r} contains a quote, a line break or outer spaces, which Pajek cannot store"
+            raise target.fail(f"{problem}; use .graphml or .npz, or labels=False")
     target.stream.write(f"{'% Ids: text' + chr(10) if marked else ''}*Vertices {graph.n}\n".encode())
     write_columns(target, '%d "%s"\n', np.arange(1, graph.n + 1), np.array(texts, object))
     edges = graph.edges()

@@ -51,11 +51,8 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
     first = [words for text in some if (words := _words(text.decode("utf-8", "replace")))]
     shown_first = shown(header.first_row)
     if first and not header.names and is_header(first):  # a header read as an edge would turn all ids into names
-        raise source.fail(
-            f"found {shown_first}, which looks like a header; pass format='table', and also header=False "
-            "if the line is an edge",
-            header.row,
-        )
+        problem = f"found {shown_first}, which looks like a header"
+        raise source.fail(f"{problem}; pass format='table', and also header=False if the line is an edge", header.row)
     column = (weight or (2 if header.weighted else 0)) if request.weights else 0
     third = next((words[2] for words in first if len(words) > 2), "{}")  # NetworkX: {} for an edge without attributes
     if request.weights and not column and header.weighted is None and third != "{}":

@@ -128,9 +128,8 @@ def _delimiter(source: Source, opening: list[str], first: str, decimal: str) -> 
     found = [mark for mark in found if mark != decimal or len(found) == 1]
     if len(found) > 1:
         marks, line = " and ".join(map(repr, found)), len(opening) + 1
-        raise source.fail(
-            f"the first row contains {marks}; pass the delimiter between cells as delimiter=, or decimal=','", line
-        )
+        problem = f"the first row contains {marks}"
+        raise source.fail(f"{problem}; pass the delimiter between cells as delimiter=, or decimal=','", line)
     return found[0] if found else " "
 
 

@@ -375,10 +375,8 @@ serves(  # parallel edges count once, as in NetworkX
 @serves(threshold=dispatch.CORES)
 def core_number(G: NetworkXGraph) -> dict[Any, int]:
     if bool((G.graph.indices == arc_tails(G.graph)).any()):
-        raise nx.NetworkXNotImplemented(
-            "Input graph has self loops which is not permitted; "
-            "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
-        )
+        problem = "Input graph has self loops which is not permitted"
+        raise nx.NetworkXNotImplemented(f"{problem}; Consider using G.remove_edges_from(nx.selfloop_edges(G)).")
     return G.by_node(hw.core_numbers(G.graph).scores)
 
 

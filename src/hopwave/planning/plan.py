@@ -126,10 +126,8 @@ class Plan(_Checked):
             problem = f"plan {self.name!r} has a function as its rule, which only a search with loop='host' can call"
             raise PlanError(f"{problem}; pass loop='host' and task='search', or one of hopwave.planning.rules")
         if len(self.steps) != self.rule.choices:
-            raise PlanError(
-                f"plan {self.name!r} has {len(self.steps)} steps, but {self.rule} chooses from {self.rule.choices}; "
-                "pass as many steps as the rule chooses from"
-            )
+            reason = f"plan {self.name!r} has {len(self.steps)} steps, but {self.rule} chooses from {self.rule.choices}"
+            raise PlanError(f"{reason}; pass as many steps as the rule chooses from")
 
     def why_not(self, question: SearchJob) -> str | None:
         """The reason why this plan cannot run the job on any engine, or None.
@@ -144,10 +142,8 @@ class Plan(_Checked):
         # "visited" is allowed: the visited neighbours of an unvisited vertex are all in the frontier.)
         if question.semiring.any_term or not any(s.early_exit or getattr(s, "asynchronous", False) for s in self.steps):
             return None
-        return (
-            f"plan {self.name!r} stops a row at the first parent, so it cannot count paths; "
-            "use plan='auto', or a plan without early exit such as 'turbobfs-td-sccsc'"
-        )
+        problem = f"plan {self.name!r} stops a row at the first parent, so it cannot count paths"
+        return f"{problem}; use plan='auto', or a plan without early exit such as 'turbobfs-td-sccsc'"
 
     def __str__(self) -> str:
         return self.name
