@@ -163,12 +163,7 @@ BROKEN = Validation((Verdict(2, "levels", False, ("rule 2 (levels): vertex 1 is 
     ("command", "name", "wrong", "words"),
     [
         ("bfs path3.mtx --validate", "searches.validate", lambda *given, **more: BROKEN, "not a breadth-first search"),
-        (
-            "doctor",
-            "start.CHECKS",
-            {"count paths": lambda engine: "counted 3 paths"},
-            "the self-test failed",
-        ),
+        ("doctor", "start.CHECKS", {"count paths": lambda engine: "counted 3 paths"}, "the self-test failed"),
     ],
 )
 def test_a_wrong_result_fails_its_check(

@@ -46,8 +46,7 @@ def theta(rng: Generator, n: int) -> Ends:
     for _ in range(int(rng.integers(2, 6 if rng.integers(8) else 40))):
         inner = list(range(used, used + int(rng.integers(0, 6))))
         used += len(inner)
-        path = [0, *inner, 1]
-        edges += itertools.pairwise(path)
+        edges += itertools.pairwise([0, *inner, 1])
     return edges
 
 
@@ -59,8 +58,7 @@ def chained(rng: Generator, n: int) -> Ends:
         u, v = (int(x) for x in rng.integers(0, core, 2))
         inner = list(range(used, used + int(rng.integers(2 if u == v else 0, 5))))
         used += len(inner)
-        path = [u, *inner, v]
-        edges += itertools.pairwise(path)
+        edges += itertools.pairwise([u, *inner, v])
     return edges
 
 
@@ -150,10 +148,7 @@ def compare(seed: int, device: str = "cpu") -> None:
         least = {"LEAST_SOURCES": 0, "LEAST_GAIN": 0.0, "LEAST_WORK": {"cpu": 0, "cuda": 0}}
         core = {"LEAST_INNER": 0.0, "LEAST_CHAIN_GAIN": 0.0 if seed % 4 else 1e9}
         alike = {"LEAST_SHARE": 0.0 if seed % 3 else 1.0, "LEAST_TWIN_GAIN": 0.0}
-        with (
-            patch.multiple(reduction, **least, LOOK_ANYWAY=0),
-            patch.multiple(union, **core, **alike),
-        ):
+        with patch.multiple(reduction, **least, LOOK_ANYWAY=0), patch.multiple(union, **core, **alike):
             found = ask(G, **given | {"device": device})
         first = first if len(first) else found.scores
         whole = ask(G, **given, reduce=False)

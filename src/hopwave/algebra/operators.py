@@ -117,10 +117,7 @@ class BinaryOp:
 
     @classmethod
     def define(
-        cls,
-        name: str,
-        function: Callable[[Scalar, Scalar], Scalar],
-        kind: Literal["same", "bool", "x", "y"] = "same",
+        cls, name: str, function: Callable[[Scalar, Scalar], Scalar], kind: Literal["same", "bool", "x", "y"] = "same"
     ) -> BinaryOp:
         """A user's operator: any function of two numbers that Numba can compile."""
         if not takes(function, 2):

@@ -99,11 +99,7 @@ CPU: dict[str, dict[str, Bytes]] = {
     "lengths of 1": {"lengths": Bytes(16, arc=8)},
     "betweenness": {"prepared": Bytes(12), "sums": Bytes(8), "workers": Bytes(worker=41, worker_arc=1.2)},
     "betweenness, mesh": {"prepared": Bytes(12), "sums": Bytes(8), "workers": Bytes(worker=41)},
-    "betweenness along weights": {
-        "prepared": Bytes(8),
-        "sums": Bytes(8),
-        "workers": Bytes(worker=81, worker_arc=1.4),
-    },
+    "betweenness along weights": {"prepared": Bytes(8), "sums": Bytes(8), "workers": Bytes(worker=81, worker_arc=1.4)},
     "edges": {
         "prepared": Bytes(12),
         "sums": Bytes(arc=8),

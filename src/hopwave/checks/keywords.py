@@ -27,10 +27,7 @@ SHARED = {  # prefix of a module's name → options that its docstrings need not
         "out mask complement structural accum replace dtype direction early_exit structure_only explain device threads",
         "See `mxv`.",
     ),
-    "hopwave.distributed.linalg.": (
-        "out mask complement structural accum replace dtype",
-        "See `hopwave.linalg.mxv`.",
-    ),
+    "hopwave.distributed.linalg.": ("out mask complement structural accum replace dtype", "See `hopwave.linalg.mxv`."),
     "hopwave.distributed.": ("layout device threads", "See `from_edges`."),
     "hopwave.generate.": (
         "n scale edge_factor initiator seed directed permute first count",

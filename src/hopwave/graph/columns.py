@@ -404,10 +404,5 @@ def _extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
     return min((int(least) for least, _ in some), default=0), max((int(most) for _, most in some), default=-1)
 
 
-_ON_HOST = SimpleNamespace(
-    column=as_column,
-    extent=_extent,
-    rows_of=rows_of,
-    to_host=lambda array: array,
-)
+_ON_HOST = SimpleNamespace(column=as_column, extent=_extent, rows_of=rows_of, to_host=lambda array: array)
 builders["cpu"] = lambda: _ON_HOST
