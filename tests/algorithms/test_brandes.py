@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import networkx as nx
 import numpy as np
@@ -207,15 +208,6 @@ def stop(after: int) -> Callable[[int, int], None]:
     return progress
 
 
-def raises(error: BaseException) -> Callable[..., Any]:
-    """Return a function that raises this."""
-
-    def fail(*given: Any, **more: Any) -> Any:
-        raise error
-
-    return fail
-
-
 def broken_off(call: Callable[..., Any], path: Path, after: int = 1) -> None:
     """Interrupt the call early, so that it leaves a checkpoint."""
     with pytest.raises(KeyboardInterrupt):
@@ -266,13 +258,13 @@ def test_other_errors_leave_the_last_checkpoint(tmp_path: Path) -> None:
     broken_off(CALLS["vertices"], path)
     before = path.read_bytes()
     with pytest.raises(ZeroDivisionError):
-        CALLS["vertices"](checkpoint=path, progress=raises(ZeroDivisionError()))
+        CALLS["vertices"](checkpoint=path, progress=Mock(side_effect=ZeroDivisionError))
     assert path.read_bytes() == before
 
 
 def test_a_finished_run_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = CALLS["vertices"](checkpoint=str(tmp_path / "run.npz"))
-    monkeypatch.setattr(cpu_betweenness, "run_workers", raises(AssertionError("nothing is left to run")))
+    monkeypatch.setattr(cpu_betweenness, "run_workers", Mock(side_effect=AssertionError("nothing is left to run")))
     assert np.array_equal(CALLS["vertices"](checkpoint=tmp_path / "run.npz").scores, first.scores)
 
 
@@ -377,7 +369,7 @@ def test_ctrl_c_says_where_progress_is(
 ) -> None:
     path, stages = tmp_path / "run.npz", set()
     if full:
-        monkeypatch.setattr(Checkpoint, "_write", raises(OSError(28, "No space left on device")))
+        monkeypatch.setattr(Checkpoint, "_write", Mock(side_effect=OSError(28, "No space left on device")))
 
     def stop(done: int, of: int) -> None:
         stages.add(of)

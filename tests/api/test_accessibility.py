@@ -4,6 +4,7 @@ from datetime import date, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import matplotlib
 import numpy as np
@@ -245,11 +246,8 @@ def test_labels_that_a_file_cannot_store_are_rejected_first(labels: list[Any], t
 def test_a_full_disk_keeps_rows_only_for_a_checkpoint(ending: str, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(many_sources, "BLOCK_BYTES", 1)
     monkeypatch.chdir(tmp_path)
-
-    def full(done: int, count: int) -> None:
-        raise OSError(28, "No space left on device")
-
     for options in ({}, {"checkpoint": "saved"}):
+        full = Mock(side_effect=OSError(28, "No space left on device"))
         with pytest.raises(FormatError, match=r"No space left on device.*another path") as error:
             hw.distance_table(ROADS, out=f"t{ending}", progress=full, **options)
         assert ("; completed rows are in" in str(error.value)) == bool(options) == any(tmp_path.iterdir())

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -141,17 +142,10 @@ def test_a_missing_extra_says_how_to_get_it(fail, hide, library: str, option: st
     assert code == 4 and f"needs {library}" in message and "run: pip install " in message
 
 
-def raising(error: BaseException) -> Any:
-    def call(*arguments: object, **options: object) -> None:
-        raise error
-
-    return call
-
-
 def test_a_write_that_breaks_off_leaves_the_old_file(fail, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("out.npz").write_text("precious")
     before = contents(folder)
-    monkeypatch.setattr(files, "write_arrays", raising(OSError(28, "No space left on device")))
+    monkeypatch.setattr(files, "write_arrays", Mock(side_effect=OSError(28, "No space left on device")))
     code, message = fail("bfs path3.mtx --out out.npz")
     assert code == 3 and "out.npz: No space left on device" in message and contents(folder) == before
 
@@ -177,7 +171,7 @@ def test_a_wrong_result_fails_its_check(
 
 
 def test_the_self_test_survives_what_its_checks_raise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.engines.engine", raising(ImportError("libcuda is damaged")))
+    monkeypatch.setattr("hopwave.engines.engine", Mock(side_effect=ImportError("libcuda is damaged")))
     outcomes = list(start.self_test())
     assert [outcome.passed for outcome in outcomes] == [False] * len(hw.engines.NAMES)
     assert "libcuda is damaged" in outcomes[0].note
@@ -196,7 +190,7 @@ def test_the_self_test_survives_what_its_checks_raise(monkeypatch: pytest.Monkey
     ],
 )
 def test_exit_codes(fail, capsys, monkeypatch: pytest.MonkeyPatch, error: Any, code: int, words: str) -> None:
-    monkeypatch.setattr(hw, "bfs", raising(error))
+    monkeypatch.setattr(hw, "bfs", Mock(side_effect=error))
     found, message = fail("bfs path3.mtx")
     assert found == code and words in message
     monkeypatch.setenv("HOPWAVE_DEBUG", "1")
@@ -207,7 +201,7 @@ def test_exit_codes(fail, capsys, monkeypatch: pytest.MonkeyPatch, error: Any, c
 def test_ctrl_c_says_how_to_continue(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     stopped = KeyboardInterrupt()
     stopped.add_note("hopwave: progress is saved in run.npz")
-    monkeypatch.setattr(hw, "betweenness_centrality", raising(stopped))
+    monkeypatch.setattr(hw, "betweenness_centrality", Mock(side_effect=stopped))
     assert main(["bc", "path3.mtx"]) == 130
     assert capsys.readouterr() == ("", "hopwave: progress is saved in run.npz\nhopwave: error: stopped\n")
 

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -264,12 +265,9 @@ def test_byte_order_marks_and_line_ends_of_other_systems(name: str, tmp_path: Pa
 
 
 def test_files_are_read_where_no_thread_can_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(*_: Any) -> None:
-        raise RuntimeError("can't start new thread")
-
     monkeypatch.setattr(lines, "MIN_BYTES_FOR_SCANNER", 8)
     monkeypatch.setattr(threads, "crew", threads.Crew())
-    monkeypatch.setattr(threads, "start_new_thread", failing)
+    monkeypatch.setattr(threads, "start_new_thread", Mock(side_effect=RuntimeError("can't start new thread")))
     (tmp_path / "a.txt").write_bytes(b"0 1\n1 2\n2 3\n")
     assert hw.read(tmp_path / "a.txt").m == 6
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -466,10 +467,7 @@ def test_the_command_writes_a_page_and_lines(
     shown = capsys.readouterr()
     assert "1 of 1 tables and figures measured, 1 rows; 1 of 1 graphs are stand-ins; 0 rows omitted" in shown.out
     assert "hopwave: one row" in shown.err
-
-    def study(lab: Lab) -> list[Row]:
-        raise WrongAnswer("level 3 is wrong")
-
+    study = Mock(side_effect=WrongAnswer("level 3 is wrong"))
     monkeypatch.setattr(papers, "paper", lambda name: replace(ONE, studies={"s": study}))
     assert main(["paper", "xbfs", "--out", str(tmp_path)]) == 1
     assert "results were wrong: level 3 is wrong" in capsys.readouterr().err

@@ -6,7 +6,6 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
@@ -31,11 +30,7 @@ def test_the_processor_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert processor.model and processor.cores and processor.cores >= 1
     assert processor.memory_bytes is None or processor.memory_bytes > 1 << 20
     assert ("cupy" in sys.modules) <= (importlib.util.find_spec("cupy") is not None)
-
-    def missing(self: Path, **options: Any) -> str:
-        raise FileNotFoundError(self)
-
-    monkeypatch.setattr(Path, "read_text", missing)
+    monkeypatch.setattr(Path, "read_text", MagicMock(side_effect=FileNotFoundError))
     monkeypatch.setattr("platform.processor", lambda: "")
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     assert devices()[0].model == "riscv64"
@@ -55,10 +50,6 @@ def test_a_gpu_without_cupy_says_what_to_install(driver: Path, monkeypatch: pyte
     assert [device.kind for device in devices()] == ["cpu"], "no GPU is not an error"
 
 
-def broken() -> int:
-    raise RuntimeError("cudaErrorInsufficientDriver:\n too old")
-
-
 def test_a_gpu_with_cupy(driver: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU that works, and a driver that does not answer."""
     about = {"name": b"NVIDIA H200", "multiProcessorCount": 132, "totalGlobalMem": 150 << 30}
@@ -69,6 +60,7 @@ def test_a_gpu_with_cupy(driver: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, made.__name__, made)
     vars(cuda)["runtime"] = SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda number: about)
     assert devices()[1:] == (Device("cuda:0", "cuda", "NVIDIA H200", 132, 150 << 30),)
+    broken = MagicMock(side_effect=RuntimeError("cudaErrorInsufficientDriver:\n too old"))
     vars(cuda)["runtime"] = SimpleNamespace(getDeviceCount=broken)
     found = devices()[1]
     assert not found.available and found.reason is not None

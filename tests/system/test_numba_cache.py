@@ -208,9 +208,7 @@ def test_without_a_compiler_the_error_says_what_to_do(begin: str, setting: dict[
 
 
 def test_a_full_disk_costs_only_the_time_to_compile(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, "no space left on device")
-
+    full = Mock(side_effect=OSError(errno.ENOSPC, "no space left on device"))
     monkeypatch.setattr(caching.IndexDataCacheFile, "_save_data", full)
     assert was_compiled(module()) and was_compiled(module())
 

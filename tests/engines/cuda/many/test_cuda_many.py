@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -116,11 +117,7 @@ def test_a_long_row_is_looked_through_to_its_end(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_interrupted_run_stops_and_the_next_is_whole() -> None:
-    graph = generate.delaunay(4000)
-
-    def poll(done: int) -> None:
-        raise KeyboardInterrupt
-
+    graph, poll = generate.delaunay(4000), Mock(side_effect=KeyboardInterrupt)
     job = Sweep(np.tile(np.arange(graph.n, dtype=np.int64), 4), "sums")
     for there in (graph, graph.to("cuda", compressed=True)):
         with pytest.raises(KeyboardInterrupt):
