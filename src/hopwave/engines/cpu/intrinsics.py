@@ -8,6 +8,7 @@ import platform
 import sys
 from contextlib import contextmanager
 from copy import copy
+from functools import cache
 from inspect import Parameter, Signature, signature
 
 import numpy as np
@@ -16,6 +17,8 @@ from numba import types
 from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.datamodel import DataModelManager, default_manager, models
+from numba.core.registry import cpu_target
 from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, WithLifting
 from numba.extending import intrinsic
 
@@ -41,12 +44,31 @@ class PartLibrary(JITCodeLibrary):
         return codegen
 
 
+class CountedTuple(models.TupleModel):
+    def traverse(self, builder):
+        return [part for part in super().traverse(builder) if not isinstance(part[0], types.Number | types.Boolean)]
+
+
+class CountedArray(models.ArrayModel):
+    """References are counted by the counter. Numba also reads the other fields: a quarter of its code, unused."""
+
+    def traverse(self, builder):
+        return super().traverse(builder)[:1]
+
+
+target = cpu_target.target_context
+target.get_abi_sizeof = cache(target.get_abi_sizeof)  # LLVM parses a module for the size of each type
+MODELS = DataModelManager({types.NamedTuple: CountedTuple, types.Array: CountedArray}).chain(default_manager)
+
 # Passes for closures, `with` and inlined Python functions, which no compiled function has.
 UNUSED = InlineClosureLikes, InlineInlinables, WithLifting
 
 
 class Compiler(CompilerBase):
     def define_pipelines(self):
+        context = self.state.targetctx = copy(self.state.targetctx)
+        vars(context).pop("nrt", None)  # counts references by its context's models
+        context.data_model_manager, context.load_additional_registries = MODELS, lambda: None  # they are loaded
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [one for one in passes.passes if one[0] not in UNUSED]
         passes.finalize()
@@ -97,11 +119,7 @@ def without_counters(context, builder, kind, value):
 @intrinsic
 def uncounted(typing, record):
     """A copy of the record whose arrays have no reference counts, which are atomic in Numba; the caller owns them."""
-
-    def build(context, builder, signature, arguments):
-        return without_counters(context, builder, signature.args[0], arguments[0])
-
-    return record(record), build
+    return record(record), lambda context, builder, _, given: without_counters(context, builder, record, given[0])
 
 
 def _at_entry(result):
@@ -269,19 +287,12 @@ def callback(function, count):
 @intrinsic
 def trailing_zeros(typing, word):
     """The position of the lowest set bit; the word must not be 0."""
-
-    def build(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.IntType(1)(1))
-
-    return types.uint64(types.uint64), build
+    return types.uint64(types.uint64), lambda context, builder, _, given: builder.cttz(given[0], ir.IntType(1)(1))
 
 
 @intrinsic
 def count_ones(typing, word):
-    def build(context, builder, signature, arguments):
-        return builder.ctpop(arguments[0])
-
-    return types.int64(types.uint64), build
+    return types.int64(types.uint64), lambda context, builder, _, given: builder.ctpop(given[0])
 
 
 # TICKS: nanoseconds per unit that CLOCK writes; SHORTEST: the argument of SLEEP.
@@ -292,13 +303,8 @@ else:
     CLOCK, WHICH = "clock_gettime", (6 if sys.platform == "darwin" else 1,)  # the monotonic clock
     TICKS = 1_000_000_000, 1  # it writes seconds and nanoseconds
     YIELD, SLEEP, SHORTEST = "sched_yield", "usleep", np.uint32(50)
-_yield, _sleep = types.ExternalFunction(YIELD, types.int32()), types.ExternalFunction(SLEEP, types.int32(types.uint32))
-
-
-@inner
-def pause():
-    """Yield the core to any ready thread."""
-    _yield()
+pause = types.ExternalFunction(YIELD, types.int32())  # yields the core to any ready thread
+_sleep = types.ExternalFunction(SLEEP, types.int32(types.uint32))
 
 
 @inner
