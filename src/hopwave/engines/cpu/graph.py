@@ -66,7 +66,7 @@ class CpuGraph:
             kind = "hubs" if order == "degree" and hubs else "arranged" if order == "paper" else "plain"
             self.searches += searches
             if kind not in self._adjacency:
-                self._adjacency[kind] = self._prepare(kind)
+                self._adjacency[kind] = self._prepare(kind, order)
             return self._adjacency[kind]
 
     @cached_property
@@ -91,12 +91,12 @@ class CpuGraph:
             self._short = short_arcs(*self.rows, self.lengths, threads)
         return self._short
 
-    def _prepare(self, kind):
+    def _prepare(self, kind, order):
         graph = self.graph.arranged() if kind == "arranged" else self.graph
         hub = np.empty(0, np.uint32)
         indptr, in_indices = views.offsets(graph.indptr), unsigned(graph.in_indices)
         in_indptr = views.offsets(graph.in_indptr) if graph.in_indptr is not graph.indptr else indptr
-        if kind == "plain":  # load its machine code now: the second search may need it, and should not wait
+        if kind == "plain" and order == "degree":  # load its machine code now: the second search should not wait
             find_hubs(in_indptr[:1], in_indices[:0], np.empty(0, np.int64), hub)
         elif kind == "hubs":
             hub = np.arange(self.n, dtype=np.uint32)  # a vertex without in-arcs is its own hub, which has no effect
