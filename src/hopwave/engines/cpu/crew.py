@@ -205,7 +205,7 @@ def share(kernel, arguments, size, work, threads, chunk=None):
 
 
 def _assist(kernel, arguments, size, chunk, board, number):
-    if _join_only_job(board, number):
+    if _join_only_job(board):
         try:
             kernel(*arguments, size, chunk, board)
         finally:
@@ -213,8 +213,11 @@ def _assist(kernel, arguments, size, chunk, board, number):
 
 
 @outer
-def _join_only_job(board, me):
-    return join_job(board, np.int64(0), me) > 0
+def _join_only_job(board):
+    asm.ordered_add(board, ACTIVE, 1)
+    joined = asm.ordered_load(board, EPOCH) == 1  # it is not closed, and has work for every helper
+    asm.ordered_add(board, ACTIVE, 0 if joined else -1)
+    return joined
 
 
 @outer
