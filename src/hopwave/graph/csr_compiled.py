@@ -395,12 +395,12 @@ def sum_up(places: Any, low: int, high: int, into: Any) -> None:
 
 def add_before(begins: Any, low: int, high: int, places: Any) -> None:
     """Replace counts of arcs into the vertices [low, high), one row per part, by the position of each part's first."""
-    before = begins[low:high].copy()
-    for part in range(len(places)):
-        for v in range(low, high):
+    for v in range(low, high):
+        before = begins[v]
+        for part in range(len(places)):
             count = places[part, v]
-            places[part, v] = before[v - low]
-            before[v - low] += count
+            places[part, v] = before
+            before += count
 
 
 def turn(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any, found: Any) -> None:

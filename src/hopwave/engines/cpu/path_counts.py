@@ -11,7 +11,7 @@ import numpy as np
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import inner, noinline, outer
 
-LARGEST, SMALLEST = 1000, -900
+LARGEST, LEAST = 1000, 2.0**-900
 EXACT_BITS = 53  # sums up to 2^53 are exact in any order
 
 
@@ -21,18 +21,19 @@ def rescale_level(sigma, queue, begin, end, degree_bits):
     noinline()
     greatest = 0.0
     for i in range(begin, end):
-        greatest = max(greatest, sigma[queue[i]])
+        paths = sigma[queue[i]]
+        greatest = paths if paths > greatest else greatest
     exponent = np.int64(np.ceil(np.log2(greatest))) if greatest > 0 else 0
     if exponent + degree_bits <= LARGEST:
         return exponent, 0
     target = max(LARGEST // 2, LARGEST - 64 * degree_bits)  # well below the limit, so that not every level is scaled
     shift = exponent - target
-    factor, least = 2.0 ** np.float64(-shift), 2.0**SMALLEST
+    factor = 2.0 ** np.float64(-shift)
     for i in range(begin, end):
         v = queue[i]
         sigma[v] *= factor
-        if sigma[v] < least:
-            sigma[v] = least
+        if sigma[v] < LEAST:
+            sigma[v] = LEAST
             shift = -1
     return target, shift
 

@@ -89,8 +89,8 @@ def next_batch(control, size, end):
     """The next batch [begin, stop) of up to that size, below `end`; begin == stop if none remains or the run stops."""
     if asm.ordered_load(control, STOP) != 0:
         return end, end
-    begin = min(asm.atomic_add(control, NEXT_BATCH, size), end)
-    return begin, min(begin + size, end)
+    begin = asm.atomic_add(control, NEXT_BATCH, size)
+    return begin if begin < end else end, begin + size if begin + size < end else end
 
 
 @njit(**AT_ONCE)

@@ -50,7 +50,8 @@ def solve(A, own, shared, number):
     queue, sigma, levels, demand = own.queue, own.sigma, own.levels, state.demand_at(shared, number)
     count = kernels.forward(A, own, shared, number)
     low, high = state.bounds(shared.ranges, number // AT_ONCE, depth.size)
-    depth[low:high] = NOWHERE
+    for v in range(low, high):
+        depth[v] = NOWHERE
     kept.extended[place] = count < 0
     if count < 0:
         kernels.forget(sigma, queue, levels[1 - count, state.BEGINS])
@@ -82,11 +83,13 @@ def solve_sources(A, own, shared):
 def put_beside(kept, count, low, high):
     """Interleave the stored arrays of the vertices [low, high) for the first `count` sources."""
     noinline()
+    depth, shares, beside, levels = kept.depth, kept.shares, kept.beside, kept.levels
     for s in range(AT_ONCE):
-        kept.levels[low:high, s] = NOWHERE
-        if s < count and not kept.extended[s]:
-            kept.levels[low:high, s] = kept.depth[s, low:high]
-            kept.beside[low:high, s] = kept.shares[s, low:high]
+        stored = s < count and not kept.extended[s]
+        for v in range(low, high):
+            levels[v, s] = depth[s, v] if stored else NOWHERE
+            if stored:
+                beside[v, s] = shares[s, v]
 
 
 @inner
@@ -126,7 +129,7 @@ def add_flows(A, kept, count, total, control, first, end, size, board):
         low = asm.atomic_add(board, NEXT_CHUNK, size)
         if low >= end:
             return
-        high = min(low + size, end)
+        high = low + size if low + size < end else end
         if count > 0:
             put_beside(kept, count, first + low, first + high)
         else:

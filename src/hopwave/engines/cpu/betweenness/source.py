@@ -167,7 +167,8 @@ def forward(A, own, shared, number):
         levels[count - 1, state.IS_PULLED] = choice
         if choice:
             if marked == 0:
-                own.visited[low >> U6 : (high + U63) >> U6] = A.closed[low >> U6 : (high + U63) >> U6]
+                for w in range(low >> U6, (high + U63) >> U6):
+                    own.visited[w] = A.closed[w]
             set_bits(own.visited, queue, marked, end)
             marked = end
             tail = pull_counting(A, own, end, low, high)
