@@ -56,8 +56,7 @@ class CountedArray(models.ArrayModel):
         return super().traverse(builder)[:1]
 
 
-target = cpu_target.target_context
-target.get_abi_sizeof = cache(target.get_abi_sizeof)  # LLVM parses a module for the size of each type
+size_of = cache(cpu_target.target_context.get_abi_sizeof)  # LLVM parses a module for the size of each type
 MODELS = DataModelManager({types.NamedTuple: CountedTuple, types.Array: CountedArray}).chain(default_manager)
 
 # Passes for closures, `with` and inlined Python functions, which no compiled function has.
@@ -68,7 +67,8 @@ class Compiler(CompilerBase):
     def define_pipelines(self):
         context = self.state.targetctx = copy(self.state.targetctx)
         vars(context).pop("nrt", None)  # counts references by its context's models
-        context.data_model_manager, context.load_additional_registries = MODELS, lambda: None  # they are loaded
+        context.data_model_manager, context.get_abi_sizeof = MODELS, size_of
+        context.load_additional_registries = lambda: None  # they are loaded
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [one for one in passes.passes if one[0] not in UNUSED]
         passes.finalize()
