@@ -164,7 +164,11 @@ class Together:
         if self._now is not None and self.done != self._saved:
             before, part, run = self._now
             now = self.done
-            self._sums[:, part.arcs if self._edges else part.vertices] = run.total.reshape(len(self._sums), -1)
+            sums = run.total.reshape(len(self._sums), -1)
+            if sums.shape == self._sums.shape and isinstance(part.arcs, slice):
+                self._sums = sums  # the part is the full graph: edges have too many sums for another copy
+            else:
+                self._sums[:, part.arcs if self._edges else part.vertices] = sums
             self.certificate[before : before + len(part.sources)] = run.certificate
             self._saved = now
         found: Floats = self._sums.reshape(-1)
