@@ -221,6 +221,10 @@ def distances() -> Iterator[Case]:
             call = ask(hw.closeness_centrality, kind, sources=vertices, **quiet())
             what = f"closeness, 32 vertices, per vertex, weights {kind}"
             yield Case("cpu-many-weighted", name, what, call, others, per=32, change=connected, within=1e-11)
+            vertices = lambda s: s.sample(1024).tolist()  # noqa: E731
+            call, many = ask(hw.closeness_centrality, kind, sources=vertices, **quiet()), what.replace("32", "1,024")
+            others = {"SciPy": peers.scipy_rows(kind, means, vertices, 32)}
+            yield Case("cpu-many-weighted", name, many, call, others, per=1024, change=connected, within=1e-11)
 
 
 ROADS = ("luxembourg_osm", "moscow-roads", "osm-netherlands-cities")

@@ -43,7 +43,7 @@ bidirectional_dijkstra: [] Along an edge attribute, in NetworkX's order. Runs wi
 shortest_simple_paths: [] In hops, or along an edge attribute; equally long paths in NetworkX's order.
 eccentricity diameter radius periphery center barycenter average_shortest_path_length harmonic_diameter wiener_index
   hyper_wiener_index schultz_index gutman_index closeness_centrality harmonic_centrality: [device threads] In hops (64
-  sources per machine word), or along an edge attribute (one source per thread).
+  sources per machine word), or along an edge attribute (1 or 32 sources per thread).
 group_closeness_centrality: [] Unweighted.
 bipartite_closeness_centrality global_reaching_centrality global_efficiency local_efficiency: [device threads] Counted
   in hops (64 sources per machine word).

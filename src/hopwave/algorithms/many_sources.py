@@ -33,6 +33,9 @@ BLOCK_BYTES = 1 << 26  # bytes of distances in memory at a time, unless the call
 FEW_SOURCES = 3  # minimum sources for sharing steps
 DEEP_SCATTERED = 150  # maximum shared levels if the sources are far from each other
 DEEP_CROWDED = 1000  # maximum shared levels if many vertices are sources: those of a batch are then neighbours
+FEW_WEIGHTED = 32  # minimum searches along weights that share steps
+SHALLOW_WEIGHTED = 32  # maximum levels of a graph for that, in hops
+SMALL_WEIGHTED = 1 << 10  # maximum vertices of components for that at any depth
 CROWDED = 0.25  # minimum share of vertices for sources to count as crowded
 
 
@@ -85,14 +88,23 @@ def sweep(
 def prepared(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> Sweep:
     """The job for the engine: searches in hops share their steps if this is faster."""
     k = len(job.sources)
-    shareable = k >= FEW_SOURCES and job.keep != "pairs" and not job.weighted
-    if not shareable:
-        job = replace(job, together=False, block=block_rows(graph.n, weighted=True) if job.weighted else None)
+    if job.weighted:
+        shared = engine.name == "cpu" and k >= FEW_WEIGHTED and _few_rounds(engine, graph, threads)
+        return replace(job, together=shared, block=block_rows(graph.n, weighted=True))
+    if k < FEW_SOURCES or job.keep == "pairs":
+        job = replace(job, together=False)
     elif job.components is None and (graph.n > DEEP_SCATTERED or engine.name != "cpu"):  # a small graph is not deep
         depth = probed_depth(engine, graph, threads)
         depth = depth if job.limit is None else min(depth, int(job.limit))
         job = replace(job, together=together(graph.n, depth, k), depth=depth)
     return job
+
+
+def _few_rounds(engine: Engine, graph: Graph, threads: int | None) -> bool:
+    """Whether shortest paths along weights have few arcs: components are small, or few hops wide."""
+    label = graph._prepared.record(Structure).components.get(False)
+    largest = graph.n if label is None or not graph.n else int(np.bincount(label).max())
+    return largest <= SMALL_WEIGHTED or probed_depth(engine, graph, threads) <= SHALLOW_WEIGHTED
 
 
 @contextmanager

@@ -80,8 +80,8 @@ def sssp_many(
 ) -> Floats:
     """Length of a shortest path from each source to every vertex, as a table.
 
-    Dijkstra's algorithm runs once per source, one source per thread, or per block of threads on a GPU. The shortest of
-    parallel edges counts. Weights are used; `weights=False` ignores them.
+    A thread of a CPU searches from one source, or from 32 at once; a block of threads of a GPU from one. The shortest
+    of parallel edges counts. Weights are used; `weights=False` ignores them.
 
     Parameters
     ----------

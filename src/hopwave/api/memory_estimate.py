@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hopwave.algorithms.apart import most_sources
-from hopwave.algorithms.many_sources import together
+from hopwave.algorithms.many_sources import SHALLOW_WEIGHTED, SMALL_WEIGHTED, together
 from hopwave.algorithms.reduction import ReducedJob, distance_sums, reduced, why_whole
 from hopwave.algorithms.reduction.distance_sums import What
 from hopwave.algorithms.tables import rows_at_once
@@ -95,6 +95,7 @@ CPU: dict[str, dict[str, Bytes]] = {
         "table of distances": Bytes(entry=8),
         "workers": Bytes(worker=5),
     },
+    "at once": {"workers": Bytes(worker=265)},
     "targets": {"targets": Bytes(6), "own distances": Bytes(worker=8)},
     "lengths of 1": {"lengths": Bytes(16, arc=8)},
     "betweenness": {"prepared": Bytes(12), "sums": Bytes(8), "workers": Bytes(worker=41, worker_arc=1.2)},
@@ -331,6 +332,7 @@ def _variants(shape: Shape, ask: Ask) -> list[str]:
     """The keys of the table CPU whose parts a function adds up."""
     what, mesh, weighted = ask.what, shape.mesh, " along weights" if ask.weighted else ""
     on_mesh = ", mesh" if mesh else ""
+    at_once = ["at once"] if ask.weighted and ask.targets is None and _at_once(shape, ask) else []
     hubs = shape.irregular and shape.n > 1 << 15
     if what in BETWEENNESS:
         if ask.weighted:
@@ -352,14 +354,23 @@ def _variants(shape: Shape, ask: Ask) -> list[str]:
     if what in ("sssp", "from_edges"):
         return [what, *(["weights of edges"] if ask.weighted else [])]
     if what == "accessibility":
-        return [f"sums along weights{on_mesh}", *([] if weighted else ["lengths of 1"])]
+        return [f"sums along weights{on_mesh}", *(at_once if weighted else ["lengths of 1"])]
     if what in SUMS:
-        return [f"sums along weights{on_mesh}" if weighted else "sums together" if ask.together else "sums"]
+        return [f"sums along weights{on_mesh}" if weighted else "sums together" if ask.together else "sums", *at_once]
     aimed = ask.targets is not None and not ask.together
     if weighted or aimed:
-        names = [f"rows along weights{on_mesh}", *(["targets"] if aimed else [])]
+        names = [f"rows along weights{on_mesh}", *at_once, *(["targets"] if aimed else [])]
         return names if weighted else [*names, "lengths of 1"]
     return ["rows together" if ask.together else "rows", *(["hops as lengths"] if what == "sssp_many" else [])]
+
+
+def _at_once(shape: Shape, ask: Ask) -> bool:
+    """Whether searches along weights share steps (policy.width_at_once, many_sources.prepared)."""
+    from hopwave.engines.cpu import policy
+
+    short = policy.short_arcs_first(shape.n, shape.m, shape.directed, ask.sources)
+    few = shape.n <= SMALL_WEIGHTED or shape.depth <= SHALLOW_WEIGHTED
+    return few and policy.width_at_once(shape.n, ask.sources // ask.workers, short) > 1
 
 
 def _reduced(graph: Graph, job: BetweennessJob, device: str, threads: int | None) -> ReducedJob | None:

@@ -124,7 +124,7 @@ BOTH = "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX
 ORDER = "Counted in hops, in NetworkX's order."
 CONVERTED_BEFORE = "Runs if a converted graph is cached; otherwise NetworkX is faster."
 HOPS = "Counted in hops (64 sources per machine word)."
-LENGTHS = "In hops (64 sources per machine word), or along an edge attribute (one source per thread)."
+LENGTHS = "In hops (64 sources per machine word), or along an edge attribute (1 or 32 sources per thread)."
 CHECKED = "Path counts never overflow; every run is checked against an identity of exact scores."
 CERTIFIED = "In hops, or along an edge attribute. " + CHECKED
 

@@ -138,16 +138,21 @@ def check_lengths(device: str, graph: Graph, sources: Any, limit: float | None =
 
 @pytest.mark.slow
 @pytest.mark.sampled
-@pytest.mark.parametrize("share", [None, 0.1, 0.6])
+@pytest.mark.parametrize("share", [None, 0.1, 0.6, 1])
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_weights(kind: str, share: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a share: short arcs first, as in graphs of many arcs, with and without pulls, to a limit or to targets."""
-    if share is not None:
+    """With a share: short arcs first, as in graphs of many arcs, with and without pulls, to a limit or to targets. With
+    a share of 1: 32 searches at once; on the long path, they give up.
+    """
+    if share == 1:
+        monkeypatch.setattr(policy, "width_at_once", lambda *given: policy.SOURCES_AT_ONCE)
+    elif share is not None:
         monkeypatch.setattr(policy, "short_arcs_first", lambda n, m, directed, *_: not directed and m > 0)
         monkeypatch.setattr(policy, "SHORT_SHARE", share)
     few, some = np.array([3, 5, 6]), SMALL if PROFILE == "complete" else SMALL[len(kind) % 2 :: 2]
-    for make in (*(TRAPS[name] for name in some), lambda: generate.kronecker(7), lambda: generate.grid(9, 9)):
-        graph = weighted(make(), kind)
+    made = generate.kronecker(7), generate.grid(9, 9), generate.path(400)
+    for graph in (*(TRAPS[name]() for name in some), *made):
+        graph = weighted(graph, kind)
         sources = np.arange(0, graph.n, 3)
         check_lengths("reference" if share is None and graph.n < 40 else "cpu", graph, sources)
         check_lengths("cpu", graph, np.repeat(sources[::-1], 2), 0.7, threads=2, block=7)

@@ -78,6 +78,9 @@ TEAM_OF_MESH = 2  # minimum threads per source of a mesh, if several sources are
 SORTED_SHARE = 8  # betweenness reserves memory to sort m / SORTED_SHARE arcs, 12 bytes each
 WIDE_VERTICES = 1 << 19  # minimum vertices of a graph with hubs at which two or three threads share its only source
 MAX_SOURCES_PER_BLOCK = 32  # maximum sources per block of betweenness, if there are many sources
+SOURCES_AT_ONCE = 32  # sources whose searches along weights share the relaxation of an arc
+MOST_AT_ONCE = {True: 1 << 15, False: 3 << 14}  # maximum vertices for that, by whether short arcs first would be used
+MOST_VISITS = 24  # maximum mean relaxations of an arc for that: about 30 take as long as separate searches
 SOURCES_OF_FLOWS = 16  # sources whose flows through edges are added up together, if levels are pulled
 MIN_BLOCKS = 256  # minimum number of blocks before blocks grow, so that workers finish together
 SOURCES_PER_WORKER = 4  # minimum sources per worker of joint searches: four take a fifth of the time of 64
@@ -105,6 +108,11 @@ def length_buckets(least, greatest):
 def short_arcs_first(n, m, directed, sources, mapped=False):
     """Whether searches along weights first use a copy of the short arcs; undirected graphs only."""
     return m >= SPLIT_DEGREE * n and sources >= SOURCES_BEFORE_SPLITTING and not directed and not mapped
+
+
+def width_at_once(n, each, short):
+    """How many of the `each` searches of a worker along weights share steps; 1 if separate searches are faster."""
+    return SOURCES_AT_ONCE if each >= SOURCES_AT_ONCE and n <= MOST_AT_ONCE[short] else 1
 
 
 def block_size(sources):

@@ -228,13 +228,14 @@ def settle(A, d, own, source, limit, wanted, ahead):
             remove_root(keys, items, size)
             if here != d[u]:
                 continue
+        if here > limit:  # settling the last wanted vertex lowered the limit
+            d[u] = np.inf
+            continue
         order[count] = u
         count += 1
-        if ahead >= 0 and wanted[u]:
+        if ahead > 0 and wanted[u]:
             ahead -= 1
-            if ahead == 0:
-                forget(d, own.waiting, entry, bucket, filled, size)
-                break
+            limit = limit if ahead > 0 else here
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
             offer = here + lengths[j]
@@ -289,9 +290,9 @@ def follow_long(A, d, own, limit, followed, count, boundary, entries, free, fill
 
 
 @inner
-def forget(d, waiting, entry, bucket, filled, size):
-    """After a search that ended early: empty the buckets and the heap, and reset the distances there to infinity."""
-    vertex, key, keys, items = waiting.vertex, waiting.key, waiting.keys, waiting.items
+def forget(d, waiting, entry, bucket, filled):
+    """After a search that ended early: empty the buckets, and reset the distances there to infinity."""
+    vertex, key = waiting.vertex, waiting.key
     while True:
         while entry != NONE:
             if key[entry] == d[vertex[entry]]:
@@ -301,10 +302,6 @@ def forget(d, waiting, entry, bucket, filled, size):
             break
         bucket, entry = take_bucket(waiting.first, waiting.marks, bucket)
         filled -= U1
-    for i in range(size):
-        if keys[i] == d[items[i]]:
-            d[items[i]] = np.inf
-        keys[i] = np.inf
 
 
 @outer

@@ -1,4 +1,4 @@
-"""Distances along weights from many sources: one search by Dijkstra's algorithm per source, one source per worker."""
+"""Distances along weights from many sources: a worker searches from one source, or from 32 at once (at_once.py)."""
 
 import math
 from collections import namedtuple
@@ -8,7 +8,9 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.intrinsics import atomic_add, inner, outer
+from hopwave.engines.cpu.integers import U1
+from hopwave.engines.cpu.intrinsics import atomic_add, inner, noinline, outer
+from hopwave.engines.cpu.many.at_once import at_once_arrays, forget_rows, new_at_once, settle_at_once, take_column
 from hopwave.engines.cpu.many.run import component_labels, with_room_for_pairs
 from hopwave.engines.cpu.many.settling import ENDLESS, Arcs, ShortArcs, new_waiting, settle, waiting_arrays
 from hopwave.engines.cpu.views import allocate, unsigned_rows
@@ -78,32 +80,43 @@ SUMS, ROWS, PAIRS, CHOSEN, VALUES = 1, 2, 4, 8, 16  # CHOSEN: rows of the target
 KEEP = {"sums": SUMS, "columns": SUMS | ROWS, "rows": ROWS, "pairs": PAIRS, "values": VALUES}
 
 # One worker's arrays. d: distances, infinite between searches, or empty if they are rows of the result; order: vertices
-# in the order in which they were settled.
-WorkerState = namedtuple("WorkerState", "d order waiting sums lost")
-# starts: start of the pairs of each source; limit: the maximum length; wanted, ahead: whether each vertex is a target,
-# and the number of targets that each source may reach.
+# in the order in which they were settled or visited.
+WorkerState = namedtuple("WorkerState", "d order waiting sums lost at_once", defaults=[None])
+# width: sources at once; starts: start of the pairs of each source; limit: the maximum length; wanted, ahead: whether
+# each vertex is a target, and the number of targets that each source may reach.
 SharedState = namedtuple(
     "SharedState",
-    "sources reached total farthest inverse rows starts pair_vertex pair_distance control keep upwards limit targets "
-    "wanted ahead valued",
+    "sources width reached total farthest inverse rows starts pair_vertex pair_distance control keep upwards limit "
+    "targets wanted ahead valued",
 )
 
 
 # ------------------------------------------------------------------ compiled
 
+LANES = policy.SOURCES_AT_ONCE
+
 
 @inner
-def sum_up(d, order, count, shared, number):
-    total, lost, inverse, lost_of_inverse, farthest = 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(count):
-        x = d[order[i]]
-        farthest = max(farthest, x)
-        if x > 0.0:
-            total, lost = plus(total, lost, x)
-            inverse, lost_of_inverse = plus(inverse, lost_of_inverse, 1.0 / x)
-    shared.total[number] = total + lost
-    shared.inverse[number] = inverse + lost_of_inverse if inverse < np.inf else inverse
-    shared.farthest[number] = farthest
+def sum_up(cells, lanes, beyond, order, count, shared, first, sums):
+    """Sums over the rows of `lanes` distances of the vertices in order, for as many sources from number `first`."""
+    noinline()
+    sums[:] = 0.0
+    for i in range(np.uint64(count)):
+        row = np.uint64(order[i]) * lanes
+        for s in range(lanes):  # vectors; of each source, six sums LANES apart: two of them are rounding errors
+            x = cells[row + s]
+            near = x < beyond
+            sums[s] += 1.0 if near else 0.0
+            x = x if near else 0.0
+            sums[s + LANES] = max(x, sums[s + LANES])
+            sums[s + 2 * LANES], sums[s + 3 * LANES] = plus(sums[s + 2 * LANES], sums[s + 3 * LANES], x)
+            x = 1.0 / x if x > 0.0 else 0.0
+            sums[s + 4 * LANES], sums[s + 5 * LANES] = plus(sums[s + 4 * LANES], sums[s + 5 * LANES], x)
+    for s in range(min(np.int64(lanes), shared.reached.size - first)):
+        inverse = sums[s + 4 * LANES]
+        shared.reached[first + s], shared.farthest[first + s] = np.int64(sums[s]), sums[s + LANES]
+        shared.total[first + s] = sums[s + 2 * LANES] + sums[s + 3 * LANES]
+        shared.inverse[first + s] = inverse + sums[s + 5 * LANES] if inverse < np.inf else inverse
 
 
 @inner
@@ -124,40 +137,50 @@ def fill_pairs(d, order, count, shared, number):
 
 @outer
 def take_sources(A, own, shared):
-    control, sources, keep, order = shared.control, shared.sources, shared.keep, own.order
+    control, sources, keep, order, at_once = shared.control, shared.sources, shared.keep, own.order, own.at_once
+    sums, found = np.empty(6 * LANES), -1
+    at_once.cells[:] = at_once.beyond  # on all workers, like the rows below: filling new memory takes long
     while True:
-        number, stop = next_batch(control, 1, sources.size)
-        if number == stop:
+        first, stop = next_batch(control, shared.width, sources.size)
+        if first == stop:
             return
-        d = shared.rows[number] if keep & ROWS else own.d
-        if keep & ROWS:  # on all workers: filling new memory takes long
-            d[:] = np.inf
-        ahead = shared.ahead[number] if keep & CHOSEN else -1
-        count = 0
-        if ahead != 0:
-            count = settle(A, d, own, sources[number], shared.limit, shared.wanted, ahead)
-        shared.reached[number] = count
-        if keep & CHOSEN:
-            row, targets = shared.rows[number], shared.targets
-            for i in range(targets.size):
-                row[i] = d[targets[i]]
-        if keep & VALUES:
-            add_values(d, order, count, own, shared.valued, number)
-        if keep & SUMS:
-            sum_up(d, order, count, shared, number)
-        if keep & PAIRS:
-            fill_pairs(d, order, count, shared, number)
-        if not keep & ROWS:
-            for i in range(count):
-                d[order[i]] = np.inf
-        atomic_add(control, FINISHED, 1)
+        if shared.width > 1:
+            found = settle_at_once(A, at_once, sources[first:stop])
+            if found >= 0 and keep & SUMS:
+                sum_up(at_once.cells, np.uint64(LANES), at_once.beyond, at_once.reached, found, shared, first, sums)
+        for number in range(first, stop if found < 0 or keep != SUMS else first):
+            d = shared.rows[number] if keep & ROWS else own.d
+            if keep & ROWS:
+                d[:] = np.inf
+            ahead = shared.ahead[number] if keep & CHOSEN else -1
+            count = 0
+            if found >= 0:
+                count = take_column(at_once, number - first, found, d, order)
+            elif ahead != 0:
+                count = settle(A, d, own, sources[number], shared.limit, shared.wanted, ahead)
+            shared.reached[number] = count
+            if keep & CHOSEN:
+                row, targets = shared.rows[number], shared.targets
+                for i in range(targets.size):
+                    row[i] = d[targets[i]]
+            if keep & VALUES:
+                add_values(d, order, count, own, shared.valued, number)
+            if keep & SUMS and found < 0:
+                sum_up(d, U1, np.inf, order, count, shared, number, sums)
+            if keep & PAIRS:
+                fill_pairs(d, order, count, shared, number)
+            if not keep & ROWS:
+                for i in range(count):
+                    d[order[i]] = np.inf
+        forget_rows(at_once, found)
+        atomic_add(control, FINISHED, stop - first)
 
 
 # ------------------------------------------------------------------ runs
 
 
 def vertex_arrays(n, table, sums=0):
-    """The arrays of a WorkerState, except `waiting`. table: whether distances are written to rows of the result."""
+    """Arrays of a WorkerState. table: whether distances are written to rows of the result."""
     return {"d": Array(0 if table else n, fill=np.inf), "order": Array(n, np.uint32)} | declare(
         np.float64, sums=sums, lost=sums
     )
@@ -202,10 +225,18 @@ def _run(loaded, sources, job, poll, threads):
     own = vertex_arrays(n, keep & ROWS, valued.found[:1].size)
     table = (k, columns) if keep & (ROWS | CHOSEN) else (0, 0)
     check_memory(8 * table[0] * table[1], f"a table of {k:,} × {columns:,} distances")
-    each = total(own) + total(waiting_arrays(loaded.m))
-    workers = workers_that_fit(max(1, min(thread_count(threads), k)), 8 * table[0] * table[1], each)
+    workers, per_length, in_any_order = (
+        max(1, min(thread_count(threads), k)),
+        *policy.length_buckets(*loaded.length_range),
+    )
+    split = policy.short_arcs_first(n, loaded.m, loaded.graph.directed, k, loaded.graph.is_mapped)
+    width = policy.width_at_once(n, k // workers, split) if job.together and not keep & (PAIRS | CHOSEN) else 1
+    limit, beside = np.inf if job.limit is None else float(job.limit), n if width > 1 else 0
+    each = total(own) + total(waiting_arrays(loaded.m)) + total(at_once_arrays(beside))
+    workers = workers_that_fit(workers, 8 * table[0] * table[1], each)
     shared = SharedState(
         sources=sources.astype(np.uint32),
+        width=width,
         reached=np.zeros(k, np.int64),
         total=np.zeros(k),
         farthest=np.zeros(k),
@@ -217,14 +248,15 @@ def _run(loaded, sources, job, poll, threads):
         control=new_control(),
         keep=keep,
         upwards=job.upwards,
-        limit=np.inf if job.limit is None else float(job.limit),
+        limit=limit,
         valued=valued,
         **_aims(loaded.graph, sources, job.targets),
     )
-    states = [WorkerState(waiting=new_waiting(loaded.m), **allocate(own)) for _ in range(workers)]
+    searches = [{"waiting": new_waiting(loaded.m), "at_once": new_at_once(beside, limit)} for _ in range(workers)]
+    states = [WorkerState(**one, **allocate(own)) for one in searches]
     per_length, in_any_order = policy.length_buckets(*loaded.length_range)
     in_any_order = in_any_order and not keep & PAIRS  # pairs are listed nearest first
-    A = _arcs(loaded, k, threads, per_length, in_any_order)
+    A = _arcs(loaded, split and width == 1, threads, per_length, in_any_order)
     run_workers(take_sources, A, states, shared, poll)
     if keep & PAIRS:
         shared = with_room_for_pairs(shared, shared.reached, np.float64)
@@ -233,11 +265,11 @@ def _run(loaded, sources, job, poll, threads):
     return shared
 
 
-def _arcs(loaded, k, threads, per_length, in_any_order):
-    """The arcs for k searches, with the short arcs separate if that pays off."""
+def _arcs(loaded, split, threads, per_length, in_any_order):
+    """The arcs for searches; with `split`, the short arcs are separate unless all are in one bucket."""
     rows = ShortArcs(*unsigned_rows(loaded.graph), loaded.lengths)
     short, span = rows, ENDLESS
-    if policy.short_arcs_first(loaded.n, loaded.m, loaded.graph.directed, k, loaded.graph.is_mapped):
+    if split:
         apart, delta = loaded.short_arcs(threads)
         if delta * per_length >= 2.0:
             short, span = apart, np.uint64(int(delta * per_length) - 1)  # one bucket less: products are rounded

@@ -204,7 +204,7 @@ def search(A, d, waiting, source, limit, targets):
             while settled < targets.size and d[targets[settled]] * A.per_length < bucket:
                 settled += 1
             if targets.size > 0 and settled == targets.size:
-                forget(d, waiting, entry, bucket, filled, U0)
+                forget(d, waiting, entry, bucket, filled)
                 break
             after = entry
             while after != NONE:
