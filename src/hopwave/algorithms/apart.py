@@ -76,7 +76,7 @@ class Parts:
         sources, places = self._sources[some] - first, self._places[some]
         if self._way == "shared":  # the first source of every component, then the second of each, …
             its = label[sources]
-            firsts = np.flatnonzero(np.diff(its, prepend=-1))
+            firsts = np.append(0, np.flatnonzero(its[1:] != its[:-1]) + 1)
             turn = np.arange(len(its)) - np.repeat(firsts, np.diff(firsts, append=len(its)))
             order = np.argsort(turn.astype(np.min_scalar_type(turn.max())), kind="stable")
             sources, places = sources[order], places[order]
@@ -118,7 +118,8 @@ def parts_of(engine: Engine, graph: Graph, sources: Integers, way: Way, small: b
         way = "whole" if small else "within"
     within, deep = way in ("within", "alike"), np.full(len(size), graph.directed or way != "shared")
     if not deep[0]:
-        one_of_each = np.flatnonzero(np.diff(np.maximum.accumulate(label), prepend=-1))
+        highest = np.maximum.accumulate(label)
+        one_of_each = np.append(0, np.flatnonzero(highest[1:] != highest[:-1]) + 1)
         deep[label[hops(engines.engine("cpu"), graph, tuple(one_of_each.tolist())) > MOST_LEVELS]] = True
     used = used[np.lexsort((-size[used], deep[used]))]
     size, count, shallow = size[used], count[used], int(np.count_nonzero(~deep[used]))
