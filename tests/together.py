@@ -1,7 +1,9 @@
-"""Many cases as one test: pytest spends some ten milliseconds per test, more than most traps need."""
+"""Many cases as one test: pytest spends some ten milliseconds per test, more than most traps need. New processes."""
 
 import inspect
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,6 +16,13 @@ QUICK_VALUES = 4
 def some(count: int, quick: int = 8) -> int:
     """How many of `count` attempts this run makes: all, one in four, or one in `quick`; at least one."""
     return max(1, count // {"quick": quick, "whole": 4}.get(PROFILE, 1))
+
+
+def started(*command: str, **changes: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a new process that can import what this one can; `changes` of its environment."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **changes}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
+    return done.returncode, done.stdout, done.stderr
 
 
 def in_one_test(

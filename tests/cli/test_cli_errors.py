@@ -17,6 +17,7 @@ from hopwave.api.validate import Validation, Verdict
 from hopwave.cli import files, main, start, terminal
 from hopwave.distributed.ranks import _mpi
 from hopwave.system import mpi
+from together import started
 
 PATTERN = "%%MatrixMarket matrix coordinate pattern symmetric\n"
 BAD_FILES = {  # tests/io has the others
@@ -210,13 +211,6 @@ def test_no_arguments_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     main([])
     out, err = capsys.readouterr()
     assert "Usage: hopwave" in out + err and "error" not in err
-
-
-def started(*command: str, **changes: str) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a new process that can import what this one can; `changes` of its environment."""
-    environment: dict[str, Any] = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **changes}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
-    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.mark.slow

@@ -1,10 +1,8 @@
 """Some inputs of every fuzzer; `make fuzz` tries more. A fuzzer that could not fail would pass everything."""
 
 import logging
-import os
 import random
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -29,7 +27,7 @@ from hopwave.arrays import ignoring, seeded
 from hopwave.datasets import fetching
 from hopwave.engines.cpu.betweenness.core_graph import arrays_of
 from questions import Difference
-from together import PROFILE
+from together import PROFILE, started
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 LONG = ("memory", "ranks")  # an attempt takes half a minute
@@ -62,13 +60,10 @@ def test_inputs(names: tuple[str, ...], own: Path) -> None:
     if names[0] in ("linalg", "linalg on cpu"):
         pytest.importorskip("graphblas")
     if fuzzer.alone:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOPWAVE_NUM_THREADS": "3"}
-        done = subprocess.run(
-            [sys.executable, long_run.__file__, "0", "--only", *names, "--seed", "1"],
-            env=environment | {"HOPWAVE_FUZZ_SECONDS": "60"}, capture_output=True, text=True, timeout=900, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        for name, line in zip(names, done.stdout.splitlines(), strict=True):
+        command = sys.executable, long_run.__file__, "0", "--only", *names, "--seed", "1"
+        code, out, err = started(*command, HOPWAVE_NUM_THREADS="3", HOPWAVE_FUZZ_SECONDS="60")
+        assert code == 0, out + err
+        for name, line in zip(names, out.splitlines(), strict=True):
             assert line.startswith(f"{name}: ") and line.endswith(" 0 wrong") and ": 0 inputs" not in line
     else:
         draw, attempt = random.Random(names[0]), fuzzer.function()

@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -14,6 +13,7 @@ import hopwave as hw
 from hopwave import FormatError, Graph, GraphError, generate
 from hopwave.io import format as formats
 from hopwave.io import npz, suites
+from together import started
 
 PLAIN = generate.kronecker(7).remove_self_loops()
 WEIGHTED = PLAIN.with_weights(np.ones(PLAIN.m))
@@ -174,12 +174,11 @@ def test_a_graph_of_twice_the_memory_allowed(tmp_path: Path) -> None:
     indices = np.minimum(place * step + rng.integers(0, 2, len(place)) * (step > 1), n - 1).astype(np.int32)
     big = Graph.from_csr(indptr, indices, directed=True)
     hw.write(tmp_path / "g.npz", big, reverses=True)
-    code = [sys.executable, "-c", LITTLE_MEMORY, str(tmp_path / "g.npz")]
-    done = subprocess.run(code, capture_output=True, text=True, env={**os.environ, "HOPWAVE_PROGRESS": "0"})
-    assert done.returncode == 0, done.stderr
+    code, out, err = started(sys.executable, "-c", LITTLE_MEMORY, str(tmp_path / "g.npz"), HOPWAVE_PROGRESS="0")
+    assert code == 0, err
     searches = [int(hw.bfs(big, source, device="cpu").distances.sum()) for source in range(20)]
     right = searches, 1, round(float(hw.pagerank(big, device="cpu").scores.max()), 9)
-    assert done.stdout.splitlines() == [str(right), "no memory for a copy"]
+    assert out.splitlines() == [str(right), "no memory for a copy"]
 
 
 # ---------------------------------------------------------------- text

@@ -2,11 +2,9 @@
 
 import errno
 import json
-import os
 import platform
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -25,6 +23,7 @@ from numba.core import caching
 import hopwave
 from hopwave.cli import start
 from hopwave.system import compile_notice, numba_cache, shipped_code, threads
+from together import started
 
 ONE_FUNCTION = """
 from hopwave.system.numba_cache import njit
@@ -82,10 +81,7 @@ def kept(tmp_path: Path, ending: str) -> list[Path]:
 
 def said_by(script: str, **environment: str) -> tuple[str, str]:
     """What a new process prints."""
-    given = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOPWAVE_PROGRESS": "0", **environment}
-    command = [sys.executable, "-W", "error", "-c", script]
-    done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=600, check=False)
-    return done.stdout, done.stderr
+    return started(sys.executable, "-W", "error", "-c", script, **{"HOPWAVE_PROGRESS": "0"} | environment)[1:]
 
 
 def test_source_that_was_edited_after_its_import(module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

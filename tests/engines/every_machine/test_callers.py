@@ -2,8 +2,6 @@
 
 import asyncio
 import multiprocessing
-import os
-import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -18,6 +16,7 @@ import hopwave as hw
 import mixed
 from hopwave import generate
 from questions import available
+from together import started
 
 G = mixed.graph()
 SOME = ["search", "betweenness", "closeness", "pagerank", "shortest paths", "product"]
@@ -37,12 +36,9 @@ def in_new_thread(call: Any) -> Any:
 
 def output_of(*arguments: str, quiet: bool = True) -> str:
     """What a new process prints that ends without an error, and without a message if `quiet`."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0 and not (quiet and done.stderr), done.stdout + done.stderr
-    return done.stdout
+    code, out, err = started(sys.executable, *arguments)
+    assert code == 0 and not (quiet and err), out + err
+    return out
 
 
 @compiled_machines
