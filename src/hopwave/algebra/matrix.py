@@ -240,7 +240,7 @@ class Matrix(Arithmetic):
         found = store.rows or store.columns
         if found is None:  # only on the GPU so far
             there = self._known()
-            found = Rows(*(None if array is None else fetched(array) for array in there))
+            found = there.each(fetched)
             store.columns = found if store.uploaded is not None and store.uploaded.columns is there else None
             store.rows = found
         return found
@@ -319,14 +319,10 @@ class Matrix(Arithmetic):
         if home == self.device:
             return self
         if home == "cpu":
-            part = Rows(*(None if array is None else fetched(array) for array in self.rows))
-            return Matrix.from_rows(part, self.shape)
+            return Matrix.from_rows(self.rows.each(fetched), self.shape)
         store = self._store
         if store.uploaded is None:
-            rows, columns = (
-                None if part is None else Rows(*(None if array is None else uploaded(array) for array in part))
-                for part in (store.rows, store.columns)
-            )
+            rows, columns = (part and part.each(uploaded) for part in (store.rows, store.columns))
             made = _Store(store.shape, rows, rows if store.columns is store.rows else columns)
             store.uploaded = store.uploaded or made  # another thread may have been faster
         return Matrix(store.uploaded, self._turned)

@@ -212,8 +212,7 @@ class GraphArrays(Named):
         if not self._directed:
             return self._rows
         if self._columns is None:
-            columns = transposed(self._rows)
-            self.__dict__["_columns"] = Rows(*(None if part is None else _read_only(part) for part in columns))
+            self.__dict__["_columns"] = transposed(self._rows).each(_read_only)
         assert self._columns is not None
         return self._columns
 

@@ -37,7 +37,7 @@ class GraphConstructors(GraphEdges):
         """The graph with these rows, which are on the device `place`; `home` is the device of its results."""
         if place == "cuda":
             return cls._of(None, rows, directed, labels, home)
-        return cls._of(Rows(*(None if part is None else part.view() for part in rows)), None, directed, labels, home)
+        return cls._of(rows.each(lambda part: part.view()), None, directed, labels, home)
 
     @classmethod
     def from_edges(

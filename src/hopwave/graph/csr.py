@@ -30,6 +30,10 @@ class Rows(NamedTuple):
     indices: Array  # int32
     values: Array | None = None  # weights of a graph, parallel to indices; None if every entry counts as 1 (True)
 
+    def each(self, change: Callable[[Array], Array]) -> "Rows":
+        """The rows with each array changed by this function, for example copied to another device."""
+        return Rows(*(None if part is None else change(part) for part in self))
+
 
 class Conflict(Exception):
     """Repeated edges have different weights, but `combine` is None. `args`: the row and the neighbour."""

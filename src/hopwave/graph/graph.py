@@ -83,7 +83,7 @@ class Graph(GraphConstructors):
                 gpu_part("compressed").compress(graph, memory_limit)
             if compressed or (self._m >= ASK_FROM and gpu_part("compressed").compress_if_needed(graph)):
                 return graph
-            gpu = Rows(*(None if part is None else builder.column(part, "rows") for part in self._rows))
+            gpu = self._rows.each(lambda part: builder.column(part, "rows"))
         return Graph._of(host, gpu, self._directed, self._labels, device, self._order, transpose)
 
     def without_weights(self) -> Graph:
