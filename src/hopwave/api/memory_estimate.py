@@ -95,7 +95,7 @@ CPU: dict[str, dict[str, Bytes]] = {
         "table of distances": Bytes(entry=8),
         "workers": Bytes(worker=5),
     },
-    "at once": {"workers": Bytes(worker=265)},
+    "at once": {"distances from 32 sources": Bytes(worker=265)},
     "targets": {"targets": Bytes(6), "own distances": Bytes(worker=8)},
     "lengths of 1": {"lengths": Bytes(16, arc=8)},
     "betweenness": {"prepared": Bytes(12), "sums": Bytes(8), "workers": Bytes(worker=41, worker_arc=1.2)},
