@@ -86,7 +86,7 @@ def sweep(
 
 
 def prepared(engine: Engine, graph: Graph, job: Sweep, threads: int | None) -> Sweep:
-    """The job for the engine: searches in hops share their steps if this is faster."""
+    """The job for the engine: searches share their steps if this is faster."""
     k = len(job.sources)
     if job.weighted:
         shared = engine.name == "cpu" and k >= FEW_WEIGHTED and _few_rounds(engine, graph, threads)
